@@ -62,6 +62,12 @@ COMMANDS = {
         "add_options",
         "Re-check a certificate from the published files alone: their content, and what holds in their groups.",
     ),
+    "keygen": Command(
+        "signing",
+        "add_keygen_options",
+        "Make a pair of keys: a private one to sign certificates with, and a public one for those who check them.",
+    ),
+    "sign": Command("signing", "add_sign_options", "Sign a certificate, so that readers know who made it."),
     "evaluate": Command(
         "evaluate", "add_options", "Make the releases of recipes and print numbers about them; no table is written."
     ),

@@ -11,12 +11,14 @@ from anoncore.base.progress import part_of
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.signing import add_trusted_option, read_trusted_keys, signature_of, tell_signature
 from anoncore.cli.text import add_strict_option, strict_code
 from anoncore.publishing.certification import Certificate, Verification, verify
 from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_verification import verify_parts
+from anoncore.publishing.signing.released import certificate_file
 from anoncore.recipes.recipe import Recipe
 
 
@@ -45,12 +47,14 @@ def add_options(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
     check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    add_trusted_option(check)
     add_strict_option(check)
     add_log_options(check)
     check.set_defaults(command=_verify)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    read_trusted_keys(arguments)
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
     path = arguments.certificate
@@ -60,8 +64,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.table is not None:
         raise ParameterError("--table names a release in a database; give the address of the database, too.")
     if path.is_dir():
-        # A release in parts has its certificate among them.
-        arguments.certificate = path / CERTIFICATE_FILE
+        # The release is the folder, with its certificate among its files.
+        arguments.files = arguments.files or [path]
+    arguments.certificate = certificate_file(path)
     certificate = Certificate.load(arguments.certificate)
     if certificate.stored is not None:
         raise ParameterError("This is the certificate of tables in a database; name the database after it.")
@@ -132,7 +137,9 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
 
 
 def _told(arguments: argparse.Namespace, verification: Verification) -> int:
-    """Print the findings; gives the exit code."""
+    """Print by whom the certificate is signed, and the findings; gives the exit code."""
+    signed = signature_of(arguments)
+    is_signed = tell_signature(arguments, signed)
     if verification.breaking:
         print(verification.state)
     for finding in verification.findings:
@@ -143,8 +150,10 @@ def _told(arguments: argparse.Namespace, verification: Verification) -> int:
     ]
     over = " over what is known" if verification.breaking else ""
     state = f"The certificate holds{over}" if verification.holds else "The certificate does not hold"
+    if not is_signed and verification.holds:
+        state = "The certificate does not hold" if signed.is_broken else f"{state}, but no key that you trust signed it"
     print(f"{state}: of {sum(counts)} checks {counts[0]} hold, {counts[1]} fail, {counts[2]} could not be made.")
-    return strict_code(arguments, verification.breaking) if verification.holds else 1
+    return strict_code(arguments, verification.breaking) if verification.holds and is_signed else 1
 
 
 def _in_folder(file: Path, certificate: Path) -> list[Path]:

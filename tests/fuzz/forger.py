@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.fuzz.case import Case
 from tests.fuzz.forgery import CANARY, EDITS, DoesNotFitError, Forgery
-from tests.fuzz.honest import Answer, any_genuine, as_delivered, verified
+from tests.fuzz.honest import CRASHED, Answer, any_genuine, as_delivered, verified
 from tests.fuzz.plain_reader import false_statements
 
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
@@ -55,7 +55,9 @@ def judged(case: Case, kind: str, forgery: Forgery) -> Finding | None:
     as_folder = case.chance(0.5) or bool({"more_files", "a_link", "telling_names"} & set(kind.split("+")))
     answer = verified(forgery.folder, *options, as_folder=as_folder)
     said = ""
-    if CONTROL.search(answer.text):
+    if answer.code == CRASHED:
+        said = f"the verifier crashes: {answer.text.strip().splitlines()[-1]}"
+    elif CONTROL.search(answer.text):
         said = f"control characters reach the terminal: {CONTROL.search(answer.text)!r}"
     elif any(CANARY in line for line in HELD.findall(answer.text)):
         said = "a sentence of the forger stands among what was counted"
@@ -81,7 +83,7 @@ def genuine(case: Case) -> Finding | None:
     """A finding where a genuine release is refused, or is said to hold where it does not."""
     folder = as_delivered(case, any_genuine(case))
     answer = verified(folder, as_folder=case.chance(0.5))
-    said = "refused" if answer.refused else ""
+    said = "refused" if answer.refused or answer.code == CRASHED else ""
     if answer.accepted:
         said = "; ".join(false_statements(folder.text, folder.tables))
     return Finding(case.name, "genuine", said, Forgery(folder, (folder.about,)), answer) if said else None

@@ -34,6 +34,7 @@ from anoncore.publishing.certification.entries import (
     Unit,
 )
 from anoncore.publishing.export import FileFormat
+from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.table.microdata import Microdata
 
@@ -102,6 +103,8 @@ class Certificate(Entry):
         whole. The hashes of such a release are made of those of its parts.
     stored : list of Stored or None
         The published tables as a database holds them; None for a release in files.
+    signatures : list of Signature or None
+        Who signed the certificate, see `sign`; None where nobody did.
 
     Examples
     --------
@@ -150,6 +153,7 @@ class Certificate(Entry):
     numbers: Literal["bounds", "midpoints"] | None = None
     parts: list[Part] | None = None
     stored: list[Stored] | None = None
+    signatures: list[Signature] | None = None
 
     @model_validator(mode="before")
     @classmethod
