@@ -137,13 +137,13 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
 
 
 def _told(arguments: argparse.Namespace, verification: Verification) -> int:
-    """Print by whom the certificate is signed, and the findings; gives the exit code."""
-    signed = signature_of(arguments)
-    is_signed = tell_signature(arguments, signed)
+    """Print the findings, and by whom the certificate is signed; gives the exit code."""
     if verification.breaking:
         print(verification.state)
     for finding in verification.findings:
         print(f"{finding.outcome}: {finding.sentence}")
+    signed = signature_of(arguments)
+    is_signed = tell_signature(arguments, signed)
     counts = [
         sum(finding.outcome == outcome for finding in verification.findings)
         for outcome in ("holds", "fails", "not checked")

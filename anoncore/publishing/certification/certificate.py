@@ -38,9 +38,6 @@ from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.table.microdata import Microdata
 
-SEED = "left out: with the seed of a release a reader could undo its random choices"
-NO_SEED = "the method makes no random choices"
-UNREPEATABLE = "there is none: its random choices come from the system, and nothing can repeat them"
 ALIKE = "the files write different values or groups alike"
 
 

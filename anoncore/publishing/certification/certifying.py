@@ -26,7 +26,7 @@ from anoncore.measures.verdict import guarantees_of, insensitive_columns
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
-from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, UNREPEATABLE, Certificate, input_hash
+from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
 from anoncore.publishing.certification.decided_columns import classes_entry, classes_shown, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.earlier import Earlier
@@ -42,6 +42,7 @@ from anoncore.publishing.certification.entries import (
     Unit,
     Written,
 )
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
 from anoncore.publishing.certification.rechecking import (
     HIDDEN_PEOPLE,
@@ -88,6 +89,7 @@ def certify(
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
+    guessable_seed: bool = False,
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
@@ -108,6 +110,9 @@ def certify(
     cache : callable, optional
         `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it, so that what was
         measured before is not measured again.
+    guessable_seed : bool
+        Whether a release is certified although its random choices follow from a seed that was given and that others
+        can guess. The certificate then says so.
 
     Returns
     -------
@@ -117,7 +122,7 @@ def certify(
     Raises
     ------
     ReleaseError
-        Where something that was promised or asked for does not hold.
+        Where something that was promised or asked for does not hold, and for a seed that can be guessed.
     DataError
         For a column name that files cannot keep apart, and for files that are not what is written of the tables.
 
@@ -140,6 +145,7 @@ def certify(
     ('k-anonymity (k = 3)', {'3': 2})
     """
     measure = KeptResults(release) if cache is None else cache
+    require_drawn_seeds(release.algorithm, guessable_seed)
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     if not personal:
         release.require_people("A certificate states what is promised of people or holds of groups of them")
@@ -181,6 +187,7 @@ def certify(
             *not_checked(asked, people, joins),
             *([EXACT_ROWS] if release.is_synthetic else ()),
             *(one.sentence for one in earlier),
+            *seed_sentences(release.algorithm),
         ],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
@@ -272,7 +279,7 @@ def method_entry(algorithm: ReleaseMethod) -> Method:
         title=algorithm.title,
         source=algorithm.source,
         parameters=json.loads(json.dumps(parameters)),
-        seed=UNREPEATABLE if not algorithm.is_repeatable else SEED if algorithm.seeds else NO_SEED,
+        seed=seed_entry(algorithm),
         group_word=algorithm.group_word,
     )
 

@@ -44,6 +44,7 @@ from anoncore.publishing.certification.certifying import UNSIGNED, method_entry,
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
 from anoncore.publishing.certification.published_release import Level, by_name
 from anoncore.publishing.certification.rechecking import judged
 from anoncore.publishing.parts.part_classes import PartClasses
@@ -95,14 +96,16 @@ def certify_parts(
     related: FoundRelations,
     after: Sequence[Certificate | Earlier] = (),
     progress: Progress | None = None,
+    guessable_seed: bool = False,
 ) -> CertifiedParts:
     """State what the Parquet files of a folder show, as `certify` does of a release in memory.
 
     `profile` is the original table as requirements see it, `kinds` those that were given for its columns, and
     `input_digest` its keyed hash. `related` is how far its insensitive columns tell tagged ones. Every other statement
-    is worked out from the files. Raises ReleaseError where something that was asked for does not hold in them, and
-    DataError for values that readers cannot tell apart.
+    is worked out from the files. Raises ReleaseError where something that was asked for does not hold in them and for a
+    seed that can be guessed, and DataError for values that readers cannot tell apart.
     """
+    require_drawn_seeds(algorithm, guessable_seed)
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
     _require_clear_names(profile)
     attributes = _attributes(profile, files[0].schema, kinds)
@@ -140,6 +143,7 @@ def certify_parts(
             *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
             *[one for one in not_checked(entries, (), None) if one != UNSIGNED],
             *(one.sentence for one in earlier),
+            *seed_sentences(algorithm),
             UNSIGNED,
         ],
         after=earlier or None,

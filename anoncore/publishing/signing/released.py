@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, quoted
 from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX
 from anoncore.publishing.export import archive_bytes
@@ -25,7 +25,7 @@ MOST_BYTES = 1 << 30
 def certificate_file(place: Path) -> Path:
     """The file of the certificate at a place, which may be the folder of a release.
 
-    Raises ParameterError for a folder in which no certificate lies, or several ones do.
+    Raises DataError for a folder in which no certificate lies, or several ones do.
     """
     if not place.is_dir():
         return place
@@ -34,7 +34,7 @@ def certificate_file(place: Path) -> Path:
     found = sorted(place.glob(f"*{CERTIFICATE}"))
     if len(found) != 1:
         there = f"has {listing([one.name for one in found])}" if found else "has no certificate"
-        raise ParameterError(f"The folder {quoted(place.name)} {there}; name the file of the certificate.")
+        raise DataError(f"The folder {quoted(place.name)} {there}; name the file of the certificate.")
     return found[0]
 
 

@@ -17,6 +17,7 @@ from anoncore.publishing.databases.storing import places_of, stored_name, storin
 from anoncore.publishing.databases.table_types import held_batches, held_schema
 from anoncore.requirements import KAnonymity
 from tests.engines.large_tables import ROLES, people
+from tests.properties.subjects import SEED
 from tests.sources.postgresql_server import Server, running_server
 
 KEY = "k" * 64
@@ -128,7 +129,7 @@ def data() -> Microdata:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
-    [Mondrian(requirements=[KAnonymity(k=5)]), Anatomy(l=2, seed=1), Slicing(l=2, sensitive_column_size=1)],
+    [Mondrian(requirements=[KAnonymity(k=5)]), Anatomy(l=2, seed=SEED), Slicing(l=2, sensitive_column_size=1)],
     ids=lambda m: m.name,
 )
 def test_a_release_in_a_database_is_the_release(fresh, data, method):

@@ -24,6 +24,7 @@ from anoncore.requirements import (
     TCloseness,
 )
 from tests.engines.large_tables import ROLES, people
+from tests.properties.subjects import SEED
 from tests.publishing.parts.folders import KEY, certified_run, verified
 
 TOWNS = Hierarchy.from_nested({"South": ["Ulm", "it's"], "Rhine": ["Bonn", "Köln, Süd"]})
@@ -177,7 +178,7 @@ def test_what_nobody_asked_for_is_said(tmp_path):
 
 
 def test_the_sampling_is_certified_without_its_seed(source, tmp_path):
-    algorithm = RothkoSampling((KAnonymity(k=4), DistinctDiversity(l=2)), memory_rows=80, sample_rows=60, seed=77)
+    algorithm = RothkoSampling((KAnonymity(k=4), DistinctDiversity(l=2)), memory_rows=80, sample_rows=60, seed=SEED)
     _, found, _ = certified_run(source, algorithm, tmp_path / "out")
     assert found.certificate.method is not None
     assert "seed" not in found.certificate.method.parameters
