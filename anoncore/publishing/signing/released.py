@@ -46,11 +46,13 @@ def change_in_file(place: Path, change: Change) -> Path:
     except OSError as error:
         reason = (error.strerror or "it cannot be opened").lower()
         raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
-    replace_file(path, _changed_zip(path, content, change) if content.startswith(b"PK") else change(content).encode())
+    replace_file(
+        path, changed_zip(path.name, content, change) if content.startswith(b"PK") else change(content).encode()
+    )
     return path
 
 
-def _changed_zip(path: Path, content: bytes, change: Change) -> bytes:
+def changed_zip(name: str, content: bytes, change: Change) -> bytes:
     """A zip of a release, as the dashboard hands it out, with another certificate."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -58,21 +60,19 @@ def _changed_zip(path: Path, content: bytes, change: Change) -> bytes:
             own = [one.filename for one in members if one.filename.endswith(CERTIFICATE)]
             if len(own) != 1:
                 raise DataError(
-                    f"{quoted(path.name)} is a zip without a certificate; name the file of the certificate, which lies "
+                    f"{quoted(name)} is a zip without a certificate; name the file of the certificate, which lies "
                     "beside it."
                     if not own
-                    else f"{quoted(path.name)} has several certificates; unpack it, and name one of them."
+                    else f"{quoted(name)} has several certificates; unpack it, and name one of them."
                 )
             if sum(one.file_size for one in members) > MOST_BYTES:
-                raise DataError(
-                    f"{quoted(path.name)} would unpack to more than 1 GB; unpack it, and sign in its folder."
-                )
+                raise DataError(f"{quoted(name)} would unpack to more than 1 GB; unpack it, and sign in its folder.")
             return archive_bytes(
                 (one.filename, change(archive.read(one)).encode() if one.filename == own[0] else archive.read(one))
                 for one in members
             )
     except (zipfile.BadZipFile, RuntimeError, OSError):
-        raise DataError(f"{quoted(path.name)} is damaged: this zip cannot be read.") from None
+        raise DataError(f"{quoted(name)} is damaged: this zip cannot be read.") from None
 
 
 def stored_text(address: str, name: str) -> bytes:
