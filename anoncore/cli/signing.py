@@ -10,6 +10,7 @@ from pathlib import Path
 from anoncore.base.errors import ParameterError
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.log import add_log_options
+from anoncore.publishing.certification import Finding
 from anoncore.publishing.signing.keys import (
     PUBLIC,
     clear_name,
@@ -24,6 +25,9 @@ from anoncore.publishing.signing.released import certificate_file, change_in_dat
 from anoncore.publishing.signing.signing import CHECK_STANDS, SignedBy, sign, signed_by
 from anoncore.publishing.whole_files import replace_files
 from anoncore.sources.addresses import shown_address
+
+SIGNATURE = "signature"
+"""The name of the check whether somebody signed."""
 
 
 def add_keygen_options(command: argparse.ArgumentParser) -> None:
@@ -107,11 +111,11 @@ def signature_of(arguments: argparse.Namespace) -> SignedBy:
     return signed_by(content, arguments.trusted_key)
 
 
-def tell_signature(arguments: argparse.Namespace, found: SignedBy) -> bool:
-    """Print by whose key a certificate is signed; gives whether it is signed as the reader asked for."""
-    is_signed = not found.is_broken and (found.is_trusted or not arguments.trusted_key)
-    print(f"{'signature' if is_signed else 'fails'}: {found.sentence}.")
-    return is_signed
+def signature_findings(arguments: argparse.Namespace, found: SignedBy) -> list[Finding]:
+    """What signatures show: that the one holds which the reader asked for, or that it or another one fails."""
+    if found.is_broken or (arguments.trusted_key and not found.is_trusted):
+        return [Finding(SIGNATURE, "fails", f"{found.sentence}.")]
+    return [Finding(SIGNATURE, "holds", f"{found.sentence}.")] if arguments.trusted_key else []
 
 
 def _keygen(arguments: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress
 from anoncore.base.version import __version__
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
-from anoncore.engines.output_folder import folder_when_complete, temporary_folder
+from anoncore.engines.output_folder import SUMMARY, folder_when_complete, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
@@ -34,7 +34,6 @@ VALUES_READ, ROWS_CODED, ROWS_DIVIDED = 0.15, 0.4, 0.6
 """Share of a run that is over after each step, as a rule of thumb for the estimate of the time left."""
 HARMLESS = re.compile(r"use_ssl|user_id|user_agent|session_id|grpc_.*")
 """Parameters of Spark Connect whose values give rights to nobody; all others are sent to the server, as a token is."""
-SUMMARY = "_release.json"
 MOST_ROWS = 1_000_000_000
 
 
@@ -322,7 +321,7 @@ def _summary(run: LargeRun) -> dict[str, Any]:
         "groups": run.n_groups,
         "smallest group": run.smallest,
         "largest group": run.largest,
-        "information loss": run.information_loss,
+        # Digits that nobody needs could tell what nobody should know.
+        "information loss": round(run.information_loss, 4),
         "discernibility": run.discernibility,
-        "notes": list(run.notes),
     }

@@ -20,6 +20,9 @@ except ImportError:  # not on Windows, where what a killed run left stays until 
 
 LOCK = "lock"
 
+SUMMARY = "_release.json"
+"""What a run writes beside the parts of a release: how they were made, and how many rows and groups they have."""
+
 
 @contextmanager
 def folder_when_complete(target: Path, replace: bool = False) -> Iterator[Path]:

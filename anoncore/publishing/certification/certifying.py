@@ -26,7 +26,20 @@ from anoncore.measures.verdict import guarantees_of, insensitive_columns
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
-from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
+from anoncore.publishing.certification.certificate import Certificate, input_hash
+from anoncore.publishing.certification.claims import (
+    HIDDEN_PEOPLE,
+    HIDDEN_SUPPRESSION,
+    HIDDEN_UNIT,
+    UNSHOWABLE,
+    Judged,
+    Question,
+    hidden_reason,
+    judged,
+    people_check,
+    recheck_joins,
+    recheck_people,
+)
 from anoncore.publishing.certification.decided_columns import classes_entry, classes_shown, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.earlier import Earlier
@@ -44,18 +57,6 @@ from anoncore.publishing.certification.entries import (
 )
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
-from anoncore.publishing.certification.rechecking import (
-    HIDDEN_PEOPLE,
-    HIDDEN_SUPPRESSION,
-    HIDDEN_UNIT,
-    UNSHOWABLE,
-    Recheck,
-    hidden_reason,
-    people_check,
-    recheck_joins,
-    recheck_people,
-    recheck_requirement,
-)
 from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
@@ -161,7 +162,7 @@ def certify(
     guarantees = guarantees_of(requirements, measure)
     asked = [_asked(published, one, unit) for one in guarantees]
     method = None if release.algorithm is None else method_entry(release.algorithm)
-    people = [_personal(published, method, one) for one in personal]
+    people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
     written = _written(frames)
     earlier = [
@@ -313,6 +314,7 @@ def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str 
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     requirement = guarantee.requirement
+    question = Question(requirement, guarantee.attribute)
     entry = Asked(
         requirement=json.loads(json.dumps(requirement.to_dict())),
         label=requirement.label(),
@@ -322,19 +324,27 @@ def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str 
         asked=requirement.threshold,
         reached=None,
         rechecked=False,
-        reason=hidden_reason(published, requirement, guarantee.attribute),
+        reason=hidden_reason(published.attributes, question),
     )
     if unit is not None:
         reached = None if np.isinf(guarantee.reached) else guarantee.reached
         return entry.model_copy(update={"reached": reached, "reason": HIDDEN_UNIT.format(unit=unit)})
     if entry.reason:
         return entry
-    recheck = recheck_requirement(published, entry)
-    changes: dict[str, Any] = {"rechecked": True, "reached": recheck.reached} if recheck.holds else {"reason": ALIKE}
-    return entry.model_copy(update=changes)
+    found = _holding(judged(question, published.levels(requirement, guarantee.attribute)))
+    return entry.model_copy(update={"rechecked": True, "reached": found.reached})
 
 
-def _personal(published: PublishedRelease, method: Method | None, guarantee: privacy.PersonalGuarantee) -> Personal:
+def _holding(found: Judged) -> Judged:
+    """What the files show. Raises ReleaseError where readers count something else than holds in the release."""
+    if not found.holds:
+        raise ReleaseError(f"There is no certificate for what its readers count otherwise: {found.sentence}")
+    return found
+
+
+def _personal(
+    published: PublishedRelease, method: Method | None, has_numbers: bool, guarantee: privacy.PersonalGuarantee
+) -> Personal:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     if guarantee.level:
@@ -352,14 +362,12 @@ def _personal(published: PublishedRelease, method: Method | None, guarantee: pri
         else f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
         rechecked=False,
     )
-    recheck = recheck_people(published, method, entry)
-    if entry.attribute is None and (recheck is None or not recheck.holds):
+    if entry.attribute is None and has_numbers:
         return entry.model_copy(update={"reason": HIDDEN_SUPPRESSION})
-    if recheck is None:
+    found = recheck_people(published, method, entry)
+    if found is None:
         return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
-    return entry.model_copy(
-        update={"rechecked": True, "sentence": recheck.sentence} if recheck.holds else {"reason": ALIKE}
-    )
+    return entry.model_copy(update={"rechecked": True, "sentence": _holding(found).sentence})
 
 
 def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joins | None:
@@ -372,8 +380,8 @@ def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joi
     if not check.holds:
         raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
     entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=JOINS_SOURCE, rechecked=False)
-    recheck: Recheck = recheck_joins(published, entry)
-    return entry.model_copy(update={"rechecked": True} if recheck.holds else {"reason": ALIKE})
+    _holding(recheck_joins(published, entry))
+    return entry.model_copy(update={"rechecked": True})
 
 
 def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:

@@ -14,7 +14,7 @@ Form = Literal["exact", "changed", "set", "region"]
 class Entry(BaseModel):
     """A part of a certificate."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Method(Entry):
@@ -189,5 +189,5 @@ class File(Entry):
     """A written file, which lies beside its certificate."""
 
     name: Annotated[str, AfterValidator(_without_folder)]
-    bytes: int
+    bytes: int = Field(ge=0)
     sha256: str

@@ -15,7 +15,7 @@ from anoncore.base.memory import TEXT_FACTOR, require_memory
 from anoncore.publishing.certification.text_cells import header_of, text_columns
 from anoncore.publishing.certification.workbook_cells import unescaped
 from anoncore.release.reading.published_table import PublishedTable
-from anoncore.sources.parquet import read_within
+from anoncore.sources.parquet import read_within, value_type
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 UNPACKED_LIMIT = 4 << 30
@@ -72,11 +72,6 @@ def _parquet(name: str, content: bytes) -> pd.DataFrame:
     table = read_within(content, name, UNPACKED_LIMIT)
     plain = [(field.name, value_type(field.type)) for field in table.schema]
     return table.cast(pa.schema(plain)).to_pandas(integer_object_nulls=True, date_as_object=True)
-
-
-def value_type(kind: pa.DataType) -> pa.DataType:
-    """The type of a column's values, where a dictionary may hold them."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _sheets(content: bytes) -> Iterator[PublishedTable]:

@@ -27,11 +27,12 @@ from anoncore.table.microdata import Microdata
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What the published groups of one table reach of a requirement: a level per group."""
+    """What the groups of one table reach of a requirement, a level per group, and the columns that tell them apart."""
 
     table: str
     check: Check
     levels: Floats
+    over: tuple[str, ...] = ()
 
     @property
     def worst(self) -> float:
@@ -50,12 +51,13 @@ class PublishedRelease:
     """Published tables with what a certificate says about their attributes.
 
     Groups are those that a reader sees: rows with equal published quasi-identifiers, or (`group`) with the same number
-    in the column that joins the tables.
+    in the column that joins the tables. `further` are columns that a reader knows besides.
     """
 
     tables: tuple[PublishedTable, ...]
     attributes: Mapping[str, Attribute]
     group: str | None
+    further: frozenset[str] = frozenset()
 
     def partition(self, table: PublishedTable) -> Partition:
         """The groups of a table. Where a group has only a set of values, rows of different sets stay apart."""
@@ -64,12 +66,25 @@ class PublishedRelease:
             column = table.columns[self.group]
             group_of_text = np.array([labels[text] for text in column.texts], dtype=np.int32)
             return Partition(group_of_text[column.codes])
-        apart = [name for name in table.columns if self._separates(name)]
-        return Partition(table.keys(apart).astype(np.int32))
+        return self._alike(table, self.apart(table))
 
-    def _separates(self, name: str) -> bool:
-        attribute = self.attributes[name]
-        return attribute.role == "quasi-identifier" or attribute.form == "set"
+    def _alike(self, table: PublishedTable, names: Sequence[str]) -> Partition:
+        return Partition(table.keys(names).astype(np.int32))
+
+    def apart(self, table: PublishedTable) -> tuple[str, ...]:
+        """The columns by which a reader tells the groups of a table apart.
+
+        What stands beside a known column in one table is found by it, whether or not its rows are joined to others.
+        """
+        known = [name for name in table.columns if name != self.group and self._counts(name)]
+        if self.group is None:
+            return tuple(name for name in table.columns if name in known or self.attributes[name].form == "set")
+        roles = {self.attributes[name].role for name in table.columns if name != self.group}
+        beside = "sensitive" in roles or (self.further and {"quasi-identifier", "insensitive"} <= roles)
+        return (self.group, *known) if beside else (self.group,)
+
+    def _counts(self, name: str) -> bool:
+        return self._is_known(name) or name in self.further
 
     @cached_property
     def _labels(self) -> dict[str, int]:
@@ -90,26 +105,32 @@ class PublishedRelease:
 
     def publishing(self, attribute: str | None) -> tuple[PublishedTable, ...]:
         """The tables whose groups say something about an attribute (None: about sizes)."""
-        if attribute is None:
-            return self.tables[:1] if self.group is not None else self.tables
-        tables = tuple(table for table in self.tables if attribute in table.columns)
-        return tables[:1] if self.group is not None else tables
+        if attribute is None and self.group is not None:
+            # Joined tables have the same groups, but for those in which something stands beside known columns.
+            return tuple(table for table in self.tables if len(self.apart(table)) > 1) or self.tables[:1]
+        return tuple(table for table in self.tables if attribute is None or attribute in table.columns)
 
     def levels(self, requirement: Requirement, attribute: str | None) -> list[Level]:
-        """The requirement on the groups of every table that shows the attribute."""
+        """The requirement on the groups of every table that shows the attribute.
+
+        Raises ReleaseError where tables that are to be joined have other groups than each other.
+        """
         levels = []
+        if self.group is not None:
+            self.partition(self.tables[0])
         for table in self.publishing(attribute):
-            partition = self.partition(table)
+            partition = self._alike(table, self.apart(table))
+            apart = tuple(name for name in self.apart(table) if name not in self.attributes or self._counts(name))
             if attribute is None:
                 (check,) = requirement.checks(_nothing(partition.n_rows))
-                levels.append(Level(table.name, check, check.levels(partition)))
+                levels.append(Level(table.name, check, check.levels(partition), apart))
                 continue
             cells = table.columns[attribute]
             if self.attributes[attribute].form == "set":
                 partition, cells = _members(partition, cells, attribute)
             data = self.microdata({attribute: cells})
             asked = requirement if requirement.attribute_free else requirement.replace(attribute=attribute)
-            levels += [Level(table.name, check, check.levels(partition)) for check in asked.checks(data)]
+            levels += [Level(table.name, check, check.levels(partition), apart) for check in asked.checks(data)]
         return levels
 
     def joined(self, common: str) -> Release:

@@ -41,16 +41,16 @@ from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, sp
 from anoncore.publishing.certification.attribute_entries import cell_type
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
+from anoncore.publishing.certification.claims import Question, judged
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
 from anoncore.publishing.certification.published_release import Level, by_name
-from anoncore.publishing.certification.rechecking import judged
 from anoncore.publishing.parts.part_classes import PartClasses
 from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
 from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import TABLE, Question, Scan, scan_parts
+from anoncore.publishing.parts.part_scan import TABLE, Scan, scan_parts
 from anoncore.release.reading.published_table import cell_name, cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
@@ -160,7 +160,7 @@ def certify_parts(
 def _promise(scan: Scan, question: Question, breaking: str) -> Promise:
     """What was asked and is reached, for people."""
     requirement = question.requirement
-    found = judged(requirement, question.attribute, scan.of(question))
+    found = judged(question, scan.of(question), is_told=False)
     sentence = over_what_is_known(found.sentence) if breaking else found.sentence
     return Promise(found.holds, sentence, requirement.source)
 
@@ -285,7 +285,7 @@ def _with_values(attribute: Attribute, scan: Scan) -> Attribute:
 def _entry(scan: Scan, question: Question) -> Asked:
     """A requirement with the level that the worst group of the files reaches."""
     requirement = question.requirement
-    found = judged(requirement, question.attribute, scan.of(question))
+    found = judged(question, scan.of(question))
     if not found.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {found.sentence}")
     return Asked(

@@ -49,30 +49,36 @@ class PartFile:
             raise self._unreadable(error) from None
         return Digest(size, found.hexdigest())
 
+    @property
+    def content(self) -> bytes:
+        """The whole content, for small files. Raises DataError for a file that cannot be read."""
+        return self.source if isinstance(self.source, bytes) else bytes(self.read(self.source.read_bytes))
+
     @cached_property
     def schema(self) -> pa.Schema:
         """The names and types of the columns. Raises DataError for a file that is no Parquet file."""
-        return self._read(lambda: pq.read_schema(self._opened()))
+        return self.read(lambda: pq.read_schema(self._opened()))
 
     @cached_property
     def n_rows(self) -> int:
         """The number of rows that the file says it has."""
-        return int(self._read(lambda: pq.read_metadata(self._opened())).num_rows)
+        return int(self.read(lambda: pq.read_metadata(self._opened())).num_rows)
 
     def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """The rows of some columns, a few row groups at a time; texts are dictionary-coded. Raises DataError."""
         kinds = {field.name: field.type for field in self.schema}
         texts = [name for name in names if pa.types.is_string(kinds[name]) or pa.types.is_large_string(kinds[name])]
-        file = self._read(lambda: pq.ParquetFile(self._opened(), read_dictionary=texts, pre_buffer=False))
+        file = self.read(lambda: pq.ParquetFile(self._opened(), read_dictionary=texts, pre_buffer=False))
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         for numbers in _together(sizes):
-            read = self._read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
+            read = self.read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
             yield read.unify_dictionaries().combine_chunks()
 
     def _opened(self) -> Any:
         return pa.BufferReader(self.source) if isinstance(self.source, bytes) else pa.OSFile(str(self.source), "rb")
 
-    def _read(self, read: Any) -> Any:
+    def read(self, read: Any) -> Any:
+        """What a function reads of the file. Raises DataError where it cannot."""
         try:
             return read()
         except OSError as error:

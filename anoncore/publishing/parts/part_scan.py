@@ -16,6 +16,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.publishing.parts.part_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
@@ -35,7 +36,7 @@ from anoncore.publishing.parts.part_groups import (
 from anoncore.publishing.parts.published_texts import distinct_texts
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import Column
-from anoncore.requirements.requirement import Check, Requirement
+from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
 
 TABLE = "release"
@@ -46,14 +47,6 @@ WAITING = 0.5
 
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What every group is asked: its level of a requirement, on an attribute or on sizes alone."""
-
-    requirement: Requirement
-    attribute: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +278,7 @@ class _Scan:
             levels = [unit.levels[place][mask] for unit, mask in zip(units, alone, strict=True)]
             counted_ones = None if check.values is None else joined.get(check.values.attribute)
             together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
-            found.append((question, Level(TABLE, check, together)))
+            found.append((question, Level(TABLE, check, together, tuple(self._known))))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
         return Scan(
             self._n_rows,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,21 +11,24 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
+from anoncore.engines.output_folder import SUMMARY
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.claims import Question, countable, insensitive, requirement_findings
 from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings
-from anoncore.publishing.certification.entries import Asked, ClassesShown, File, Part
+from anoncore.publishing.certification.entries import ClassesShown, Part
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import by_name
-from anoncore.publishing.certification.rechecking import Recheck, judged
-from anoncore.publishing.certification.verification import statement_finding
+from anoncore.publishing.certification.folders import files_of
+from anoncore.publishing.certification.published_release import Level, by_name
+from anoncore.publishing.certification.strict_parquet import parquet_fault
+from anoncore.publishing.certification.verification import same_input, with_known
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, sizes_of_groups
 from anoncore.publishing.parts.part_digests import PartDigester, joined_digest
 from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import Question, Scan, Split, scan_parts
-from anoncore.requirements import REQUIREMENTS
+from anoncore.publishing.parts.part_scan import Scan, Split, scan_parts
 
 HASHED = 0.25
 """Share of a verification that is over when the files are hashed, as a rule of thumb."""
+PART_NAME = re.compile(r"part-\d{5}\.parquet")
 Given = Sequence[PartFile]
 
 
@@ -32,12 +37,13 @@ def verify_folder(
     folder: str | Path,
     certificate: Certificate | None = None,
     hashes: bool = True,
+    known: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Re-check the certificate of a release in parts, as runs on disk and Spark write it, without loading the parts.
 
-    Every file of the folder is looked at. The files have to be those that were written, byte by byte, under whatever
-    names; groups and what they reach are worked out anew in one scan.
+    Everything in the folder is looked at. The files have to be those that were written, and to hold nothing but the
+    rows of the release; groups and what they reach are worked out anew in one scan.
 
     Parameters
     ----------
@@ -47,6 +53,8 @@ def verify_folder(
         What the parts should be and show; by default the certificate that lies among them.
     hashes : bool
         Whether the contents must also be those that were certified.
+    known : sequence of str, optional
+        The columns that a reader takes for known, in place of those that the certificate names.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
 
@@ -93,9 +101,11 @@ def verify_folder(
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"There is no folder '{path}'.")
-    certificate = Certificate.load(path / CERTIFICATE_FILE) if certificate is None else certificate
-    files = [PartFile(one.name, one) for one in sorted(path.rglob("*")) if one.is_file()]
-    return verify_parts(certificate, files, hashes, progress=progress)
+    own = path / CERTIFICATE_FILE
+    certificate = Certificate.load(own) if certificate is None else certificate
+    files, findings = files_of(path, own)
+    given = [PartFile(one.name, one) for one in files]
+    return verify_parts(certificate, given, hashes, known=known, found=findings, progress=progress)
 
 
 def verify_parts(
@@ -103,99 +113,126 @@ def verify_parts(
     files: Given,
     hashes: bool = True,
     input_digest: Callable[[Sequence[str]], str] | None = None,
+    known: Sequence[str] | None = None,
+    found: Sequence[Finding] = (),
     progress: Progress | None = None,
 ) -> Verification:
-    """Re-check the certificate of a release in parts: which files there are, and what holds in their groups.
+    """Re-check the certificate of a release in parts: which files there are, what they hold, what their groups show.
 
-    A part is known by its content, whatever its name and wherever it lies. `input_digest` gives the keyed hash of some
-    columns of the original table. Raises DataError for files that cannot be read.
+    `input_digest` gives the keyed hash of some columns of the original table, and `found` are findings on the folder
+    that the files lie in. Raises DataError for files that cannot be read.
     """
     if certificate.parts is None:
         raise DataError("This is no certificate of a release in parts.")
+    certificate, is_given = with_known(certificate, known)
     tell = progress if progress is not None else silent
-    files = [file for file in files if file.name != CERTIFICATE_FILE]
-    findings: list[Finding] = []
-    if hashes:
-        parts, findings = _contents(certificate, files, part_of(tell, 0.0, HASHED))
-    else:
-        parts = [file for file in files if file.name.endswith(".parquet")]
-        findings += list(_number_of_parts(certificate, parts))
+    findings = [*found, *_names(certificate, files)]
+    parts = [file for file in files if PART_NAME.fullmatch(file.name)]
+    findings += _read_strictly(certificate, files, part_of(tell, 0.0, HASHED))
     columns = certificate.tables[0].columns
+    fitting = [file for file in parts if file.schema.names == columns]
     for file in parts:
-        if file.schema.names != columns:
+        if file not in fitting:
             sentence = f"'{file.name}' has the columns {listing(file.schema.names, 30)}, but {listing(columns, 30)} "
             findings.append(Finding(f"columns of '{file.name}'", "fails", f"{sentence}were certified."))
-    complete = not any(
-        one.outcome == "fails" and one.check.startswith(("missing", "added", "columns")) for one in findings
-    )
-    if complete and parts:
-        findings += shown_findings(certificate, parts, hashes, part_of(tell, HASHED if hashes else 0.0, 0.95))
+    if hashes:
+        findings += _contents(certificate, files, fitting)
+    else:
+        findings += _number_of_parts(certificate, parts)
+    is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
+    if is_complete and fitting:
+        findings += shown_findings(certificate, fitting, hashes, is_given, part_of(tell, HASHED, 0.95))
     elif not findings:
         findings.append(Finding("missing parts", "fails", "There is no part of the release in these files."))
-    tell(0.95, "Comparing the original table")
-    findings.append(input_finding(certificate, input_digest))
+    findings += input_findings(certificate, input_digest)
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
 
-def _contents(certificate: Certificate, files: Given, tell: Progress) -> tuple[list[PartFile], list[Finding]]:
-    """The parts among the files, and how the files differ from those that were certified."""
+def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
+    """Whether there are the parts that the certificate names, and beside them nothing but their summary."""
     entries = {one.name: one for one in certificate.files}
     part_of_file = {one.file: one for one in certificate.parts or ()}
-    left = dict(entries)
-    matched: list[PartFile] = []
-    unmatched: list[PartFile] = []
-    for number, file in enumerate(files):
-        tell(number / len(files), f"Hashing '{file.name}'")
-        found = _same(file, left)
-        if found is None:
-            unmatched.append(file)
+    allowed = {name for name in part_of_file if PART_NAME.fullmatch(name)} | ({SUMMARY} & {*entries})
+    given = {file.name: file for file in files}
+    for name in [*entries, *part_of_file]:
+        if name not in allowed:
+            sentence = f"The certificate names '{name}', which is no part of a release, and nothing else is published."
+            yield Finding(f"added file '{name}'", "fails", sentence)
+    for name, file in given.items():
+        if name in allowed:
             continue
-        del left[found.name]
-        if found.name in part_of_file:
-            matched.append(file)
-    findings: list[Finding] = []
-    for file in unmatched:
-        entry = left.pop(file.name, None)
-        if entry is None:
-            findings.append(_added(file, certificate))
-        elif file.name in part_of_file:
-            findings.append(_changed(file, part_of_file[file.name], certificate))
-            matched.append(file)
+        twin = next((one for one in certificate.files if one.sha256 == file.digest.sha256), None)
+        twice = "" if twin is None else f": it is '{twin.name}' once more"
+        yield Finding(f"added file '{name}'", "fails", f"'{name}' is no file that was certified{twice}.")
+    for name in sorted(allowed - {*given}):
+        part = part_of_file.get(name)
+        rows = "" if part is None else f", a part with {part.rows:,} rows,"
+        yield Finding(f"missing file '{name}'", "fails", f"'{name}'{rows} is missing.")
+
+
+def _read_strictly(certificate: Certificate, files: Given, tell: Progress) -> Iterator[Finding]:
+    """What files hold besides the rows of the release, whatever their hashes are."""
+    for number, file in enumerate(files):
+        tell(number / len(files), f"Reading '{file.name}'")
+        fault = ""
+        if PART_NAME.fullmatch(file.name):
+            fault = file.read(lambda file=file: parquet_fault(file.source))
+        elif file.name == SUMMARY:
+            fault = _summary_fault(certificate, file.content)
+        if not fault:
+            continue
+        check, outcome = f"content of '{file.name}'", "fails"
+        if certificate.version == 1 and (file.name == SUMMARY or "is not written as" in fault):
+            outcome, fault = "claimed", f"{fault}; an earlier version wrote it in its own way"
+        yield Finding(check, outcome, f"'{file.name}' {fault}.")
+
+
+def _summary_fault(certificate: Certificate, content: bytes) -> str:
+    """Where the summary of a run says something else than the certificate does, or more; empty where it does not."""
+    method, table = certificate.method, certificate.tables[0]
+    sizes = {int(size): n for size, n in table.group_sizes.items()}
+    expected = {
+        "anoncore": certificate.software.get("anoncore"),
+        "algorithm": None if method is None else {"name": method.name, **method.parameters},
+        "rows": table.rows,
+        "groups": table.groups,
+        "smallest group": min(sizes, default=0),
+        "largest group": max(sizes, default=0),
+        "discernibility": sum(n * size**2 for size, n in sizes.items()),
+    }
+    try:
+        said = json.loads(content)
+    except ValueError:
+        return "is no summary of a run"
+    loss = said.pop("information loss", None) if isinstance(said, dict) else None
+    is_loss = isinstance(loss, float | int) and 0 <= loss <= 1 and round(loss, 4) == loss
+    again = json.dumps(expected | {"information loss": loss}, sort_keys=True) if is_loss else ""
+    if said == expected and json.dumps(json.loads(content), sort_keys=True) == again:
+        return ""
+    return "says something else than the certificate, or more"
+
+
+def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[Finding]:
+    """How the files differ from those that were certified."""
+    part_of_file = {one.file: one for one in certificate.parts or ()}
+    digests = {file.name: (file.digest.bytes, file.digest.sha256) for file in files}
+    changed = {one.name for one in certificate.files if digests.get(one.name) not in (None, (one.bytes, one.sha256))}
+    for file in files:
+        if file.name not in changed:
+            continue
+        if file in parts and file.name in part_of_file:
+            yield _changed(file, part_of_file[file.name], certificate)
         else:
             sentence = f"'{file.name}' is not the file that was written: it has other bytes."
-            findings.append(Finding(f"content of '{file.name}'", "fails", sentence))
-    findings += [_missing(entry, part_of_file.get(entry.name)) for entry in left.values()]
+            yield Finding(f"content of '{file.name}'", "fails", sentence)
     if certificate.sha256 != joined_digest([part.sha256 for part in certificate.parts or ()]):
         sentence = "The certificate does not fit itself: the hash of the table is not that of its parts together."
-        findings.append(Finding("hash of the table", "fails", sentence))
-    if not findings:
-        rows = certificate.tables[0].rows
-        n = len(part_of_file)
-        parts = f"All {n:,} parts with their {rows:,} rows are" if n > 1 else f"The only part with its {rows:,} rows is"
-        sentence = f"{parts} as written, byte by byte."
-        findings.append(Finding("content of the parts", "holds", sentence))
-    return matched, findings
-
-
-def _same(file: PartFile, entries: dict[str, File]) -> File | None:
-    """The certified file with the same content, that of the same name first."""
-    ordered = [*([entries[file.name]] if file.name in entries else []), *entries.values()]
-    for entry in ordered:
-        if (entry.bytes, entry.sha256) == (file.digest.bytes, file.digest.sha256):
-            return entry
-    return None
-
-
-def _added(file: PartFile, certificate: Certificate) -> Finding:
-    twin = next((one for one in certificate.files if one.sha256 == file.digest.sha256), None)
-    twice = "" if twin is None else f": it is '{twin.name}' once more"
-    return Finding(f"added file '{file.name}'", "fails", f"'{file.name}' is no file that was certified{twice}.")
-
-
-def _missing(entry: File, part: Part | None) -> Finding:
-    rows = "" if part is None else f", a part with {part.rows:,} rows,"
-    return Finding(f"missing file '{entry.name}'", "fails", f"'{entry.name}'{rows} is missing.")
+        yield Finding("hash of the table", "fails", sentence)
+    elif not changed:
+        rows, n = certificate.tables[0].rows, len(part_of_file)
+        which = f"All {n:,} parts with their {rows:,} rows are" if n > 1 else f"The only part with its {rows:,} rows is"
+        yield Finding("content of the parts", "holds", f"{which} as written, byte by byte.")
 
 
 def _changed(file: PartFile, part: Part, certificate: Certificate) -> Finding:
@@ -229,53 +266,49 @@ def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding
         yield Finding("rows of the parts", "fails", sentence)
 
 
-def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: Progress) -> Iterator[Finding]:
+def shown_findings(
+    certificate: Certificate, parts: Given, hashes: bool, is_given: bool, tell: Progress
+) -> Iterator[Finding]:
     """What the groups of the parts show of the statements."""
-    questions: dict[int, Question] = {}
-    faults: dict[int, Recheck] = {}
-    for place, asked in enumerate(certificate.requirements):
-        if not asked.rechecked:
-            continue
-        try:
-            requirement = REQUIREMENTS.build(asked.requirement)
-        except AnonymizationError as error:
-            faults[place] = Recheck(False, f"{asked.label} cannot hold: {error}")
-            continue
-        if (requirement.label(), requirement.threshold) != (asked.label, asked.asked):
-            sentence = f"The certificate says '{asked.label}', but describes {requirement.label()}."
-            faults[place] = Recheck(False, sentence)
-            continue
-        questions[place] = Question(requirement, asked.attribute)
+    if certificate.people or certificate.joins or certificate.linked_by:
+        sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
+        yield Finding("statements", "fails", sentence)
+    attributes = by_name(certificate.attributes)
+    questions = countable(certificate)
     columns = set(certificate.tables[0].columns)
-    classes = asked_classes(certificate)
     # What the certificate says of columns that the parts do not have cannot be worked out, and fails below.
+    classes = [] if is_given else asked_classes(certificate)
     splits = [_split(one) for one in classes if set(one.columns) <= columns]
+    others = frozenset() if is_given else insensitive(certificate)
     try:
-        scan = scan_parts(
-            parts, by_name(certificate.attributes), list(questions.values()), progress=tell, splits=splits
-        )
+        scan = scan_parts(parts, attributes, questions, progress=tell, splits=splits)
+        knowing = scan
+        if others and questions:
+            known = {
+                name: one.model_copy(update={"role": "quasi-identifier"}) if name in others else one
+                for name, one in attributes.items()
+            }
+            knowing = scan_parts(parts, known, questions)
     except CancelledError:
         raise
     except AnonymizationError as error:
         yield Finding("statements", "fails", f"What was certified cannot hold: {error}")
         return
-    if hashes:
+    if hashes and not is_given:
         yield _groups(certificate, scan)
-    for place, asked in enumerate(certificate.requirements):
-        yield statement_finding(
-            asked.label, asked, _recheck(asked, questions.get(place), scan, faults.get(place)), asked.reached
-        )
-    yield from decided_findings(certificate, lambda classes: scan.splits.get(_split(classes)))
+
+    def levels(question: Question, is_knowing: bool) -> list[Level]:
+        return (knowing if is_knowing else scan).of(question)
+
+    found = list(requirement_findings(certificate, levels, is_given))
+    yield from found
+    if not is_given:
+        is_found = any(one.breaking for one in found)
+        yield from decided_findings(certificate, lambda classes: scan.splits.get(_split(classes)), is_found)
 
 
 def _split(classes: ClassesShown) -> Split:
     return tuple(classes.columns), classes.k
-
-
-def _recheck(asked: Asked, question: Question | None, scan: Scan, fault: Recheck | None) -> Recheck | None:
-    if question is None:
-        return fault
-    return judged(question.requirement, asked.attribute, scan.of(question))
 
 
 def _groups(certificate: Certificate, scan: Scan) -> Finding:
@@ -290,17 +323,9 @@ def _groups(certificate: Certificate, scan: Scan) -> Finding:
     return Finding("groups", "holds" if same else "fails", sentence)
 
 
-def input_finding(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> Finding:
-    """Whether the original table, by its digest, is that of the certificate."""
+def input_findings(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> list[Finding]:
+    """Whether the original table, by its digest, is that of the certificate; nothing where there is none."""
     if input_digest is None:
-        return Finding(
-            "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
-        )
+        return []
     names = [one.name for one in certificate.attributes if one.form is not None]
-    same = input_digest(names) == certificate.input.hmac_sha256
-    sentence = (
-        "The release was made of this table."
-        if same
-        else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
-    )
-    return Finding("input", "holds" if same else "fails", sentence)
+    return [same_input(input_digest(names) == certificate.input.hmac_sha256)]

@@ -46,7 +46,7 @@ def certified_run(
 def verified(folder: Path, certificate: Certificate | None = None, **more: Any) -> Verification:
     """The verification of all files of a folder."""
     certificate = certificate or Certificate.load(folder / CERTIFICATE_FILE)
-    files = [PartFile(path.name, path) for path in sorted(folder.iterdir())]
+    files = [PartFile(path.name, path) for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE]
     return verify_parts(certificate, files, **more)
 
 

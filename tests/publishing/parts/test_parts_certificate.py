@@ -88,7 +88,7 @@ def test_a_folder_states_what_memory_states(source, tmp_path, requirements, reco
     data = Microdata(people(), ROLES, hierarchies={"town": TOWNS})
     same(found.certificate, in_memory(data, requirements, recoding=recoding))
     assert run.n_groups == found.certificate.tables[0].groups or recoding == "regions"
-    assert verified(tmp_path / "out").holds
+    assert not verified(tmp_path / "out").of("fails")
     assert Certificate.load(tmp_path / "out" / CERTIFICATE_FILE) == found.certificate
 
 
@@ -109,7 +109,7 @@ def test_groups_that_several_parts_have_are_one(tmp_path, monkeypatch):
     release = Mondrian(requirements, strict=True, recoding="regions").anonymize(data)
     memory = certify(release, KEY)
     same(found.certificate, memory)
-    assert verified(tmp_path / "out").holds
+    assert not verified(tmp_path / "out").of("fails")
 
 
 @pytest.mark.parametrize("unit_rows", [1, 40])
@@ -124,7 +124,7 @@ def test_classes_larger_than_what_is_read_at_a_time_are_whole(tmp_path, monkeypa
     )
     release = Mondrian(requirements, strict=True).anonymize(Microdata(frame, roles))
     same(found.certificate, certify(release, KEY))
-    assert verified(tmp_path / "out").holds
+    assert not verified(tmp_path / "out").of("fails")
 
 
 def test_protected_values_orders_and_grounds_are_kept(source, tmp_path):
@@ -150,7 +150,7 @@ def test_protected_values_orders_and_grounds_are_kept(source, tmp_path):
     )
     data = Microdata(people(), ROLES, sensitive_values={"ill": {"gout"}})
     same(found.certificate, in_memory(data, protected))
-    assert verified(tmp_path / "two").holds
+    assert not verified(tmp_path / "two").of("fails")
 
 
 def test_a_sensitive_number_is_one_value_however_it_is_written(tmp_path):
@@ -182,7 +182,7 @@ def test_the_sampling_is_certified_without_its_seed(source, tmp_path):
     _, found, _ = certified_run(source, algorithm, tmp_path / "out")
     assert found.certificate.method is not None
     assert "seed" not in found.certificate.method.parameters
-    assert verified(tmp_path / "out").holds
+    assert not verified(tmp_path / "out").of("fails")
 
 
 def test_missing_cells_beside_empty_texts_get_no_certificate_and_no_release(tmp_path):
@@ -221,4 +221,4 @@ def test_points_in_time_are_counted_as_in_memory(tmp_path, unit, zone):
         tmp_path / "in.parquet", RothkoTree(requirements, memory_rows=50), tmp_path / "out", roles=roles
     )
     same(found.certificate, certify(Mondrian(requirements, strict=True).anonymize(Microdata(frame, roles)), KEY))
-    assert verified(tmp_path / "out").holds
+    assert not verified(tmp_path / "out").of("fails")
