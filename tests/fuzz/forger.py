@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import tempfile
@@ -18,6 +19,10 @@ from tests.fuzz.honest import CRASHED, Answer, any_genuine, as_delivered, verifi
 from tests.fuzz.plain_reader import false_statements
 
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
+ONLY_BY_HASHES = {"other_numbers", "cells", "numbers_out_of_range"}
+"""Edits that say nothing false of what the tables show, so that without hashes nothing need be said of them."""
+SIZE = int(os.environ.get("ANONCORE_FORGERIES", "60"))
+"""How many forgeries the tests make; a sixth as many genuine releases."""
 HELD = re.compile(r"^(?:counted here and holds|holds)\b.*", re.MULTILINE)
 
 
@@ -54,6 +59,13 @@ def judged(case: Case, kind: str, forgery: Forgery) -> Finding | None:
     # Without hashes, what the certificate says of contents alone is not compared, as was asked.
     as_folder = case.chance(0.5) or bool({"more_files", "a_link", "telling_names"} & set(kind.split("+")))
     answer = verified(forgery.folder, *options, as_folder=as_folder)
+    said = fault_of(kind, forgery, answer, bool(options))
+    place = f"{' without hashes' if options else ''}{' as a folder' if as_folder else ''}"
+    return Finding(case.name, kind, said + place, forgery, answer) if said else None
+
+
+def fault_of(kind: str, forgery: Forgery, answer: Answer, without_hashes: bool = False) -> str:
+    """What is wrong with an answer to a forgery; empty where nothing is."""
     said = ""
     if answer.code == CRASHED:
         said = f"the verifier crashes: {answer.text.strip().splitlines()[-1]}"
@@ -62,14 +74,10 @@ def judged(case: Case, kind: str, forgery: Forgery) -> Finding | None:
     elif any(CANARY in line for line in HELD.findall(answer.text)):
         said = "a sentence of the forger stands among what was counted"
     elif answer.accepted:
-        counted = options == () or not set(kind.split("+")) <= {"other_numbers", "cells", "numbers_out_of_range"}
+        counted = not (without_hashes and set(kind.split("+")) <= ONLY_BY_HASHES)
         said = forgery.wrong if counted else ""
         said = said or "; ".join(_false(forgery))
-    return (
-        Finding(case.name, kind, f"{said} {options}{' as folder' if as_folder else ''}", forgery, answer)
-        if said
-        else None
-    )
+    return said
 
 
 def _false(forgery: Forgery) -> list[str]:

@@ -7,6 +7,7 @@ something beside the tables, and are marked so.
 
 from __future__ import annotations
 
+import base64
 import copy
 import hashlib
 import io
@@ -23,6 +24,7 @@ import pyarrow.parquet as pq
 
 from anoncore import AnonymizationError, Microdata, Partition, Release
 from anoncore.publishing import certify, new_key, write_tables
+from anoncore.publishing.signing.signature import FORM
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment
 from anoncore.requirements import REQUIREMENTS
@@ -358,7 +360,9 @@ def _keys_twice(case: Case, folder: Folder) -> Forgery:
     if case.chance(0.5):
         text = f"{text[: place.start()]}{place[0]} {other}, {text[place.start() :]}"
     else:
-        key = case.pick(("requirements", "people", "breaking", "linked_by", "attributes"))
+        key = case.pick(
+            [one for one in ("requirements", "people", "breaking", "linked_by", "attributes") if one in folder.claims]
+        )
         text = text.rstrip()[:-1] + f', "{key}": {json.dumps(folder.claims.get(key))}}}'
         place = re.search(r".*", key) or place
     return Forgery(
@@ -551,6 +555,44 @@ def _telling_names(case: Case, folder: Folder) -> Forgery:
 
 
 @edit
+def _another_description(case: Case, folder: Folder) -> Forgery:
+    """Original rows in a file of a large run that describes it."""
+    names = [name for name in folder.tables if name.endswith(".json")]
+    if not names:
+        raise DoesNotFitError
+    name = case.pick(names)
+    held = json.loads(folder.files[name])
+    kind = case.random.randrange(3)
+    if kind == 0 and isinstance(held, dict):
+        held[case.pick(("note", *held))] = CANARY
+    content = (json.dumps(held).encode(), RAW, folder.files[name] + CANARY.encode())[kind]
+    claims = folder.claims
+    _with_file_hashes(claims, {name: content})
+    forged = folder.claiming(claims).with_files({name: content})
+    return Forgery(forged, (f"other content of {name} ({kind})",), "a file beside the tables holds something else")
+
+
+@edit
+def _signs_it(case: Case, folder: Folder) -> Forgery:
+    """A signature that somebody copied, or made up."""
+    claims = folder.claims
+    entry = {
+        "algorithm": "Ed25519",
+        "key": base64.b64encode(case.random.randbytes(32)).decode(),
+        "made": "2026-01-01T00:00:00+00:00",
+        "form": case.pick((FORM, CANARY, "")),
+        "value": base64.b64encode(case.random.randbytes(64)).decode(),
+    }
+    kind = case.random.randrange(4)
+    if kind == 0:
+        entry["key"] = case.pick(("", "A" * 44, CANARY))
+    elif kind == 1:
+        entry["name"] = CANARY
+    claims["signatures"] = [entry] * case.pick((1, 1, 2)) if kind != 2 else case.pick(({}, "x", 5, [5], [entry] * 200))
+    return _changed(folder, claims, f"a signature that is none ({kind})", "nobody signed it")
+
+
+@edit
 def _time_stamps(case: Case, folder: Folder) -> Forgery:
     """Times of the members of a zip or workbook that spell something."""
     names = [name for name, content in folder.tables.items() if content.startswith(b"PK")]
@@ -695,3 +737,10 @@ def _other_people_in_parts(case: Case, folder: Folder) -> Forgery:
     told = _dressed_up(case, claims, in_parts().claims if case.chance(0.5) else folder.claims)
     wrong = next((fault for one in claims["requirements"] if (fault := _too_much(one, claims))), "")
     return Forgery(forged.claiming(claims), (f"original rows in parts; {told}",), wrong)
+
+
+ON_FILES = {
+    *("something_in_a_file", "metadata_of_a_part", "more_files", "a_link", "telling_names", "another_description"),
+    *("time_stamps", "cells", "other_people", "other_people_in_parts"),
+}
+"""Edits of the files, which have no meaning for tables in a database."""

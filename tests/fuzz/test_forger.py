@@ -7,6 +7,9 @@ import json
 import pandas as pd
 import pytest
 
+from tests.fuzz.case import Case
+from tests.fuzz.forger import SIZE, forged, run
+from tests.fuzz.forgery import EDITS
 from tests.fuzz.plain_reader import false_statements, tables_of
 
 ROLES = {"age": "quasi-identifier", "zip": "quasi-identifier", "illness": "sensitive"}
@@ -88,3 +91,15 @@ def test_files_are_read_as_they_are():
     csv = COARSE.to_csv(index=False).encode()
     (read,) = tables_of({"people.csv": csv, "people-certificate.json": b"{}"})
     assert read.equals(COARSE)
+
+
+@pytest.mark.slow
+def test_no_forgery_is_believed_and_nothing_genuine_is_refused():
+    found, _ = run(SIZE, SIZE // 5)
+    assert not found, "\n".join(f"{one.case} {one.kind} {one.forgery.edits}: {one.said}" for one in found)
+
+
+@pytest.mark.slow
+def test_every_edit_is_made():
+    made = {name for number in range(400) for name in forged(Case("edits", 0, number))[0].split("+")}
+    assert made == set(EDITS)
