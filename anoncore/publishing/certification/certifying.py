@@ -7,7 +7,6 @@ import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, get_args
@@ -40,7 +39,8 @@ from anoncore.publishing.certification.claims import (
     recheck_joins,
     recheck_people,
 )
-from anoncore.publishing.certification.decided_columns import classes_entry, classes_shown, decided_entries
+from anoncore.publishing.certification.counting import Counted
+from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
@@ -56,7 +56,8 @@ from anoncore.publishing.certification.entries import (
     Written,
 )
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import written_as
 from anoncore.publishing.export import FileFormat
@@ -160,7 +161,12 @@ def certify(
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
     guarantees = guarantees_of(requirements, measure)
-    asked = [_asked(published, one, unit) for one in guarantees]
+    leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
+    splits = [(one.columns, one.k) for one in (over_all, *(leak.split for leak in leaks)) if one is not None]
+    questions = [Question(one.requirement, one.attribute) for one in guarantees]
+    shown_ones = [one for one in questions if unit is None and not hidden_reason(published.attributes, one)]
+    counted = Counted.of(published, shown_ones, splits=splits)
+    asked = [_asked(counted, *one, unit) for one in zip(guarantees, questions, strict=True)]
     method = None if release.algorithm is None else method_entry(release.algorithm)
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
@@ -169,15 +175,16 @@ def certify(
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
     found = verdict(release, requirements, measure)
-    leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
-    classes = partial(classes_shown, published)
     certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
-        tables=[_table(published, table, place, written) for place, table in enumerate(shown)],
+        tables=[
+            _table(published, table, scan, place, written)
+            for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
+        ],
         linked_by=group,
         sha256=joined_hash(shown, group),
         requirements=asked,
@@ -193,8 +200,8 @@ def certify(
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
-        decided=decided_entries(leaks, classes),
-        over_all=classes_entry(over_all, classes),
+        decided=decided_entries(leaks, counted.classes),
+        over_all=classes_entry(over_all, counted.classes),
         breaking=found.breaking or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
@@ -288,10 +295,11 @@ def method_entry(algorithm: ReleaseMethod) -> Method:
 def _table(
     published: PublishedRelease,
     table: PublishedTable,
+    scan: Scan,
     place: int,
     written: Mapping[FileFormat, Sequence[PublishedTable]],
 ) -> Table:
-    sizes = group_sizes(published, table)
+    sizes = scan.group_sizes
     return Table(
         name=table.name,
         columns=list(table.columns),
@@ -310,11 +318,10 @@ def _table(
     )
 
 
-def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str | None) -> Asked:
+def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, unit: str | None) -> Asked:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     requirement = guarantee.requirement
-    question = Question(requirement, guarantee.attribute)
     entry = Asked(
         requirement=json.loads(json.dumps(requirement.to_dict())),
         label=requirement.label(),
@@ -324,14 +331,14 @@ def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str 
         asked=requirement.threshold,
         reached=None,
         rechecked=False,
-        reason=hidden_reason(published.attributes, question),
+        reason=hidden_reason(counted.attributes, question),
     )
     if unit is not None:
         reached = None if np.isinf(guarantee.reached) else guarantee.reached
         return entry.model_copy(update={"reached": reached, "reason": HIDDEN_UNIT.format(unit=unit)})
     if entry.reason:
         return entry
-    found = _holding(judged(question, published.levels(requirement, guarantee.attribute)))
+    found = _holding(judged(question, counted.levels(question)))
     return entry.model_copy(update={"rechecked": True, "reached": found.reached})
 
 

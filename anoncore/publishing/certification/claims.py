@@ -213,7 +213,7 @@ def people_findings(certificate: Certificate, published: PublishedRelease) -> It
             yield claim(check, what, reason or HIDDEN_PEOPLE)
             continue
         yield Finding(check, "holds" if found.holds else "fails", found.sentence)
-        if found.holds and promise.rechecked and promise.sentence != found.sentence:
+        if found.holds and promise.sentence != found.sentence:
             # What was counted need not be what the certificate says of it.
             yield Finding(check, "claimed", f"The certificate says: {promise.sentence}")
     if certificate.joins is not None:

@@ -11,7 +11,6 @@ from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import ClassesShown, DecidedColumn
 from anoncore.publishing.certification.finding import Finding
-from anoncore.publishing.certification.published_release import PublishedRelease
 from anoncore.requirements import KAnonymity
 from anoncore.table.relations import Split
 
@@ -121,14 +120,6 @@ def _numbers(found: tuple[int, int] | None, classes: ClassesShown) -> str:
     return f"the smallest class has {rows}, and {found[1]:,} of all rows are in classes of fewer than {classes.k}"
 
 
-def classes_shown(published: PublishedRelease, classes: ClassesShown) -> tuple[int, int] | None:
-    """Rows of the smallest class and rows below k where the columns tell classes apart, in the table with most such
-    rows; None where no table has the columns beside quasi-identifiers.
-    """
-    found = []
-    for table in published.tables if published.group is None else ():
-        known = [name for name in table.columns if published.attributes[name].role == "quasi-identifier"]
-        if known and table.columns.keys() >= set(classes.columns):
-            sizes = np.bincount(table.keys([*known, *classes.columns]))
-            found.append((int(sizes.min()), int(sizes[sizes < classes.k].sum())))
-    return max(found, key=lambda one: (one[1], -one[0]), default=None)
+def split_of(classes: ClassesShown) -> tuple[tuple[str, ...], int]:
+    """The columns that make some classes, and the k that they are compared with, as a scan takes them."""
+    return tuple(classes.columns), classes.k

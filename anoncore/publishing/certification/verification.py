@@ -6,21 +6,23 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import AnonymizationError, DataError, ParameterError
+from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import FORMULA, listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
-from anoncore.publishing.certification.claims import Question, insensitive, people_findings, requirement_findings
-from anoncore.publishing.certification.decided_columns import classes_shown, decided_findings
+from anoncore.publishing.certification.claims import countable, insensitive, people_findings, requirement_findings
+from anoncore.publishing.certification.counting import Counted, Tables
+from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name, group_sizes
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.rows import TableRows
+from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
@@ -142,6 +144,48 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
     return certificate.model_copy(update={"attributes": attributes}), True
 
 
+def counted_findings(
+    certificate: Certificate,
+    tables: Tables,
+    published: PublishedRelease | None,
+    hashes: bool,
+    is_given: bool,
+    tell: Progress,
+) -> Iterator[Finding]:
+    """What the certified tables, in their order, show of a certificate, wherever their rows lie.
+
+    `published` has the same tables where they are in memory, for what is promised of persons. `is_given` says that the
+    reader named the known columns, so that numbers of the certificate are about other groups.
+    """
+    names = {name for table in certificate.tables for name in table.columns}
+    # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
+    classes = [] if is_given else [one for one in asked_classes(certificate) if set(one.columns) <= names]
+    others = frozenset() if is_given else insensitive(certificate)
+    splits = [split_of(one) for one in classes]
+    attributes, questions = by_name(certificate.attributes), countable(certificate)
+    counted = Counted(tables, attributes, certificate.linked_by, questions, others, splits, tell)
+    try:
+        if published is not None and published.group is not None:
+            published.partition(published.tables[0])
+        sizes = counted.sizes()
+    except CancelledError:
+        raise
+    except AnonymizationError as error:
+        yield Finding("groups", "fails", f"What was certified cannot hold: {error}")
+        return
+    if hashes and not is_given:
+        yield from _groups(certificate, sizes)
+    found = list(requirement_findings(certificate, counted.levels, is_given))
+    if published is not None:
+        found += people_findings(certificate, published)
+    elif certificate.people or certificate.joins or certificate.linked_by:
+        sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
+        found.append(Finding("statements", "fails", sentence))
+    yield from found
+    if not is_given:
+        yield from decided_findings(certificate, counted.classes, any(one.breaking for one in found))
+
+
 def table_findings(
     certificate: Certificate,
     tables: Sequence[PublishedTable],
@@ -149,25 +193,17 @@ def table_findings(
     is_given: bool = False,
     tell: Progress = silent,
 ) -> list[Finding]:
-    """What the certified tables, in their order, show of a certificate, wherever they were read from.
-
-    `is_given` says that the reader named the known columns, so that numbers of the certificate are about other groups.
-    """
+    """What tables in memory show of a certificate, see `counted_findings`."""
     named = tuple(replace(table, name=entry.name) for entry, table in zip(certificate.tables, tables, strict=True))
     published = PublishedRelease(named, by_name(certificate.attributes), certificate.linked_by)
-    knowing = replace(published, further=insensitive(certificate))
-    tell(0.3, "Counting what holds")
+    rows = [[TableRows(table)] for table in named]
+    return list(counted_findings(certificate, rows, published, hashes, is_given, tell))
 
-    def levels(question: Question, is_knowing: bool) -> list[Level]:
-        return (knowing if is_knowing else published).levels(question.requirement, question.attribute)
 
-    findings = list(_groups(certificate, published)) if hashes and not is_given else []
-    findings += requirement_findings(certificate, levels, is_given)
-    findings += people_findings(certificate, published)
-    if not is_given:
-        is_found = any(one.breaking for one in findings)
-        findings += decided_findings(certificate, partial(classes_shown, published), is_found)
-    return findings
+def content_finding(entry: Table, reason: str) -> Finding:
+    """Whether a table is the certified one; `reason` says why it is not."""
+    good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
+    return Finding(f"content of '{entry.name}'", "fails" if reason else "holds", reason or good)
 
 
 def input_findings(certificate: Certificate, data: Microdata | None, key: str | None) -> list[Finding]:
@@ -309,8 +345,7 @@ def _contents(certificate: Certificate, shown: Sequence[_Shown], files: Mapping[
         reason = _difference(one.entry, one.table, certificate.linked_by)
         reason = reason or _written_difference(one, by_name(certificate.attributes), certificate.linked_by)
         same = same and not reason
-        good = f"'{one.entry.name}' has the {one.entry.rows:,} rows that were certified."
-        yield Finding(f"content of '{one.entry.name}'", "fails" if reason else "holds", reason or good)
+        yield content_finding(one.entry, reason)
         if one.entry.written is None and not reason:
             sentence = (
                 f"How the cells of '{one.entry.name}' are written and in which order their rows stand tells nothing: "
@@ -319,23 +354,28 @@ def _contents(certificate: Certificate, shown: Sequence[_Shown], files: Mapping[
             yield Finding(f"cells of '{one.entry.name}'", "claimed", sentence)
     if same and certificate.linked_by is not None:
         same = _is_joined(certificate, shown, certificate.linked_by)
-        sentence = (
-            "The tables are joined as certified."
-            if same
-            else ("Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged.")
-        )
-        yield Finding("links between tables", "holds" if same else "fails", sentence)
+        yield join_finding(same)
     for file in certificate.files:
         content = files.get(file.name)
         if content is None:
             continue
-        if hashlib.sha256(content).hexdigest() == file.sha256:
-            yield Finding(f"file '{file.name}'", "holds", f"'{file.name}' is the file that was written, byte by byte.")
-        elif same:
+        if (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256):
+            continue
+        if same:
             sentence = f"'{file.name}' is another file than the one written, and its tables are the same."
             yield Finding(f"file '{file.name}'", "holds", sentence)
         else:
             yield Finding(f"file '{file.name}'", "fails", f"'{file.name}' is not the file that was written.")
+
+
+def join_finding(is_joined: bool) -> Finding:
+    """Whether rows of tables belong to the same groups as certified."""
+    sentence = (
+        "The tables are joined as certified."
+        if is_joined
+        else "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
+    )
+    return Finding("links between tables", "holds" if is_joined else "fails", sentence)
 
 
 def _is_joined(certificate: Certificate, shown: Sequence[_Shown], group: str) -> bool:
@@ -406,15 +446,11 @@ def _written_difference(one: _Shown, attributes: Mapping[str, Attribute], group:
     return f"{one.written.where}: rows stand in another order than they were certified in. {ORDER}"
 
 
-def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
+def _groups(certificate: Certificate, counted: Sequence[Scan]) -> Iterator[Finding]:
     """Compare the numbers of groups by size that the certificate names with those of the tables."""
-    for entry, table in zip(certificate.tables, published.tables, strict=True):
-        try:
-            sizes = group_sizes(published, table)
-        except AnonymizationError as error:
-            yield Finding(f"groups of '{entry.name}'", "fails", str(error))
-            continue
-        same = sizes == entry.group_sizes and entry.groups == sum(sizes.values())
+    for entry, scan in zip(certificate.tables, counted, strict=True):
+        sizes = scan.group_sizes
+        same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, sum(sizes.values()))
         number = sum(sizes.values())
         sentence = (
             f"'{entry.name}' has {number:,} groups, of the sizes that were certified."

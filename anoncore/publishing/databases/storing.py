@@ -22,13 +22,13 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Part
+from anoncore.publishing.certification.part_digests import joined_digest
+from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import table_findings
 from anoncore.publishing.databases.held_tables import HeldTable
 from anoncore.publishing.databases.table_types import LONGEST_NAME, held_batches, held_schema
 from anoncore.publishing.export import check_table, member_names, parquet_array
 from anoncore.publishing.parts.part_certificate import CertifiedParts
-from anoncore.publishing.parts.part_digests import joined_digest
-from anoncore.publishing.parts.part_scan import TABLE
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 from anoncore.sources.addresses import is_database, shown_address

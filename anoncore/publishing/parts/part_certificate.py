@@ -46,11 +46,11 @@ from anoncore.publishing.certification.decided_columns import classes_entry, dec
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
-from anoncore.publishing.parts.part_classes import PartClasses
-from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
-from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import TABLE, Scan, scan_parts
+from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
+from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.release.reading.published_table import cell_name, cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
@@ -111,7 +111,7 @@ def certify_parts(
     attributes = _attributes(profile, files[0].schema, kinds)
     asked = [Question(*pair) for pair in _asked(algorithm, profile)]
     more = list(_more(profile, by_name(attributes)))
-    scan = scan_parts(files, by_name(attributes), asked, more, digested=True, progress=progress)
+    scan = scan_rows(files, by_name(attributes), asked, more, digested=True, progress=progress)
     attributes = [_with_values(one, scan) for one in attributes]
     uncounted = [name for name in profile.sensitive if name not in scan.values]
     entries = [_entry(scan, one) for one in asked]
@@ -349,19 +349,13 @@ def _file(file: PartFile) -> File:
     return File(name=file.name, bytes=file.digest.bytes, sha256=file.digest.sha256)
 
 
-def sizes_of_groups(scan: Scan) -> dict[str, int]:
-    """How many groups have each size, sizes as text."""
-    sizes, counts = np.unique(scan.sizes, return_counts=True)
-    return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
-
-
 def _table(scan: Scan, names: Sequence[str], parts: Sequence[Part], content: str) -> Table:
     return Table(
         name=TABLE,
         columns=list(names),
         rows=scan.n_rows,
         groups=len(scan.sizes),
-        group_sizes=sizes_of_groups(scan),
+        group_sizes=scan.group_sizes,
         sha256=content,
         column_sha256={name: joined_digest([part.column_sha256[name] for part in parts]) for name in names},
     )

@@ -8,23 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import AnonymizationError, CancelledError, DataError
+from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.claims import Question, countable, insensitive, requirement_findings
-from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings
-from anoncore.publishing.certification.entries import ClassesShown, Part
+from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.folders import files_of
-from anoncore.publishing.certification.published_release import Level, by_name
+from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
+from anoncore.publishing.certification.rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import same_input, with_known
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, sizes_of_groups
-from anoncore.publishing.parts.part_digests import PartDigester, joined_digest
-from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import Scan, Split, scan_parts
+from anoncore.publishing.certification.verification import content_finding, counted_findings, same_input, with_known
+from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 HASHED = 0.25
 """Share of a verification that is over when the files are hashed, as a rule of thumb."""
@@ -141,7 +137,7 @@ def verify_parts(
         findings += _number_of_parts(certificate, parts)
     is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
     if is_complete and fitting:
-        findings += shown_findings(certificate, fitting, hashes, is_given, part_of(tell, HASHED, 0.95))
+        findings += counted_findings(certificate, [fitting], None, hashes, is_given, part_of(tell, HASHED, 0.95))
     elif not findings:
         findings.append(Finding("missing parts", "fails", "There is no part of the release in these files."))
     findings += input_findings(certificate, input_digest)
@@ -226,13 +222,12 @@ def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[
         else:
             sentence = f"'{file.name}' is not the file that was written: it has other bytes."
             yield Finding(f"content of '{file.name}'", "fails", sentence)
-    if certificate.sha256 != joined_digest([part.sha256 for part in certificate.parts or ()]):
+    content = joined_digest([part.sha256 for part in certificate.parts or ()])
+    if {certificate.sha256, certificate.tables[0].sha256} != {content}:
         sentence = "The certificate does not fit itself: the hash of the table is not that of its parts together."
         yield Finding("hash of the table", "fails", sentence)
     elif not changed:
-        rows, n = certificate.tables[0].rows, len(part_of_file)
-        which = f"All {n:,} parts with their {rows:,} rows are" if n > 1 else f"The only part with its {rows:,} rows is"
-        yield Finding("content of the parts", "holds", f"{which} as written, byte by byte.")
+        yield content_finding(certificate.tables[0], "")
 
 
 def _changed(file: PartFile, part: Part, certificate: Certificate) -> Finding:
@@ -264,63 +259,6 @@ def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding
     if rows != certified:
         sentence = f"The parts have {rows:,} rows, but {certified:,} were certified."
         yield Finding("rows of the parts", "fails", sentence)
-
-
-def shown_findings(
-    certificate: Certificate, parts: Given, hashes: bool, is_given: bool, tell: Progress
-) -> Iterator[Finding]:
-    """What the groups of the parts show of the statements."""
-    if certificate.people or certificate.joins or certificate.linked_by:
-        sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
-        yield Finding("statements", "fails", sentence)
-    attributes = by_name(certificate.attributes)
-    questions = countable(certificate)
-    columns = set(certificate.tables[0].columns)
-    # What the certificate says of columns that the parts do not have cannot be worked out, and fails below.
-    classes = [] if is_given else asked_classes(certificate)
-    splits = [_split(one) for one in classes if set(one.columns) <= columns]
-    others = frozenset() if is_given else insensitive(certificate)
-    try:
-        scan = scan_parts(parts, attributes, questions, progress=tell, splits=splits)
-        knowing = scan
-        if others and questions:
-            known = {
-                name: one.model_copy(update={"role": "quasi-identifier"}) if name in others else one
-                for name, one in attributes.items()
-            }
-            knowing = scan_parts(parts, known, questions)
-    except CancelledError:
-        raise
-    except AnonymizationError as error:
-        yield Finding("statements", "fails", f"What was certified cannot hold: {error}")
-        return
-    if hashes and not is_given:
-        yield _groups(certificate, scan)
-
-    def levels(question: Question, is_knowing: bool) -> list[Level]:
-        return (knowing if is_knowing else scan).of(question)
-
-    found = list(requirement_findings(certificate, levels, is_given))
-    yield from found
-    if not is_given:
-        is_found = any(one.breaking for one in found)
-        yield from decided_findings(certificate, lambda classes: scan.splits.get(_split(classes)), is_found)
-
-
-def _split(classes: ClassesShown) -> Split:
-    return tuple(classes.columns), classes.k
-
-
-def _groups(certificate: Certificate, scan: Scan) -> Finding:
-    entry = certificate.tables[0]
-    same = (scan.n_rows, len(scan.sizes), sizes_of_groups(scan)) == (entry.rows, entry.groups, entry.group_sizes)
-    sentence = (
-        f"The parts have {len(scan.sizes):,} groups together, of the sizes that were certified."
-        if same
-        else f"The parts have {len(scan.sizes):,} groups together, and their sizes are not those that the certificate "
-        "names."
-    )
-    return Finding("groups", "holds" if same else "fails", sentence)
 
 
 def input_findings(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> list[Finding]:

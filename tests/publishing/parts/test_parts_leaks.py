@@ -18,9 +18,9 @@ from anoncore.cli import main
 from anoncore.datasets import table
 from anoncore.engines import joint_counts
 from anoncore.measures import verdict
-from anoncore.publishing.parts import part_files
-from anoncore.publishing.parts.part_classes import PartClasses
-from anoncore.publishing.parts.part_files import PartFile
+from anoncore.publishing.certification import rows as part_files
+from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.requirements import KAnonymity
 from anoncore.sources.large_table import LargeTable
 from tests.publishing.parts.folders import certified_run, failures, verified

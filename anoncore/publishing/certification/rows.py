@@ -1,4 +1,4 @@
-"""Parts of a release: Parquet files that are hashed as they are and read some row groups at a time."""
+"""Rows of published tables, read some at a time: of tables in memory, and of the files of a large release."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
+from anoncore.release.reading.published_table import PublishedTable
 
 UNIT_ROWS = 1 << 21
 """Row groups of at most so many rows are read together; one row group that has more is read alone."""
@@ -25,6 +26,57 @@ class Digest:
 
     bytes: int
     sha256: str
+
+
+class Rows(Protocol):
+    """Rows of a published table that are read some at a time, wherever they lie."""
+
+    @property
+    def name(self) -> str:
+        """What they are called in a sentence."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+
+    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of the rows, so many at a time that they fit into memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """The rows of a table in memory."""
+
+    table: PublishedTable
+
+    @property
+    def name(self) -> str:
+        """What they are called in a sentence."""
+        return self.table.name
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+        return list(self.table.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.n_rows
+
+    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of all rows, coded as they are."""
+        coded = []
+        for name in names:
+            column = self.table.columns[name]
+            texts = pa.array(column.texts, pa.large_string())
+            coded.append(pa.DictionaryArray.from_arrays(pa.array(column.codes), texts))
+        # A table without columns has no rows in Arrow.
+        yield pa.table(coded or [pa.nulls(self.n_rows)], names=list(names) or [""])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +100,11 @@ class PartFile:
         except OSError as error:
             raise self._unreadable(error) from None
         return Digest(size, found.hexdigest())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+        return list(self.schema.names)
 
     @property
     def content(self) -> bytes:
