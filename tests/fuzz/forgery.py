@@ -744,3 +744,5 @@ ON_FILES = {
     *("time_stamps", "cells", "other_people", "other_people_in_parts"),
 }
 """Edits of the files, which have no meaning for tables in a database."""
+ON_TEXT = {"keys_twice"}
+"""Edits of a certificate's text, which says more than its fields."""
