@@ -34,6 +34,7 @@ def release_files(
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -55,6 +56,8 @@ def release_files(
         Certificates of earlier releases of the same people or some of them, which the new one names.
     cache : callable, optional
         What keeps results of the release, see `certify`.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, cache)
+    certificate = certify(release, key, written, requirements, tables, after, cache, asked)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
@@ -97,6 +100,7 @@ def release_archive(
     key: str,
     format: FileFormat = "csv",
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
 ) -> bytes:
     """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
 
@@ -112,6 +116,8 @@ def release_archive(
         The format of the tables.
     cache : callable, optional
         What keeps results of the release, see `certify`.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
 
     Returns
     -------
@@ -141,14 +147,14 @@ def release_archive(
     """
     tables = release.pandas_tables()
     if len(tables) == 1 or format == "excel":
-        named = release_files(release, name, key, format, tables=tables, cache=cache)
+        named = release_files(release, name, key, format, tables=tables, cache=cache, asked=asked)
         return archive_bytes(named.items())
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, cache=cache)
+    certificate = certify(release, key, files, tables=tables, cache=cache, asked=asked)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 

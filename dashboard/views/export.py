@@ -123,7 +123,7 @@ def _help(format: FileFormat, too_long: bool) -> str:
 
 
 def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
-    release = takeaway.chosen_release(run)
+    release, asked = takeaway.chosen_release(run), state.asked_of_all(run)
 
     def make() -> bytes:
         return release_archive(
@@ -132,6 +132,7 @@ def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
             takeaway.input_key(run),
             format,
             compute.cache_of(run),
+            asked,
         )
 
     return make

@@ -121,7 +121,7 @@ def uncertified(run: Run) -> str:
 
 
 def _certificate(run: Run) -> Paper:
-    release = chosen_release(run)
+    release, asked = chosen_release(run), state.asked_of_all(run)
     return Paper(
         "certificate",
         "Certificate (JSON)",
@@ -129,7 +129,7 @@ def _certificate(run: Run) -> Paper:
         "application/json",
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
-        lambda: certify(release, input_key(run), cache=compute.cache_of(run)).dumps(),
+        lambda: certify(release, input_key(run), cache=compute.cache_of(run), asked=asked).dumps(),
         uncertified(run),
     )
 

@@ -47,7 +47,7 @@ from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
 from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.release.reading.published_table import cell_name, cell_text
