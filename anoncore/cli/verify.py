@@ -16,7 +16,7 @@ from anoncore.cli.text import add_strict_option
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.finding import Outcome
 from anoncore.publishing.certification.folders import files_of
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
 from anoncore.publishing.parts.part_verification import verify_parts
 from anoncore.publishing.signing.released import certificate_file

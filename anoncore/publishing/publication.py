@@ -34,6 +34,7 @@ def release_files(
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
@@ -56,6 +57,8 @@ def release_files(
         Certificates of earlier releases of the same people or some of them, which the new one names.
     cache : callable, optional
         What keeps results of the release, see `certify`.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
     guessable_seed : bool
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
 
@@ -89,7 +92,7 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, cache, guessable_seed)
+    certificate = certify(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
@@ -100,6 +103,7 @@ def release_archive(
     key: str,
     format: FileFormat = "csv",
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
 ) -> bytes:
     """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
@@ -116,6 +120,8 @@ def release_archive(
         The format of the tables.
     cache : callable, optional
         What keeps results of the release, see `certify`.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
     guessable_seed : bool
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
 
@@ -147,14 +153,16 @@ def release_archive(
     """
     tables = release.pandas_tables()
     if len(tables) == 1 or format == "excel":
-        named = release_files(release, name, key, format, tables=tables, cache=cache, guessable_seed=guessable_seed)
+        named = release_files(
+            release, name, key, format, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed
+        )
         return archive_bytes(named.items())
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, cache=cache, guessable_seed=guessable_seed)
+    certificate = certify(release, key, files, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 

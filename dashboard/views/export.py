@@ -133,7 +133,7 @@ def _help(format: FileFormat, too_long: bool) -> str:
 
 
 def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = None) -> Callable[[], bytes]:
-    release = takeaway.chosen_release(run)
+    release, asked = takeaway.chosen_release(run), state.asked_of_all(run)
     guessable = takeaway.may_be_guessed(run)
 
     def make() -> bytes:
@@ -143,6 +143,7 @@ def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = Non
             takeaway.input_key(run),
             format,
             compute.cache_of(run),
+            asked,
             guessable,
         )
         return made if signer is None else changed_zip("release.zip", made, lambda text: signer.signed(text.decode()))

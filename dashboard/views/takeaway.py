@@ -139,10 +139,11 @@ def uncertified(run: Run) -> str:
 
 
 def _certificate(run: Run, signer: Signer | None = None) -> Paper:
-    release, guessable = chosen_release(run), may_be_guessed(run)
+    release, asked, guessable = chosen_release(run), state.asked_of_all(run), may_be_guessed(run)
 
     def make() -> str:
-        text = certify(release, input_key(run), cache=compute.cache_of(run), guessable_seed=guessable).dumps()
+        cache, key = compute.cache_of(run), input_key(run)
+        text = certify(release, key, cache=cache, asked=asked, guessable_seed=guessable).dumps()
         return text if signer is None else signer.signed(text)
 
     return Paper(

@@ -107,7 +107,7 @@ def test_a_recipe_runs_on_spark_as_on_disk(session, source, tmp_path, capsys):
         )
         summaries.append(json.loads((output / "_release.json").read_text()))
         assert main(["verify", str(output), "--recipe", str(recipe), "--key-file", str(key)]) == 0
-        assert "0 fail, 0 could not be made" in capsys.readouterr().out
+        assert "fails:" not in capsys.readouterr().out
         if engine == "spark":
             assert "Engine: Spark, algorithm: Rothko (tree)" in told.err
             assert main(words) == 2

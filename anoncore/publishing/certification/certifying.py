@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ import pandas as pd
 import anoncore
 from anoncore import privacy
 from anoncore.base.arguments import checked
-from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.errors import AnonymizationError, DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import Cache, KeptResults
@@ -91,6 +91,7 @@ def certify(
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
@@ -112,6 +113,8 @@ def certify(
     cache : callable, optional
         `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it, so that what was
         measured before is not measured again.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
     guessable_seed : bool
         Whether a release is certified although its random choices follow from a seed that was given and that others
         can guess. The certificate then says so.
@@ -161,12 +164,17 @@ def certify(
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
     guarantees = guarantees_of(requirements, measure)
+    guarantees += tuple(_also_holding(asked, guarantees, measure))
     leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
     splits = [(one.columns, one.k) for one in (over_all, *(leak.split for leak in leaks)) if one is not None]
     questions = [Question(one.requirement, one.attribute) for one in guarantees]
     shown_ones = [one for one in questions if unit is None and not hidden_reason(published.attributes, one)]
     counted = Counted.of(published, shown_ones, splits=splits)
-    asked = [_asked(counted, *one, unit) for one in zip(guarantees, questions, strict=True)]
+    entries = [
+        _asked(counted, guarantee, question, unit)
+        for guarantee, question in zip(guarantees, questions, strict=True)
+        if guarantee.requirement not in asked or question not in shown_ones or _holds(counted, question)
+    ]
     method = None if release.algorithm is None else method_entry(release.algorithm)
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
@@ -187,12 +195,12 @@ def certify(
         ],
         linked_by=group,
         sha256=joined_hash(shown, group),
-        requirements=asked,
+        requirements=entries,
         people=people,
         joins=joins,
         files=[_file(name, content) for name, content in (files or {}).items()],
         not_checked=[
-            *not_checked(asked, people, joins),
+            *not_checked(entries, people, joins),
             *([EXACT_ROWS] if release.is_synthetic else ()),
             *(one.sentence for one in earlier),
             *seed_sentences(release.algorithm),
@@ -340,6 +348,25 @@ def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, u
         return entry
     found = _holding(judged(question, counted.levels(question)))
     return entry.model_copy(update={"rechecked": True, "reached": found.reached})
+
+
+def _also_holding(
+    asked: Sequence[Requirement], promised: Sequence[privacy.Guarantee], measure: Cache
+) -> Iterator[privacy.Guarantee]:
+    """What else was asked of a release and holds in it."""
+    known = {(one.requirement, one.attribute) for one in promised}
+    for requirement in dict.fromkeys(asked):
+        try:
+            found = [one for one in guarantees_of([requirement], measure) if one.requirement == requirement]
+        except AnonymizationError:  # it cannot be asked of this table
+            continue
+        if all(one.holds for one in found):
+            yield from (one for one in found if (one.requirement, one.attribute) not in known)
+
+
+def _holds(counted: Counted, question: Question) -> bool:
+    """Whether a requirement holds as readers of the tables count it."""
+    return judged(question, counted.levels(question)).holds
 
 
 def _holding(found: Judged) -> Judged:

@@ -10,7 +10,7 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute, ClassesShown
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, told_apart, with_members
-from anoncore.publishing.certification.rows import Rows, TableRows
+from anoncore.publishing.certification.published_rows import Rows, TableRows
 from anoncore.publishing.certification.scan import Scan, Split, scan_rows
 
 Tables = Sequence[Sequence[Rows]]

@@ -20,8 +20,8 @@ from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
+from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
 from anoncore.publishing.certification.published_texts import distinct_texts
-from anoncore.publishing.certification.rows import PartFile, Rows, array_of
 from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
     GroupKeys,

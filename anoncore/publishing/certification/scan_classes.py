@@ -13,7 +13,7 @@ import pyarrow as pa
 from anoncore.base.pipeline import in_threads
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.grouping import classes_within
-from anoncore.publishing.certification.rows import PartFile, array_of
+from anoncore.publishing.certification.published_rows import PartFile, array_of
 from anoncore.publishing.certification.scan_groups import GroupKeys, Lanes, distinct_keys, shared_keys, unit_partition
 from anoncore.release.partition import Partition
 from anoncore.table.keys import dense_key

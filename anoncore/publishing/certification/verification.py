@@ -21,7 +21,7 @@ from anoncore.publishing.certification.digests import column_hashes, joined_hash
 from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
-from anoncore.publishing.certification.rows import TableRows
+from anoncore.publishing.certification.published_rows import TableRows
 from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell

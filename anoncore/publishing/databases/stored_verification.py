@@ -15,7 +15,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.verification import (
     content_finding,
     counted_findings,

@@ -125,7 +125,7 @@ def store(
         check_table(table, frame)
         columns = [parquet_array(frame.iloc[:, place], table) for place in range(frame.shape[1])]
         frames[table] = pa.table(columns, names=[str(one) for one in frame.columns])
-    certificate = certify(release, key, None, requirements, given, after, cache, guessable_seed)
+    certificate = certify(release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed)
     with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
         for number, (table, frame) in enumerate(frames.items()):
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))

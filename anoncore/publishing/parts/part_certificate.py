@@ -48,7 +48,7 @@ from anoncore.publishing.certification.entries import Asked, Attribute, File, In
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
 from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
 from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.release.reading.published_table import cell_name, cell_text

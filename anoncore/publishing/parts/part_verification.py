@@ -17,7 +17,7 @@ from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
 from anoncore.publishing.certification.verification import content_finding, counted_findings, same_input, with_known
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE

@@ -10,7 +10,7 @@ from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, anon
 from anoncore.engines.spool import Tags
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.finding import Verification
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, CertifiedParts, certify_parts
 from anoncore.publishing.parts.part_verification import verify_parts
 from anoncore.sources.large_table import LargeTable

@@ -12,7 +12,7 @@ from anoncore import DataError, Hierarchy, Microdata, ReleaseError
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.base.texts import rows_for_people
 from anoncore.publishing import certify
-from anoncore.publishing.certification import rows as part_files
+from anoncore.publishing.certification import published_rows as part_files
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.requirements import (

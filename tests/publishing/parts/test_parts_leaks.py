@@ -18,8 +18,8 @@ from anoncore.cli import main
 from anoncore.datasets import table
 from anoncore.engines import joint_counts
 from anoncore.measures import verdict
-from anoncore.publishing.certification import rows as part_files
-from anoncore.publishing.certification.rows import PartFile
+from anoncore.publishing.certification import published_rows as part_files
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.requirements import KAnonymity
 from anoncore.sources.large_table import LargeTable

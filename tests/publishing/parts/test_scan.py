@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.publishing.certification import part_digests
-from anoncore.publishing.certification import rows as part_files
+from anoncore.publishing.certification import published_rows as part_files
 from anoncore.publishing.certification import scan as part_scan
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import PublishedRelease
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.published_texts import distinct_texts, hashed_texts
-from anoncore.publishing.certification.rows import PartFile
 from anoncore.publishing.certification.scan import Question, scan_rows
 from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.release.partition import Partition
