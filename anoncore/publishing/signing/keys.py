@@ -137,10 +137,14 @@ def read_public_key(path: Path) -> PublicKey:
 
     Raises ParameterError for a file that holds none.
     """
-    content = _content(path)
+    return public_key_of(path.name, _content(path))
+
+
+def public_key_of(file: str, content: bytes) -> PublicKey:
+    """The public key in the content of a file of that name, as `read_public_key` reads it."""
     if b"PRIVATE KEY" in content:
         raise ParameterError(
-            f"{quoted(path.name)} is a private key, which is kept secret and given to nobody; name the public one "
+            f"{quoted(file)} is a private key, which is kept secret and given to nobody; name the public one "
             f"({PUBLIC})."
         )
     try:
@@ -151,10 +155,10 @@ def read_public_key(path: Path) -> PublicKey:
         lines, kind, raw, name = [], "", b"", []
     if len(lines) != 1 or kind != KIND or not raw.startswith(_HEAD) or len(raw) != len(_HEAD) + 32:
         raise ParameterError(
-            f"{quoted(path.name)} holds no public key: that is one line which begins with {KIND}, such as `anoncore "
+            f"{quoted(file)} holds no public key: that is one line which begins with {KIND}, such as `anoncore "
             "keygen` writes."
         )
-    return PublicKey(clear_name(name[0] if name else path.stem), raw[len(_HEAD) :])
+    return PublicKey(clear_name(name[0] if name else Path(file).stem), raw[len(_HEAD) :])
 
 
 def trusted_keys(places: Sequence[Path]) -> tuple[PublicKey, ...]:
