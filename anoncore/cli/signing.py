@@ -11,7 +11,9 @@ from anoncore.base.errors import ParameterError
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.log import add_log_options
 from anoncore.publishing.certification import Finding
-from anoncore.publishing.signing.keys import (
+from anoncore.publishing.signing.released import certificate_file, change_in_database, change_in_file, stored_text
+from anoncore.publishing.signing.signers import CHECK_STANDS, SignedBy, sign, signed_by
+from anoncore.publishing.signing.signing_keys import (
     PUBLIC,
     clear_name,
     ed25519,
@@ -21,8 +23,6 @@ from anoncore.publishing.signing.keys import (
     read_private_key,
     trusted_keys,
 )
-from anoncore.publishing.signing.released import certificate_file, change_in_database, change_in_file, stored_text
-from anoncore.publishing.signing.signing import CHECK_STANDS, SignedBy, sign, signed_by
 from anoncore.publishing.whole_files import replace_files
 from anoncore.sources.addresses import shown_address
 

@@ -10,7 +10,7 @@ from anoncore.publishing.export import FileFormat, safe_cells, write_tables
 from anoncore.publishing.parts.part_verification import verify_folder
 from anoncore.publishing.publication import publish, release_archive, release_files
 from anoncore.publishing.release_file import packed, unpacked
-from anoncore.publishing.signing.signing import SignedBy, sign, signed_by
+from anoncore.publishing.signing.signers import SignedBy, sign, signed_by
 
 __all__ = [
     "Certificate",

@@ -8,8 +8,14 @@ from pathlib import Path
 import streamlit as st
 
 from anoncore import AnonymizationError
-from anoncore.publishing.signing.keys import PUBLIC, fingerprint, has_passphrase, read_private_key, read_public_key
-from anoncore.publishing.signing.signing import CHECK_STANDS, sign
+from anoncore.publishing.signing.signers import CHECK_STANDS, sign
+from anoncore.publishing.signing.signing_keys import (
+    PUBLIC,
+    fingerprint,
+    has_passphrase,
+    read_private_key,
+    read_public_key,
+)
 from dashboard import own_machine
 from dashboard.markdown import escaped
 

@@ -16,8 +16,14 @@ from anoncore import DataError, Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.base.errors import ParameterError
 from anoncore.publishing import Certificate, certify, new_key, sign, signed_by
-from anoncore.publishing.signing.keys import clear_name, new_keys, read_private_key, read_public_key, trusted_keys
 from anoncore.publishing.signing.signature import FORM
+from anoncore.publishing.signing.signing_keys import (
+    clear_name,
+    new_keys,
+    read_private_key,
+    read_public_key,
+    trusted_keys,
+)
 from anoncore.requirements import KAnonymity
 
 ed25519 = pytest.importorskip(

@@ -16,7 +16,8 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED
-from anoncore.publishing.signing.keys import (
+from anoncore.publishing.signing.signature import FIELD, FORM, Signature, covered, fields_of
+from anoncore.publishing.signing.signing_keys import (
     MISSING,
     PublicKey,
     fingerprint,
@@ -25,7 +26,6 @@ from anoncore.publishing.signing.keys import (
     trusted_keys,
     verifies,
 )
-from anoncore.publishing.signing.signature import FIELD, FORM, Signature, covered, fields_of
 
 NOBODY = "nobody signed: whoever made the tables can have made this certificate"
 CHECK_STANDS = "A signature says who made the certificate; what the certificate says is checked all the same."
@@ -142,6 +142,7 @@ def sign(certificate: str | bytes, key: str | Path, passphrase: str | None = Non
     return text
 
 
+@checked
 def signed_by(certificate: str | bytes, trusted: Sequence[str | Path | PublicKey] = ()) -> SignedBy:
     """By whose key a certificate is signed.
 
