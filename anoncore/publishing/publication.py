@@ -9,7 +9,8 @@ from typing import Any
 
 from anoncore.base.arguments import checked
 from anoncore.measures.kept_results import Cache
-from anoncore.publishing.certification import Certificate, certify
+from anoncore.publishing.certification import Certificate
+from anoncore.publishing.certification.certifying import certified
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, write_tables
 from anoncore.publishing.whole_files import replace_files
@@ -89,7 +90,7 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, cache, asked)
+    certificate = certified(release, key, written, requirements, tables, after, cache, asked)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
@@ -154,7 +155,7 @@ def release_archive(
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, cache=cache, asked=asked)
+    certificate = certified(release, key, files, tables=tables, cache=cache, asked=asked)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 
