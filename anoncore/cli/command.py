@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+from anoncore.base.showing import printable
 from anoncore.base.version import __version__
 from anoncore.cli.log import Log, log_of
 
@@ -128,7 +129,7 @@ def _run(arguments: argparse.Namespace, log: Log) -> int:
 
 
 def _fail(reason: object, code: int, log: Log) -> int:
-    log.error(" ".join(str(reason).split()) or "There is not enough memory for this table.")
+    log.error(printable(" ".join(str(reason).split())) or "There is not enough memory for this table.")
     return code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -23,7 +22,7 @@ from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress
 from anoncore.base.version import __version__
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
-from anoncore.engines.output_folder import SUMMARY, folder_when_complete, temporary_folder
+from anoncore.engines.output_folder import SUMMARY, folder_when_complete, summary_text, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
@@ -187,7 +186,7 @@ class WrittenParts:
 def write_summary(folder: Path, run: LargeRun) -> None:
     """Write what a run did into the folder of its release."""
     with writing(folder):
-        (folder / SUMMARY).write_text(json.dumps(_summary(run), indent=2) + "\n", encoding="utf-8")
+        (folder / SUMMARY).write_text(summary_text(_summary(run)), encoding="utf-8")
 
 
 def check_output(output: Path, source: Path | None = None) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from anoncore.base.arguments import checked
 from anoncore.measures.kept_results import Cache
-from anoncore.publishing.certification import Certificate, certify
+from anoncore.publishing.certification import Certificate
+from anoncore.publishing.certification.certifying import certified
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, write_tables
 from anoncore.publishing.whole_files import replace_files
@@ -92,7 +93,7 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
+    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
@@ -162,7 +163,7 @@ def release_archive(
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
+    certificate = certified(release, key, files, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 

@@ -178,6 +178,10 @@ class Certificate(Entry):
         names = [one.name for one in self.attributes]
         if len({*names}) < len(names):
             raise ValueError("an attribute stands twice")
+        shown = {name for table in self.tables for name in table.columns}
+        identifiers = [one.name for one in self.attributes if one.role == "identifier" and one.name in shown]
+        if identifiers:
+            raise ValueError(f"{listing(identifiers)} is called an identifier, and is published")
         if self.linked_by is not None and (len(self.tables) < 2 or self.linked_by in names):
             raise ValueError(f"linked_by: '{self.linked_by}' is to join tables, and is no column that does")
         held = {one.name for one in self.files} | {one.name for one in self.stored or ()}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,7 @@ from anoncore.publishing.certification.given_seeds import require_drawn_seeds, s
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
 from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.verification import content_findings
-from anoncore.publishing.certification.written_cells import written_as
+from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
 from anoncore.release.reading.published_table import PublishedTable, cell_name
@@ -149,6 +149,25 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
+    certificate = certified(release, key, files, requirements, tables, after, cache, asked, guessable_seed)
+    wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
+    if wrong:
+        raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
+    return certificate
+
+
+def certified(
+    release: Release,
+    key: str,
+    files: Mapping[str, bytes] | None = None,
+    requirements: Sequence[Requirement] = (),
+    tables: Mapping[str, Any] | None = None,
+    after: Sequence[Certificate | Earlier] = (),
+    cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
+    guessable_seed: bool = False,
+) -> Certificate:
+    """State what holds of a release as `certify` does, of files that were just written of its tables."""
     measure = KeptResults(release) if cache is None else cache
     require_drawn_seeds(release.algorithm, guessable_seed)
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
@@ -157,8 +176,8 @@ def certify(
     require_clear_names(release)
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
-    by_table = {name: PublishedTable.of(name, frame) for name, frame in frames.items()}
-    shown = tuple(by_table.values())
+    cells = distinct_cells(frames)
+    shown = tuple(published_as(frames, cells))
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
@@ -178,12 +197,12 @@ def certify(
     method = None if release.algorithm is None else method_entry(release.algorithm)
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
-    written = _written(frames)
+    written = written_as(frames, cells)
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
     found = verdict(release, requirements, measure)
-    certificate = Certificate(
+    return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
         method=method,
@@ -214,10 +233,6 @@ def certify(
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
     )
-    wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
-    if wrong:
-        raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
-    return certificate
 
 
 def software_versions(algorithm: ReleaseMethod | None = None) -> dict[str, str]:
@@ -266,12 +281,6 @@ def require_clear_values(release: Release) -> None:
                     f"There is no certificate for '{name}': files write its values {alike} alike, but they were "
                     "counted as different ones. Make them the same in the table, and run again."
                 )
-
-
-def _written(tables: Mapping[str, pd.DataFrame]) -> dict[FileFormat, list[PublishedTable]]:
-    """The cells of the tables in every format that can hold them."""
-    by_format = {format: written_as(tables, format) for format in get_args(FileFormat)}
-    return {format: exact for format, exact in by_format.items() if exact is not None}
 
 
 def _file(name: str, content: bytes) -> File:

@@ -86,7 +86,7 @@ class Verification(Shown):
     >>> certificate = certify(release, new_key(), files)
     >>> verification = verify(certificate, files)
     >>> verification.holds, len(verification.findings)
-    (True, 4)
+    (True, 3)
     """
 
     findings: tuple[Finding, ...]

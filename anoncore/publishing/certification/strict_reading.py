@@ -13,14 +13,6 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
-from anoncore.publishing.certification.files import (
-    ADVICE,
-    PARQUET,
-    UNPACKED_LIMIT,
-    ZIP,
-    check_unpacked_size,
-    damaged,
-)
 from anoncore.publishing.certification.strict_parquet import parquet_fault
 from anoncore.publishing.certification.text_cells import (
     first_difference,
@@ -32,9 +24,12 @@ from anoncore.publishing.certification.text_cells import (
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
-from anoncore.release.reading.published_table import Column, cell_name, cell_text
-from anoncore.sources.parquet import plain_table, read_within, value_type
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.sources.parquet import read_within, value_type
 
+PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+UNPACKED_LIMIT = 4 << 30
+ADVICE = "verify it on a machine with more memory"
 SHOWN = 40
 
 
@@ -62,6 +57,24 @@ def read_strictly(name: str, content: bytes) -> StrictReading:
         if not faults:
             raise damaged(name) from None
     return StrictReading(tuple(tables), tuple(faults))
+
+
+def damaged(name: str) -> DataError:
+    """The error for a file that nothing can be read from."""
+    return DataError(f"'{name}' is damaged or is no table that was published: it cannot be read.")
+
+
+def check_unpacked_size(name: str, archive: zipfile.ZipFile) -> None:
+    """Raise DataError for an archive that would take too much memory."""
+    size = sum(member.file_size for member in archive.infolist())
+    if size > UNPACKED_LIMIT:
+        raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+    require_memory(size, f"'{name}'", ADVICE)
+
+
+def read_published(name: str, content: bytes) -> list[PublishedTable]:
+    """The tables of a file in the texts that are equal in all formats. Raises DataError as `read_strictly` does."""
+    return [table.published for table in read_strictly(name, content).tables]
 
 
 def _read(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
@@ -153,13 +166,19 @@ def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], fa
     tables.append(WrittenTable(title, where, "csv", labels, tuple(map(cell_name, labels)), tuple(cells), tuple(values)))
 
 
-def _coded(array: pa.Array) -> tuple[Column, Column]:
+def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
     """A column of a Parquet file as it is written, and the texts of its values."""
-    # 0.0 and -0.0 are written differently, and so are numbers that are none.
-    bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32(), pa.float16(): pa.int16()}.get(array.type)
-    encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
-    distinct = encoded.dictionary if bits is None else encoded.dictionary.view(array.type)
-    codes = encoded.indices.to_numpy()
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32(), pa.float16(): pa.int16()}.get(kind)
+    if pa.types.is_dictionary(array.type):
+        # A row without a value has a number of its own.
+        codes = array.indices.fill_null(len(array.dictionary)).to_numpy()
+        distinct = pa.concat_arrays([array.dictionary.cast(kind), pa.nulls(1, kind)])
+    else:
+        # 0.0 and -0.0 are written differently, and so are numbers that are none.
+        encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
+        codes = encoded.indices.to_numpy()
+        distinct = encoded.dictionary if bits is None else encoded.dictionary.view(kind)
     values = pa.table([distinct], names=["values"]).to_pandas(integer_object_nulls=True, date_as_object=True)["values"]
     return Column.coded(codes, arrow_texts(distinct)), Column.coded(codes, [cell_text(value) for value in values])
 
@@ -168,13 +187,10 @@ def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable],
     read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
     declared = pq.read_schema(pa.BufferReader(content))
     labels = tuple(declared.names)
-    arrays = [
-        column.cast(value_type(field.type)) for column, field in zip(plain_table(read).columns, declared, strict=True)
-    ]
     fault = parquet_fault(content)
     if fault:
         faults.append(f"{where}: {fault}.")
-    coded = [_coded(array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()) for array in arrays]
+    coded = [_coded(read.column(place), value_type(field.type)) for place, field in enumerate(declared)]
     tables.append(
         WrittenTable(
             title,

@@ -11,10 +11,10 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
-from anoncore.engines.output_folder import SUMMARY
+from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Part
-from anoncore.publishing.certification.finding import Finding, Verification
+from anoncore.publishing.certification.finding import Finding, Outcome, Verification
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
@@ -178,7 +178,8 @@ def _read_strictly(certificate: Certificate, files: Given, tell: Progress) -> It
             fault = _summary_fault(certificate, file.content)
         if not fault:
             continue
-        check, outcome = f"content of '{file.name}'", "fails"
+        check: str = f"content of '{file.name}'"
+        outcome: Outcome = "fails"
         if certificate.version == 1 and (file.name == SUMMARY or "is not written as" in fault):
             outcome, fault = "claimed", f"{fault}; an earlier version wrote it in its own way"
         yield Finding(check, outcome, f"'{file.name}' {fault}.")
@@ -195,18 +196,16 @@ def _summary_fault(certificate: Certificate, content: bytes) -> str:
         "groups": table.groups,
         "smallest group": min(sizes, default=0),
         "largest group": max(sizes, default=0),
+        "information loss": None,
         "discernibility": sum(n * size**2 for size, n in sizes.items()),
     }
     try:
-        said = json.loads(content)
-    except ValueError:
+        loss = json.loads(content)["information loss"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "is no summary of a run"
-    loss = said.pop("information loss", None) if isinstance(said, dict) else None
     is_loss = isinstance(loss, float | int) and 0 <= loss <= 1 and round(loss, 4) == loss
-    again = json.dumps(expected | {"information loss": loss}, sort_keys=True) if is_loss else ""
-    if said == expected and json.dumps(json.loads(content), sort_keys=True) == again:
-        return ""
-    return "says something else than the certificate, or more"
+    written = summary_text(expected | {"information loss": loss}).encode()
+    return "" if is_loss and content == written else "says something else than the certificate, or more"
 
 
 def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ import pytest
 from anoncore.cli import main
 from anoncore.publishing import publish
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
-from anoncore.publishing.certification.written_cells import written_as
+from anoncore.publishing.certification.written_cells import distinct_cells, written_as
 from anoncore.publishing.export import FileFormat, archive_bytes, write_tables
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.release.release import Release
@@ -74,7 +74,7 @@ def restated(claims: Json, tables: Mapping[str, pd.DataFrame], group: str | None
     """
     role = {one["name"]: one["role"] for one in claims["attributes"]}
     shown = [PublishedTable.of(name, frame) for name, frame in tables.items()]
-    exact = {format: written_as(tables, format) for format in ("csv", "parquet", "excel")}
+    exact = written_as(tables, distinct_cells(tables))
     claims["linked_by"] = group
     claims["sha256"] = joined_hash(shown, group)
     claims["tables"] = []
@@ -96,9 +96,8 @@ def restated(claims: Json, tables: Mapping[str, pd.DataFrame], group: str | None
                         "column_sha256": column_hashes(cells[place], group),
                     }
                     for format, cells in exact.items()
-                    if cells is not None
                 },
             }
         )
     if group is not None:
-        claims["written"] = {format: ordered_hash(cells, group) for format, cells in exact.items() if cells is not None}
+        claims["written"] = {format: ordered_hash(cells, group) for format, cells in exact.items()}
