@@ -50,8 +50,8 @@ def forged(case: Case) -> tuple[str, Forgery]:
             for name in names:
                 found = EDITS[name](case, folder)
                 folder, edits, wrong = found.folder, (*edits, *found.edits), wrong or found.wrong
-        except (DoesNotFitError, KeyError, ValueError, IndexError):
-            continue
+        except (DoesNotFitError, KeyError, ValueError, IndexError, TypeError, AttributeError):
+            continue  # an earlier edit took away what this one is about
         return "+".join(names), Forgery(folder, edits, wrong)
 
 
