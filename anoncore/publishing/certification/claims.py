@@ -7,7 +7,7 @@ whatever it says of that; what cannot be counted is a claim, and why is worked o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -27,7 +27,16 @@ from anoncore.publishing.certification.entries import Asked, Attribute, Joins, M
 from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name
 from anoncore.release.release import Release
-from anoncore.requirements import REQUIREMENTS, Comparison, KAnonymity, Requirement
+from anoncore.requirements import (
+    REQUIREMENTS,
+    Comparison,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Requirement,
+    TCloseness,
+)
 from anoncore.table.hierarchy import ROOT
 
 T = TypeVar("T")
@@ -105,7 +114,7 @@ def requirement_findings(certificate: Certificate, answer: Answer, is_given: boo
     if not any(role.get(name) == "quasi-identifier" for table in certificate.tables for name in table.columns):
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield Finding("known columns", "claimed", sentence)
-    if not (certificate.requirements or certificate.people or certificate.joins):
+    if not (any(map(_asks_for_something, (*certificate.requirements, *certificate.people))) or certificate.joins):
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
         yield Finding("requirements", "claimed", sentence)
     for asked in certificate.requirements:
@@ -116,6 +125,20 @@ def requirement_findings(certificate: Certificate, answer: Answer, is_given: boo
         except AnonymizationError as error:
             # A table need not fit its certificate, nor a certificate itself.
             yield Finding(asked.label, "fails", f"{asked.label} cannot hold: {error}")
+
+
+def _asks_for_something(statement: Asked | Personal) -> bool:
+    """Whether a person alone, who is a group of 1 with one value, would not have what is stated."""
+    if isinstance(statement, Personal):
+        return statement.asked > 1 or statement.reason == UNSHOWABLE
+    try:
+        requirement = question_of(statement).requirement
+    except AnonymizationError:
+        return True  # which is found below
+    if isinstance(requirement, TCloseness):
+        return requirement.threshold < 1
+    counts = KAnonymity | DistinctDiversity | FrequencyDiversity | EntropyDiversity
+    return not isinstance(requirement, counts) or requirement.threshold > 1
 
 
 def _asked(certificate: Certificate, asked: Asked, answer: Answer, is_given: bool) -> Iterator[Finding]:
@@ -139,6 +162,7 @@ def _asked(certificate: Certificate, asked: Asked, answer: Answer, is_given: boo
             yield claim(label, label, HIDDEN_UNIT.format(unit=certificate.unit.column))
         return
     found = judged(question, answer(question, False))
+    found = replace(found, sentence=found.sentence + _by_definition(certificate, question))
     if found.holds and not is_given and not _agrees(asked, found):
         yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
@@ -146,6 +170,19 @@ def _asked(certificate: Certificate, asked: Asked, answer: Answer, is_given: boo
     others = insensitive(certificate)
     if found.holds and others and not is_given:
         yield from _if_known(question, answer(question, True), others)
+
+
+def _by_definition(certificate: Certificate, question: Question) -> str:
+    """What the certificate decides of how an attribute is counted, which readers have to agree with."""
+    attribute = by_name(certificate.attributes).get(question.attribute or "")
+    if attribute is None:
+        return ""
+    told = ""
+    if attribute.protected is not None:
+        told += f" Of '{attribute.name}', only {listing(attribute.protected, MOST_NAMED)} are said to need protection."
+    if getattr(question.requirement, "ground", "") == "hierarchical":
+        told += f" How far values of '{attribute.name}' are from each other is by the certificate's hierarchy."
+    return told
 
 
 def _agrees(asked: Asked, found: Judged) -> bool:

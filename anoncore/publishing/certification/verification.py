@@ -73,8 +73,9 @@ def verify(
     Raises
     ------
     DataError
-        For a file that cannot be read as a table, for the certificate of a release in parts or in a database, and for a
-        known column that is not published.
+        For a file that cannot be read as a table, and for the certificate of a release in parts or in a database.
+    ParameterError
+        For a known column that is not published.
 
     Examples
     --------

@@ -80,6 +80,8 @@ def verify_stored(
     ------
     DataError
         Where the database cannot be read, and for a certificate of files.
+    ParameterError
+        For a known column that is not published.
 
     Examples
     --------

@@ -63,6 +63,8 @@ def verify_folder(
     ------
     DataError
         For a folder or a file that cannot be read, and for a certificate of a release that is not in parts.
+    ParameterError
+        For a known column that is not published.
 
     Examples
     --------

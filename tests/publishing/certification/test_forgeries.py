@@ -305,6 +305,30 @@ def test_a_certificate_that_asks_for_nothing(forgery: Forgery, capsys: pytest.Ca
     assert forgery.judged(capsys)[0] == 3
 
 
+def test_requirements_that_everybody_alone_meets(forgery: Forgery, capsys: pytest.CaptureFixture[str]) -> None:
+    table = {"release": RAW[["age", "zip", "disease"]]}
+    forgery.rewritten(table)
+    forgery.hashed()
+    published_raw(forgery.claims)
+    restated(forgery.claims, table)
+    (asked,) = forgery.claims["requirements"]
+    asked["requirement"]["k"] = 1
+    asked |= {"label": "k-anonymity (k = 1)", "asked": 1.0, "reached": 1.0}
+    code, said = forgery.judged(capsys)
+    assert code == 3
+    assert "asks for nothing" in said
+
+
+def test_values_that_are_said_to_need_no_protection_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = Mondrian(requirements=[DistinctDiversity(l=3)]).anonymize(Microdata(RAW, KNOWN))
+    forgery = Forgery(release, tmp_path)
+    next(one for one in forgery.claims["attributes"] if one["name"] == "disease")["protected"] = ["disease 1"]
+    said = forgery.judged(capsys)[1]
+    assert "only 'disease 1' are said to need protection" in said
+
+
 def test_the_reader_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     forgery = Forgery(mondrian(ROLES), tmp_path)
     code, said = forgery.judged(capsys, "--known", "age,zip")
