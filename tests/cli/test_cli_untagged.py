@@ -80,7 +80,7 @@ def test_a_decision_that_breaks_the_promise_is_the_first_line(
         ("years at school", "published by decision")
     ]
     assert main(["verify", str(path)]) == 3
-    *_, claimed, last = capsys.readouterr().out.splitlines()
+    *_, claimed, _signature, last = capsys.readouterr().out.splitlines()
     assert claimed.startswith("claimed, not checked: k-anonymity (k = 6) holds only if nobody knows 'years at school'")
     assert last == f"What was counted holds, but 1 statement of 6 is only claimed; {certificate.breaking}."
     assert main(["verify", str(path), "--strict"]) == 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fuzz.case import Case
-from tests.fuzz.forgery import CANARY, EDITS, ON_TEXT, DoesNotFitError, Forgery
+from tests.fuzz.forgery import ANEW, CANARY, EDITS, ON_TEXT, DoesNotFitError, Forgery
 from tests.fuzz.honest import CRASHED, Answer, any_genuine, as_delivered, verified
 from tests.fuzz.plain_reader import false_statements
 
@@ -42,8 +42,8 @@ def forged(case: Case) -> tuple[str, Forgery]:
     while True:
         folder = any_genuine(case)
         names = case.random.sample(list(EDITS), 1 if case.chance(0.7) else 2)
-        # An edit of the text comes last: one of the fields would write the certificate anew.
-        names.sort(key=lambda name: name in ON_TEXT)
+        # What begins anew comes first, and an edit of the text last: other ones would undo what they said.
+        names.sort(key=lambda name: (name in ON_TEXT) - (name in ANEW))
         edits: tuple[str, ...] = ()
         wrong = ""
         try:
