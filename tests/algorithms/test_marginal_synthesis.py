@@ -248,9 +248,7 @@ def test_a_certificate_says_that_it_cannot_be_rechecked(copying):
     found = verify(certificate, files, data=data, key=key)
     assert found.code == 3
     about = [one for one in found.findings if one.check == "promise about everybody"]
-    assert [(one.outcome, "no table can show how much noise" in one.sentence) for one in about] == [
-        ("claimed", True)
-    ]
+    assert [(one.outcome, "no table can show how much noise" in one.sentence) for one in about] == [("claimed", True)]
     changed = {"made.csv": files["made.csv"].replace(b"gout", b"flu", 1)}
     assert verify(certificate, changed).of("fails")
 
