@@ -114,7 +114,8 @@ def requirement_findings(certificate: Certificate, answer: Answer, is_given: boo
     if not any(role.get(name) == "quasi-identifier" for table in certificate.tables for name in table.columns):
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield Finding("known columns", "claimed", sentence)
-    if not (any(map(_asks_for_something, (*certificate.requirements, *certificate.people))) or certificate.joins):
+    statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
+    if not any(_asks_for_something(one) for one in statements) and certificate.joins is None:
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
         yield Finding("requirements", "claimed", sentence)
     for asked in certificate.requirements:
