@@ -16,7 +16,7 @@ from dashboard.serving import uploads
 
 def certified(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes, Mapping[str, bytes]]]:
     """The certificates in zips, as a release is handed out: the name and text of each, and the files beside it."""
-    found = []
+    found: list[tuple[str, bytes, Mapping[str, bytes]]] = []
     for _, content in files:
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:

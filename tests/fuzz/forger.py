@@ -1,4 +1,7 @@
-"""`python -m tests.fuzz.forger --forgeries 5000 --genuine 1000`: forge releases, and see what the verifier believes."""
+"""`python -m tests.fuzz.forger --forgeries 5000 --genuine 1000`: forge releases, and see what the verifier believes.
+
+The tests beside it make as many as the environment variable ANONCORE_FORGERIES says, and few where it says nothing.
+"""
 
 from __future__ import annotations
 
