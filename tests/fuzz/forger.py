@@ -60,7 +60,8 @@ def forged(case: Case) -> tuple[str, Forgery]:
 
 def judged(case: Case, kind: str, forgery: Forgery) -> Finding | None:
     """A finding where the verifier believes something false, or lets a forger write on the terminal."""
-    options = ("--no-hashes",) if case.chance(0.15) else ()
+    is_shown = not ONLY_BY_HASHES & set(kind.split("+"))
+    options = ("--no-hashes",) if case.chance(0.15) and is_shown else ()
     # Without hashes, what the certificate says of contents alone is not compared, as was asked.
     as_folder = case.chance(0.5) or bool({"more_files", "a_link", "telling_names"} & set(kind.split("+")))
     answer = verified(forgery.folder, *options, as_folder=as_folder)
