@@ -20,6 +20,7 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.publishing import new_key
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.parts.part_publication import MAPPING, certified_parts, private_path, write_private
 from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.engine_choice import run_on_disk
@@ -205,6 +206,7 @@ def start(
 
     The release gets its certificate, and `private` are the endings of what is written beside it (REPORT, MAPPING).
     """
+    require_drawn_seeds(algorithm, False, "Empty the field Seed and start again.")
     here = state.workspace()
     with here.lock:
         found: FullRun | None = here.jobs.get(_RUN)

@@ -45,7 +45,7 @@ FORMAT = 2
 """The format in which recipes are written; a recipe says in its first line which one it has."""
 FIRST = 1
 """The format in which a column without a role was published as it is; now nobody has decided on such a column."""
-KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "numbers", "output")
+KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "numbers", "output", "guessable_seed")
 PUBLISHED = "publish_untagged"
 """A key of the first format: columns that were published as they are by decision."""
 EVERY_OTHER = f'"{OTHERS}" = "{Role.INSENSITIVE.value}"'
@@ -113,6 +113,9 @@ class Recipe:
         What is measured of the release; also names, or tables of a name and arguments.
     numbers : {"text", "bounds", "midpoints"}
         How ranges of numbers are published, see `Release.tables`. A recipe that does not say it publishes text.
+    guessable_seed : bool
+        Whether `anoncore run` certifies the release although its random choices follow from a seed that the recipe
+        gives, and that others can guess.
     output : Output, optional
         Where `anoncore run` puts the release; also the plain values, such as `{"path": "release"}`.
     format : int or None
@@ -164,6 +167,7 @@ class Recipe:
     measures: tuple[Measure, ...] = ()
     numbers: Numbers = "text"
     output: Output | None = None
+    guessable_seed: bool = False
     format: int | None = field(default=FORMAT, compare=False)
     folder: Path | None = field(default=None, compare=False)
 
@@ -184,6 +188,7 @@ class Recipe:
             "measures": _measures(self.measures),
             "numbers": _numbers(self.numbers),
             "output": _output(self.output),
+            "guessable_seed": _flag("guessable_seed", self.guessable_seed),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -402,6 +407,7 @@ class Recipe:
             "format": FIRST if self.format == FIRST else FORMAT,
             **({} if self.unit is None else {"unit": self.unit}),
             **({} if self.numbers == "text" else {"numbers": self.numbers}),
+            **({"guessable_seed": True} if self.guessable_seed else {}),
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
             "algorithm": algorithm,
@@ -801,6 +807,12 @@ def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
 def _numbers(value: Any) -> Any:
     if not isinstance(value, str) or value not in get_args(Numbers):
         raise RecipeError(f"numbers is {quoted(value)}; use one of {listing(get_args(Numbers))}.")
+    return value
+
+
+def _flag(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise RecipeError(f"{key} should be true or false, not {quoted(value)}.")
     return value
 
 

@@ -14,6 +14,7 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.texts import listing, size_text
 from anoncore.engines.large_run import space_needed
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from anoncore.sources.addresses import is_address, shown_address
 from dashboard import forms, large_runs, own_machine, routes, state
@@ -238,6 +239,7 @@ def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: 
             output = large_runs.checked_output(text, large)
             workspace = _temporary(elsewhere)
             _space(large, data, workspace or output.parent)
+            require_drawn_seeds(algorithm, False, "Empty the field Seed.")
         except AnonymizationError as error:
             problem = problem or str(error)
     there = output is not None and output.exists()

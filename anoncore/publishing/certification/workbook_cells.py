@@ -20,7 +20,7 @@ from openpyxl.utils.datetime import from_excel
 
 from anoncore.publishing.certification.text_cells import first_difference
 from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, sheet_cell
-from anoncore.publishing.export import EXCEL_ROWS, timeless, workbook_bytes
+from anoncore.publishing.export import EXCEL_ROWS, workbook_bytes
 from anoncore.release.reading.published_table import Column, cell_name, cell_text
 from anoncore.sources.excel import LARGEST_CELLS
 
@@ -76,7 +76,7 @@ def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTabl
         content = archive.read(part) if part in parts else b""
         number = SHEET.fullmatch(part)
         if number is None:
-            if timeless(part, content) != wanted:
+            if content != wanted:
                 faults.append(
                     f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
                 )
