@@ -84,7 +84,8 @@ def failures(release: Release, format: FileFormat) -> list[str] | None:
         certificate = made(release, files=files, tables=tables)
     except ReleaseError as error:
         # An empty text is a value in the table, and no value to readers: what they count may be another level.
-        assert "what its readers count otherwise" in str(error)
+        if "what its readers count otherwise" not in str(error):
+            raise
         return None
     unnamed = certificate.model_copy(update={"files": []})
     again = io.BytesIO()
