@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from anoncore import AnonymizationError, Microdata, Release
+from anoncore import AnonymizationError, Microdata, Release, ReleaseError
 from anoncore.publishing.certification import Certificate, certify, verify
 from anoncore.publishing.export import FileFormat, archive_bytes, write_tables
 from tests.properties.subjects import build, subjects
@@ -80,7 +80,13 @@ def failures(release: Release, format: FileFormat) -> list[str] | None:
     except AnonymizationError:
         return None
     files = {"release": content.getvalue()}
-    certificate = made(release, files=files, tables=tables)
+    try:
+        certificate = made(release, files=files, tables=tables)
+    except ReleaseError as error:
+        # An empty text is a value in the table, and no value to readers: what they count may be another level.
+        if "what its readers count otherwise" not in str(error):
+            raise
+        return None
     unnamed = certificate.model_copy(update={"files": []})
     again = io.BytesIO()
     write_tables(release.tables(), again, format)
