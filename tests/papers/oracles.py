@@ -27,9 +27,11 @@ def members(groups: Sequence[int]) -> list[list[int]]:
     return [found[group] for group in sorted(found)]
 
 
-def posterior(frame: pd.DataFrame, groups: Sequence[int], columns: Columns, secret: str) -> Numbers:
-    """p(t, s) of the slicing paper, section 3.2, (rows, values in their order), bucket by bucket."""
-    values = sorted(frame[secret].unique())
+def posterior(
+    frame: pd.DataFrame, groups: Sequence[int], columns: Columns, secret: str, values: Sequence[object] = ()
+) -> Numbers:
+    """p(t, s) of the slicing paper, section 3.2, (rows, values), bucket by bucket; `values` sorted if not given."""
+    values = list(values) or sorted(frame[secret].unique())
     cells = [_cells(frame, [name for name in column if name != secret]) for column in columns]
     of_secret = next(number for number, column in enumerate(columns) if secret in column)
     secrets, buckets = frame[secret].tolist(), members(groups)
