@@ -146,8 +146,8 @@ def single_beliefs(odds: Numbers, groups: npt.NDArray[np.int64], has_x: npt.NDAr
 def ordered_distance(values: pd.Series, groups: Sequence[int], evenly: bool = False) -> Numbers:
     """The distance of every group from the table by section 3.6 of the dissertation.
 
-    Neighbouring values that occur are 1 / (m - 1) apart; with `evenly` as far apart as the values are, as a share of the
-    distance of the least and the largest.
+    Neighbouring values that occur are 1 / (m - 1) apart; with `evenly` as far apart as the values are, as a share of
+    the distance of the least and the largest.
     """
     levels, place = np.unique(values.to_numpy(), return_inverse=True)
     group = np.unique(groups, return_inverse=True)[1]

@@ -53,6 +53,7 @@ from tests.algorithms.test_vertical_fragmentation_joins import all_joins, plain_
 from tests.papers import oracles
 from tests.papers.findings import Statements, listed
 from tests.papers.t_closeness import heart
+from tests.papers.tables import four_fragments
 from tests.privacy.releases import adult, generalized, sliced
 
 NEAR = 1e-9
@@ -180,7 +181,10 @@ def _losses(said: Statements) -> None:
         # One random linking or one random point of each region stands for the reader's expectation.
         drawn = [
             oracles.two_way(shown, data.frame, list(data.attributes))
-            for shown in (_points(data.frame, groups, np.random.default_rng(0)), *(_linked(one) for one in releases[1:]))
+            for shown in (
+                _points(data.frame, groups, np.random.default_rng(0)),
+                *(_linked(one) for one in releases[1:]),
+            )
         ]
         ranked.append(min(boxes / singles, drawn[0] / drawn[1]) >= LESS if singles > 0 else False)
         columns_ranked.append(min(singles / both, drawn[1] / drawn[2]) >= LESS if both > 0 else False)
@@ -438,7 +442,9 @@ def _mined(said: Statements) -> None:
     )
     said.add("algorithm 1", text, falls, f"{len(falls)} attribute sets", by_hand=True)
     text = "their shares solve the equations of section 4.1: expected tuples with x, by all worlds, over tuples"
-    said.add("algorithm 1", text, solved, f"{len(solved)} attribute sets, one step further by every world of each group")
+    said.add(
+        "algorithm 1", text, solved, f"{len(solved)} attribute sets, one step further by every world of each group"
+    )
     text = "the probability of every person is that of the worlds of their group, weighed with these shares"
     said.add("algorithm 1", text, followed, f"{len(followed)} random tables, learned step by step, world by world")
     text = "it depends on what is published alone: who has which value inside a group changes nothing"
@@ -663,14 +669,6 @@ def _conforming(said: Statements) -> None:
         not smaller and int(counts.sum(axis=1).max()) == 20,
         f"sizes up to 19 that have: {len(smaller)}; classes of {int(counts.sum(axis=1).max())} rows",
     )
-
-
-def four_fragments() -> tuple[pd.DataFrame, Microdata]:
-    """A table of figure 4.8: four fragments with nothing between them, so that the search finds the figure's."""
-    pairs = [("x1", "y1", 250), ("x1", "y4", 350), ("x4", "y1", 100), ("x4", "y4", 300)]
-    frame = pd.DataFrame([(x, y) for x, y, count in pairs for _ in range(count)], columns=["X", "Y"])
-    frame["age"] = np.arange(len(frame)) % 60
-    return frame, Microdata(frame, roles={"age": "quasi-identifier", "X": "sensitive", "Y": "sensitive"})
 
 
 DEARER = 0.01

@@ -134,9 +134,7 @@ TRIED = {
 }
 
 
-def _as_printed_steps(
-    data: Microdata, columns: Sequence[Sequence[str]], retry: bool, said: Statements
-) -> list[int]:
+def _as_printed_steps(data: Microdata, columns: Sequence[Sequence[str]], retry: bool, said: Statements) -> list[int]:
     """The buckets of table 1, which have to be those of the printed steps."""
     own = Slicing(l=2, columns=2, attribute_columns=columns, retry_splits=retry).anonymize(data)
     groups: list[int] = own.partition.group.tolist()
