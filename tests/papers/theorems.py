@@ -150,7 +150,7 @@ def _sliced_and_others(said: Statements) -> None:
         wide_columns = [[*column, number] for column, number in zip(columns, numbers, strict=True)]
         release = sliced(Microdata(frame, roles), groups, wide_columns)
         turned = [release.linked(np.random.default_rng(seed)) for seed in range(3)]
-        inside.append(all((one[numbers].nunique(axis=1) == 1).all() for one in turned))
+        inside.append(all(one[numbers].eq(one[numbers[0]], axis=0).all(axis=None) for one in turned))
     said.add(
         "section 2",
         "attributes of one column keep all of their joint distribution",
@@ -378,8 +378,8 @@ def foreground(said: Statements) -> None:
         "theorem 1",
         "so that a signature needs ln(2 / sigma) / (2 epsilon^2) tuples",
         sizes,
-        f"{len(sizes)} pairs; {foreground_attack.minimum_signature_rows(0.01, 0.9):,.1f} for epsilon = 0.01 and sigma = "
-        "0.9",
+        f"{len(sizes)} pairs; {foreground_attack.minimum_signature_rows(0.01, 0.9):,.1f} for epsilon = 0.01 and "
+        "sigma = 0.9",
     )
     _mined(said)
 
@@ -657,7 +657,7 @@ def _conforming(said: Statements) -> None:
     )
     said.add(
         "section 4.4.2",
-        "conformance is no too strict limitation in the example: all of its 50 classes have the share of every fragment",
+        "in the example conformance is no too strict limitation: its 50 classes have the shares of all fragments",
         [*conform, len(counts) == 50],
         f"{len(counts)} classes of {counts.sum(axis=1).min()} to {counts.sum(axis=1).max()} rows. Not stated there: of "
         f"Heart (t = 0.1), whose counts have no common divisor, exact shares leave {exact} class of 1,025 rows; dealt "

@@ -263,7 +263,7 @@ def _alex(data: Microdata, groups: Sequence[int], said: Statements) -> None:
     )
     said.add(
         "table 2",
-        "it is the published groups that tell: with Alex's and Bob's diseases exchanged the adversary believes the same",
+        "it is the published groups that tell: with Alex's and Bob's diseases exchanged they believe the same",
         abs(alex[0] - alex[1]) < NEAR and alex[1] - 0.5 >= 0.4,
         f"{alex[1]:.4f} where it is Bob who has it",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from anoncore import Hierarchy, Microdata, privacy
+from anoncore import Hierarchy, privacy
 from anoncore.algorithms import Anatomy, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
@@ -198,7 +198,7 @@ def _exact_size(said: Statements) -> None:
         [
             sorted(np.bincount(parts.of_row).tolist()) == [100, 250, 300, 350],
             sizes == [20] and len(counts) == 50,
-            (counts.nunique() == 1).all() and sorted(counts.iloc[0].tolist()) == [2, 5, 6, 7],
+            (counts == counts.iloc[0]).all(axis=None) and sorted(counts.iloc[0].tolist()) == [2, 5, 6, 7],
         ],
         f"fragments of {parts.counts.tolist()}, {len(counts)} classes of {sizes} rows, from the fragments "
         f"{counts.iloc[0].tolist()}",
