@@ -59,6 +59,21 @@ def matches(frame: pd.DataFrame, groups: Sequence[int], columns: Columns) -> tup
     return [made[row] for row in rows], Counter({one: count for one, count in made.items() if one not in set(rows)})
 
 
+def pair_matches(
+    frame: pd.DataFrame, groups: npt.NDArray[np.int64], columns: Columns
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """`matches` of two columns and many rows: matching buckets of every row, and of every fake tuple."""
+    one, other = (frame.groupby(list(column), observed=True).ngroup().to_numpy() for column in columns)
+    pairs = one * (other.max() + 1) + other
+    keys = []
+    for bucket in np.split(np.argsort(groups, kind="stable"), np.flatnonzero(np.diff(np.sort(groups))) + 1):
+        left, right = np.unique(one[bucket]), np.unique(other[bucket])
+        keys.append((left[:, None] * (other.max() + 1) + right).ravel())
+    made, buckets = np.unique(np.concatenate(keys), return_counts=True)
+    is_real = np.isin(made, pairs)
+    return buckets[np.searchsorted(made, pairs)], buckets[~is_real]
+
+
 def _cells(frame: pd.DataFrame, names: Iterable[str]) -> list[tuple[object, ...]]:
     return list(map(tuple, frame[list(names)].astype(object).to_numpy()))
 
