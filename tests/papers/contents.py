@@ -12,11 +12,15 @@ DRAWING = "a drawing that explains a definition; it states no result"
 
 @dataclass(frozen=True)
 class Item:
-    """One figure, table, theorem or algorithm, or a section with claims. `reason`: why there is nothing to run."""
+    """One figure, table, theorem or algorithm, or a section with claims. `reason`: why there is nothing to run.
+
+    `settings`: what is set here otherwise than in the paper, or is not said there.
+    """
 
     label: str
     shows: str
     reason: str = ""
+    settings: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Paper:
     items: tuple[Item, ...]
 
 
-def _figures(first: int, last: int, shows: str) -> tuple[Item, ...]:
-    return tuple(Item(f"figure {number}", shows) for number in range(first, last + 1))
+def _figures(first: int, last: int, shows: str, settings: str = "") -> tuple[Item, ...]:
+    return tuple(Item(f"figure {number}", shows, settings=settings) for number in range(first, last + 1))
 
 
 SLICING = Paper(
