@@ -73,6 +73,9 @@ TRIED = {
     "times": "`runs.csv`, columns of seconds",
 }
 """The runs that show the causes; the others are seen in all readings side by side."""
+COUNTED = "beliefs about every person, which are counted in Anatomy's buckets from the groups alone"
+"""What the shares of breaches and the differences come from."""
+ANSWERS = "answers of 10,000 random queries beside those of the table, and the rows of every group"
 ALL_READINGS = "all readings, side by side"
 MORE = 0.01
 """A share of breaches is larger than another by so much at least."""
@@ -103,6 +106,7 @@ def judge(mean: pd.DataFrame, readings: Sequence[str], usual: str, tried: Mappin
 
     `tried`: what was tried about a measure, or in a reading, beside the runs themselves.
     """
+    said.oracle = COUNTED
     for reading in readings:
         said.reading = reading
         followed(mean, reading, said)
@@ -111,6 +115,7 @@ def judge(mean: pd.DataFrame, readings: Sequence[str], usual: str, tried: Mappin
         differences(mean, reading, tried, said)
     said.reading = ""
     times(mean, usual, said)
+    said.oracle = ANSWERS
     queries(mean, usual, said)
 
 
@@ -119,9 +124,9 @@ def followed(mean: pd.DataFrame, reading: str, said: Statements) -> None:
     own = mean[(mean["method"] == "Anatomy") & (mean["reading"] == reading)].dropna(subset=["solves"])
     where = f"r = {', '.join(map(str, own['r'].unique()))}, QI sizes {', '.join(map(str, own['q'].unique()))}, seed 0"
     text = "what is learned are the expected shares of section 4.1, from equal worlds or from themselves as it is read"
-    said.add("section 5.1", text, own["solves"] == 1, f"every signature of every attribute set, {where}")
+    said.add("section 5.1", text, own["solves"] == 1, f"every signature of every attribute set, {where}", least="1e-5")
     text = "every probability is that of the worlds of the bucket, the greatest of all attribute sets"
-    said.add("section 5.1", text, own["believes"] == 1, f"every person, {where}")
+    said.add("section 5.1", text, own["believes"] == 1, f"every person, {where}", least="1e-5")
 
 
 def numbers(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: Statements) -> None:
@@ -137,19 +142,19 @@ def numbers(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: St
         said.add(
             "section 5.1", f"Anatomy, r = {r}, QI size {q}: {measure} {stated:g}", abs(value - stated) <= near,
             f"{value:.4f}", cause, shown,
-        )  # fmt: skip
+         least=f"within {near}",)  # fmt: skip
     for r in sorted(mean["r"].unique()):
         recall, flagged = (over(mean, "Anatomy", r, reading, name) for name in ("recall", "flagged"))
         most = (recall > 0.99).mean() > 0.5
         said.add(
             "section 5.1", f"r = {r}: in most cases more than 99 % of the sensitive tuples are breached", most,
             f"{listed(recall)} by QI size", *why("recall"),
-        )  # fmt: skip
+         least="99 %",)  # fmt: skip
         said.add(
             "section 5.1", f"r = {r}: in most cases some of the other tuples are flagged, but less than 6 %",
             ((flagged > 0) & (flagged < 0.06)).mean() > 0.5, f"{listed(flagged)} by QI size",
             CAUSES["flagged"], tried["flagged"],
-        )  # fmt: skip
+         least="one tuple, and 6 %",)  # fmt: skip
 
 
 def breaches(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: Statements) -> None:
@@ -166,6 +171,7 @@ def breaches(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: S
                 rising,
                 listed(one),
                 *why("recall"),
+                least=f"{MORE}",
             )
         least = recall["Anatomy"].where(recall["Anatomy"] < recall["Injector"], recall["Injector"])
         fewer = (recall["Mask"] > 0) & (recall["Mask"] <= least - FEWER)
@@ -173,7 +179,7 @@ def breaches(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: S
             figure, f"Mask has breaches, but fewer than Anatomy and Injector (by at least {FEWER})", fewer,
             f"Mask {listed(recall['Mask'])}, the fewest of the two others {listed(least)}",
             *why("recall"),
-        )  # fmt: skip
+         least=f"{FEWER}",)  # fmt: skip
         for method in ("t-closeness", "t-closeness, all values"):
             one, alone = (over(mean, method, r, reading, name) for name in ("recall", "recall alone"))
             states = "no breaches" if r == 2 else f"breaches (at least {MORE}, by more than the shares of its groups)"
@@ -183,12 +189,13 @@ def breaches(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: S
                 one == 0 if r == 2 else one >= alone + MORE,
                 f"{listed(one, 4)}; by the shares of the groups alone {listed(alone, 4)}",
                 *why("t-closeness" if method == "t-closeness" else "all values"),
+                least=f"one tuple; {MORE} where there are to be breaches",
             )
         flagged = mean[(mean["r"] == r) & (mean["reading"] == reading) & mean["method"].isin(PAPER)]["flagged"]
         said.add(
             "section 5.2", f"r = {r}: some of the other tuples are flagged, but less than 10 %, whatever the method",
             0 < flagged.max() < 0.1, f"at most {flagged.max():.3f}", CAUSES["flagged"], tried["flagged"],
-        )  # fmt: skip
+         least="one tuple, and 10 %",)  # fmt: skip
 
 
 def differences(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said: Statements) -> None:
@@ -201,27 +208,27 @@ def differences(mean: pd.DataFrame, reading: str, tried: Mapping[str, str], said
             figure, f"delta increases with the QI size, for each method (at least {TIMES} times)", rising,
             "; ".join(f"{method} {one.iloc[0]:.4f} to {one.iloc[-1]:.4f}" for method, one in delta.items()),
             CAUSES["delta by size"], f"{of_largest_sets(mean, r, reading)}; {tried[kept]}",
-        )  # fmt: skip
+         least=f"{TIMES} times",)  # fmt: skip
         others = delta[["Mask", "t-closeness"]].max(axis=1)
         largest = (others > 0) & (delta[["Anatomy", "Injector"]].min(axis=1) >= TIMES * others)
         said.add(
             figure, f"delta is largest in Anatomy and Injector (at least {TIMES} times the others)", largest,
             f"{listed(delta[['Anatomy', 'Injector']].min(axis=1), 4)} at least, others at most {listed(others, 4)}",
             cause, mixed(mean, r, kept),
-        )  # fmt: skip
+         least=f"{TIMES} times",)  # fmt: skip
         third = (delta["t-closeness"] > 0) & (delta["Mask"] >= TIMES * delta["t-closeness"])
         said.add(
             figure, f"delta of Mask is the third largest (at least {TIMES} times that of t-closeness)", third,
             f"Mask {listed(delta['Mask'], 4)}, t-closeness {listed(delta['t-closeness'], 4)}",
             cause, mixed(mean, r, kept),
-        )  # fmt: skip
+         least=f"{TIMES} times",)  # fmt: skip
     for method in ("Anatomy", "Mask", "Injector"):
         small, large = (over(mean, method, r, reading, "delta") for r in (10, 2))
         said.add(
             "2(d)", f"{method}: delta is smaller with r = 10 than with r = 2 (larger {TIMES} times at least)",
             (small > 0) & (TIMES * small <= large),
             f"{listed(small, 4)} against {listed(large, 4)}", *why("delta by r"),
-        )  # fmt: skip
+         least=f"{TIMES} times",)  # fmt: skip
 
 
 def of_largest_sets(mean: pd.DataFrame, r: int, reading: str) -> str:
@@ -278,7 +285,7 @@ def queries(mean: pd.DataFrame, usual: str, said: Statements) -> None:
             CAUSES["query error"],
             f"t-closeness over all values: {listed(over(mean, 't-closeness, all values', r, usual, 'query error'))}; "
             f"Mondrian with k = {r} alone: {listed(over(mean, ALONE, r, usual, 'query error'))}",
-        )  # fmt: skip
+         least=f"{TIMES} times",)  # fmt: skip
     for method in ("t-closeness", "t-closeness, all values"):
         size = over(mean, method, 2, usual, "mean group size")
         said.add(
@@ -287,4 +294,5 @@ def queries(mean: pd.DataFrame, usual: str, said: Statements) -> None:
             size >= 4000,
             listed(size, 0),
             *why("t-closeness"),
+            least="4,000 rows",
         )

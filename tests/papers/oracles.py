@@ -17,6 +17,8 @@ import pandas as pd
 
 Numbers = npt.NDArray[np.float64]
 Columns = Sequence[Sequence[str]]
+SAME = "none: equality with what is counted, to 1e-9"
+"""The least effect of a statement about exact numbers: a difference of any size."""
 
 
 def members(groups: Sequence[int]) -> list[list[int]]:

@@ -101,6 +101,7 @@ def wide(frame: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
 def judge_classifiers(tables: Mapping[str, pd.DataFrame], said: Statements) -> None:
     """Figures 3 to 5."""
     levels, splits = tables["figures 3 and 4"], tables["generalization by split"]
+    said.oracle = "accuracy on the original rows that were left out, beside the most frequent value's"
     by_split = splits.pivot_table(index=["data", "classifier"], columns="split", values="accuracy")
     ahead = by_split["infogain"] - by_split["bucketization"]
     other = f"`generalization by split`, l = 5: by information gain it is ahead by {_span(ahead)}"
@@ -151,12 +152,12 @@ def _judge_occupation(
     part: pd.DataFrame, other_splits: str, in_own: pd.Series, why: tuple[str, str], said: Statements
 ) -> None:
     over = part["slicing"] - part["generalization"]
-    said.add("3", f"slicing > generalization (by at least {AHEAD})", over >= AHEAD, _span(over), *why)
+    said.add("3", f"slicing > generalization (by at least {AHEAD})", over >= AHEAD, _span(over), *why, least=f"{AHEAD}")
     over = part["slicing"] - part["bucketization"]
     said.add(
         "3", f"slicing > bucketization (by at least {AHEAD})", over >= AHEAD, _span(over), SAME_SEX,
         "`same buckets`: 20 random rows each",
-    )  # fmt: skip
+     least=f"{AHEAD}",)  # fmt: skip
     under = part["generalization"] - part["bucketization"]
     said.add(
         "3",
@@ -165,6 +166,7 @@ def _judge_occupation(
         f"by {_span(under)}",
         NOT_WORSE,
         other_splits,
+        least=f"above 0 and {SLIGHTLY} at most",
     )
     at = part.index.get_level_values("l")
     first, last = (part.xs(level, level="l") for level in (at.min(), at.max()))
@@ -184,7 +186,7 @@ def _judge_occupation(
                     f"{_span(own_faster)}, in {(own_faster > 0).sum()} of {len(own_faster)}",
                 )
             ),
-        )  # fmt: skip
+         least=f"{AHEAD}",)  # fmt: skip
 
 
 def _judge_education(part: pd.DataFrame, small: pd.DataFrame, tried: str, said: Statements) -> None:
@@ -198,13 +200,14 @@ def _judge_education(part: pd.DataFrame, small: pd.DataFrame, tried: str, said: 
             f"{_span(over)}; {TRIVIAL}",
             LITTLE,
             f"`figures 3 and 4`, OCC-7: the original data are ahead of the most frequent education by {_span(room)}",
+            least=f"{MUCH_BETTER}",
         )
     for method in ("slicing", "bucketization"):
         under = part["original"] - part[method]
         said.add(
             "4", f"{method} is below the original data (by at least {AHEAD})", under >= AHEAD, f"by {_span(under)}",
             ALIKE, tried,
-        )  # fmt: skip
+         least=f"{AHEAD}",)  # fmt: skip
 
 
 def _judge_columns(columns: pd.DataFrame, mixed: pd.DataFrame, said: Statements) -> None:
@@ -218,6 +221,7 @@ def _judge_columns(columns: pd.DataFrame, mixed: pd.DataFrame, said: Statements)
         f"accuracy changes only slightly from 2 to 5 columns (by {SLIGHTLY} at most, and stays above guessing)",
         (fall.abs() <= SLIGHTLY) & (learns > SLIGHTLY),
         f"falls by {_span(fall)}; with 5 columns above the most frequent value by {_span(learns)}",
+        least=f"{SLIGHTLY}",
     )
     random = mixed[mixed["data"] == "OCC-15"].pivot_table(index=index, columns="method", values="accuracy")
     lower = (random["slicing"] - random["slicing, c = 5"]).dropna()
@@ -228,22 +232,24 @@ def _judge_columns(columns: pd.DataFrame, mixed: pd.DataFrame, said: Statements)
         f"by {_span(fall)}",
         NO_FALL,
         f"`same buckets`, 20 random rows each, OCC-15: from 2 to 5 columns it falls by {_span(lower)}",
+        least=f"{AHEAD}",
     )
     others = {name: one.set_index(index)["accuracy"] for name, one in columns.groupby("method") if name != "slicing"}
     worst = ours.min(axis=1) - others["generalization"]
     text = f"slicing > generalization at every c (by at least {AHEAD})"
-    said.add("5", text, worst >= AHEAD, _span(worst), FEW_BUCKETS, "`figure 5`, column groups")
+    said.add("5", text, worst >= AHEAD, _span(worst), FEW_BUCKETS, "`figure 5`, column groups", least=f"{AHEAD}")
     over = (ours.min(axis=1) - others["bucketization"])[SENSITIVE]
     said.add(
         "5", f"slicing > bucketization at every c where the target is the occupation (by at least {AHEAD})",
         over >= AHEAD, _span(over), SAME_SEX, "`same buckets`: 20 random rows each",
-    )  # fmt: skip
+     least=f"{AHEAD}",)  # fmt: skip
 
 
 def judge_members(
     data: dict[str, Microdata], members: pd.DataFrame, off: pd.DataFrame, beyond: pd.DataFrame, said: Statements
 ) -> None:
     """Figures 6 and 7, and what the paper says of the data."""
+    said.oracle = "combinations of column values in each bucket, two columns counted in the table itself"
     chance = members[members["grouping"] == "random"]
     n = data["OCC-7"].n_rows
     for age, part in chance.groupby("age", sort=False):
@@ -272,6 +278,7 @@ def judge_members(
         f"large counts are estimated from a sample: in {fewer} of the cases spread buckets make fewer beyond the error "
         "of the estimates",
         "`figures 6 and 7`, columns low and high, between which the count lies",
+        least=f"{BETTER} times",
     )
     both = pd.DataFrame({"spread": spread[f"fake, {MANY}"], "random": random[f"fake, {MANY}"]})
     some = both[both.max(axis=1) > 0]
@@ -282,7 +289,7 @@ def judge_members(
         f"{listed_ratio(times)} times in {len(some)} of {len(both)} cases",
         "where nearly all fake tuples match few buckets, one more or less by chance decides",
         "`figures 6 and 7`, columns fake, more than 20",
-    )  # fmt: skip
+     least=f"{BETTER} times",)  # fmt: skip
     _judge_closest(data, said)
 
 
@@ -303,11 +310,13 @@ def _judge_bucketized(data: dict[str, Microdata], said: Statements) -> None:
         told,
         "no fake tuple, and as many matching buckets as are counted; unique by their quasi-identifiers are "
         + ", ".join(f"{share:.1%} of {title}" for title, share in zip(data, shares, strict=True)),
+        least="one tuple",
     )
 
 
 def _judge_closest(data: dict[str, Microdata], said: Statements) -> None:
     """Section 6: which attributes are closest to the occupation, by the library and by the formula."""
+    said.oracle = "phi squared by its formula, from cross tables of the original rows"
     for (title, one), second in zip(data.items(), ("education", "salary-class"), strict=True):
         names = [name for name in one.attributes if name != SENSITIVE]
         ours = pd.Series({name: oracles.phi_squared(one.frame[name], one.frame[SENSITIVE]) for name in names})
@@ -318,7 +327,7 @@ def _judge_closest(data: dict[str, Microdata], said: Statements) -> None:
             list(nearest.index[:2]) == ["sex", second] and bool(((phi - ours).abs() < EXACT).all()),
             ", ".join(f"{name} {value:.3f}" for name, value in nearest.items()) + ", by the formula",
             INTERVALS, grouped(data["OCC-7"]),
-        )  # fmt: skip
+         least="none: an order",)  # fmt: skip
 
 
 def _judge_fakes(chance: pd.DataFrame, off: pd.DataFrame, n: int, said: Statements) -> None:
@@ -328,12 +337,12 @@ def _judge_fakes(chance: pd.DataFrame, off: pd.DataFrame, n: int, said: Statemen
         counted["counted"].astype(bool),
         f"two columns, buckets of up to {counted['size'].max()} rows, every combination made: the same fake tuples, "
         "and the same in more than 20 buckets",
-    )  # fmt: skip
+     least="one tuple",)  # fmt: skip
     more = chance["fake"] > n
     said.add(
         "6", f"more fake tuples than original rows in almost all cases (at least {ALMOST_ALL:.0%})",
         more.mean() >= ALMOST_ALL, f"in {more.sum()} of {len(more)}",
-    )  # fmt: skip
+     least=f"{ALMOST_ALL:.0%} of the cases",)  # fmt: skip
     sizes = chance.pivot_table(index=["data", "columns"], columns="size", values="fake")
     growth = (sizes / sizes.shift(axis=1)).iloc[:, 1:]
     said.add(
@@ -341,14 +350,14 @@ def _judge_fakes(chance: pd.DataFrame, off: pd.DataFrame, n: int, said: Statemen
         (growth >= LARGER).all(axis=1), f"{growth.min(axis=None):.2f} to {growth.max(axis=None):.2f} times",
         "with hardly any two rows alike nearly all combinations are made in the smallest buckets already",
         "`figures 6 and 7`, column fake",
-    )  # fmt: skip
+     least=f"{LARGER} times",)  # fmt: skip
     by_columns = chance.pivot_table(index=["data", "size"], columns="columns", values="fake")
     times = by_columns[5] / by_columns[2]
     said.add(
         "6", f"far more fake tuples with 5 columns than with 2 (at least {FAR_MORE:g} times)", times >= FAR_MORE,
         f"{times.min():.1f} to {times.max():.1f} times", "with small buckets few combinations are left to make",
         "`figures 6 and 7`, p = 10",
-    )  # fmt: skip
+     least=f"{FAR_MORE:g} times",)  # fmt: skip
     ours = chance[(chance["data"] == "OCC-7") & (chance["columns"] == 2) & (chance["size"] == 100)].iloc[0]
     met = pd.DataFrame({name: (off[name] / number - 1).abs() <= NEAR for name, number in PRINTED.items()})
     most = int(met.sum(axis=1).max())
@@ -366,6 +375,7 @@ def _judge_fakes(chance: pd.DataFrame, off: pd.DataFrame, n: int, said: Statemen
             f"{off[name].max():,.0f}",
             COLUMN,
             tried,
+            least=f"within {NEAR:.0%}",
         )
 
 
@@ -399,6 +409,7 @@ def _judge_matches(chance: pd.DataFrame, beyond: pd.DataFrame, n: int, said: Sta
         f"originals {many.min():.3f} to {many.max():.3f}, fake tuples {few.min():.3f} to {few.max():.3f}",
         UNIQUE,
         f"`beyond the paper`, OCC-15 without final weight, two columns: {listed_ratio(without)} times the share",
+        least=f"{FAR_MORE:g} times the share",
     )
     ratio = chance.assign(ratio=chance[f"fake, {MANY}"] / chance[f"original, {MANY}"].clip(lower=1))
     by_size = ratio.pivot_table(index=["data", "columns"], columns="size", values="ratio")
@@ -407,13 +418,13 @@ def _judge_matches(chance: pd.DataFrame, beyond: pd.DataFrame, n: int, said: Sta
         "7", f"fake and original counts are closer with larger p (apart {LARGER} times as far at p = 100)", closer,
         f"fake / original {listed_ratio(by_size[100])} at p = 100, {listed_ratio(by_size.iloc[:, -1])} at "
         f"{by_size.columns[-1]}", CLOSER, large,
-    )  # fmt: skip
+     least=f"{LARGER} times as far",)  # fmt: skip
     at = ratio[ratio["size"] == 100].pivot_table(index="data", columns="columns", values="ratio")
     said.add(
         "7", f"and with more columns (apart {LARGER} times as far with 2)",
         (at[5] > 0) & (LARGER * (at[5] - 1).abs() <= (at[2] - 1).abs()),
         f"fake / original {listed_ratio(at[2])} with 2, {listed_ratio(at[5])} with 5 columns", CLOSER, large,
-    )  # fmt: skip
+     least=f"{LARGER} times as far",)  # fmt: skip
 
 
 def listed_ratio(values: pd.Series) -> str:

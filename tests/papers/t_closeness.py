@@ -68,6 +68,9 @@ ORDERED, INTERVAL, EUCLIDEAN, BOTH = (
 """How far apart values are, and how the distances of two attributes are combined (else the larger one counts)."""
 
 
+COUNTED = "distances counted in the table and the class of every row; the library's have to be the same"
+
+
 @dataclass
 class Report:
     """Where tables and plots go, and what is found."""
@@ -75,9 +78,11 @@ class Report:
     output: Path
     found: Findings
 
-    def state(self, figure: str, statement: str, holds: object, detail: str, cause: str = "", tried: str = "") -> None:
+    def state(
+        self, figure: str, statement: str, holds: object, detail: str, cause: str = "", tried: str = "", least: str = ""
+    ) -> None:
         """Record one statement."""
-        self.found.said.add(figure, statement, holds, detail, cause, tried)
+        self.found.said.add(figure, statement, holds, detail, cause, tried, least=least, oracle=COUNTED)
 
     def save(self, name: str, frame: pd.DataFrame, figure: go.Figure) -> None:
         """Write a table and its plot."""
@@ -228,6 +233,7 @@ def against_groups(
             f"{lower[group]} of {drawn_per_group:,} are lower; the lowest is {least:.2f} times as high",
             UNSAID_FAR,
             run,
+            least=f"{FAR} times",
         )
     report.state(
         figure,
@@ -236,6 +242,7 @@ def against_groups(
         f"{lower['C']} of {drawn_per_group:,} are lower",
         REMAINDERS,
         f"{run}; with the values stacked in their order {nearer} of {drawn_per_group:,} are lower",
+        least="1e-12",
     )
     by_number = drawn_by_number(data, times, reading)
     uneven = table_of[table_of["group"] == "D"]
@@ -247,6 +254,7 @@ def against_groups(
         f"for {each} of 16 k; {lower['D']} of {drawn_per_group:,} are lower",
         UNIFORM,
         by_number,
+        least="1e-12",
     )
     gain = float((uneven["stack & deal"] - uneven["lowest random"]).max())
     report.state(
@@ -256,6 +264,7 @@ def against_groups(
         f"by up to {gain:.4f}",
         LARGE_CLASSES,
         f"{run}, against Stack & Deal with as many classes: by up to {with_as_many(data, found, reading):.4f}",
+        least=f"{NEAR}",
     )
     larger = (uneven["mean size of those"] / uneven["k"]).dropna()
     report.state(
@@ -265,6 +274,7 @@ def against_groups(
         f"their mean class has {larger.min():.1f} to {larger.max():.1f} times k rows",
         UNIFORM,
         by_number,
+        least=f"{FAR} times k rows",
     )
 
 
@@ -344,6 +354,7 @@ def with_two_attributes(report: Report, times: int) -> None:
             f"{lower[names['B']]} of {11 * times:,} random partitions are lower",
             READ_OTHERWISE,
             f"`figure-5.1, {EUCLIDEAN}`",
+            least="1e-12",
         )
         free = table_of[table_of["group"] == names["A"]]
         larger = (free["mean size of those"] / free["k"]).dropna()
@@ -356,6 +367,7 @@ def with_two_attributes(report: Report, times: int) -> None:
             + (f"{larger.min():.1f} to {larger.max():.1f} times k rows" if len(larger) else "no size"),
             "partitions drawn uniformly from all seldom have classes much larger than k",
             drawn_by_number(data, times, reading, range(5, 16), even=False),
+            least=f"{FAR} times k rows",
         )
     report.found.said.reading = ""
 
@@ -382,12 +394,14 @@ def over_k(report: Report, tables: dict[str, Microdata]) -> None:
             f"{name}: the privacy loss tends to decrease as k increases (to less than half from k = 2 to 20).",
             trend < -0.8 and 0 < last < first / 2,
             f"{first:.4f} to {last:.4f}, rank correlation {trend:.2f}; it rises at {rises} of 18 steps",
+            least="half of the loss at k = 2",
         )
         report.state(
             "6.1",
             f"{name}: it is that of Stack & Deal: counts of values in two classes differ by one at most.",
             [_most_apart(tables[str(name)], k) == 1 for k in range(2, 21)],
             "k = 2 to 20, counted in the classes; in each case some differ",
+            least="a difference of 2 rows",
         )
 
 

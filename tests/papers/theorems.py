@@ -52,6 +52,7 @@ from tests.algorithms.test_vertical_fragmentation_attributes import plain_greedy
 from tests.algorithms.test_vertical_fragmentation_joins import all_joins, plain_eta
 from tests.papers import oracles
 from tests.papers.findings import Statements, listed
+from tests.papers.oracles import SAME
 from tests.papers.t_closeness import heart
 from tests.papers.tables import four_fragments
 from tests.privacy.releases import adult, generalized, sliced
@@ -97,6 +98,7 @@ def random_slicings() -> Iterator[tuple[Microdata, list[int], list[list[str]], R
 
 def slicing(said: Statements) -> None:
     """Fact 1, and the text of sections 2, 4 and 5."""
+    said.oracle = "the original table and its buckets, bucket by bucket"
     sums = []
     for data, groups, columns, release in random_slicings():
         found = attacks.sensitive_posterior(release, "s0")
@@ -107,6 +109,7 @@ def slicing(said: Statements) -> None:
         "the probabilities of a tuple of the table sum up to 1, each as the definition gives it",
         sums,
         f"{len(sums)} random tables, followed bucket by bucket",
+        least=SAME,
     )
     _sliced_and_others(said)
     _columns(said)
@@ -137,7 +140,7 @@ def _sliced_and_others(said: Statements) -> None:
         special.append(bool(np.allclose(found, shares, atol=NEAR)))
     text = "bucketization is slicing with two columns, one of which is the sensitive attribute alone"
     detail = "people whom nobody is like have each value with its share of their bucket, counted in the table"
-    said.add("section 2", text, special, detail)
+    said.add("section 2", text, special, detail, least=SAME)
     for data, groups, columns, release in random_slicings():
         linked = release.linked(np.random.default_rng(0))
         for column in columns:
@@ -156,12 +159,14 @@ def _sliced_and_others(said: Statements) -> None:
         "attributes of one column keep all of their joint distribution",
         kept,
         f"{len(kept)} columns of random tables, counted after a random linking",
+        least=SAME,
     )
     said.add(
         "section 2",
         "columns are linked inside their bucket only",
         inside,
         f"{len(inside)} random tables, three random linkings each",
+        least=SAME,
     )
     _losses(said)
 
@@ -192,9 +197,9 @@ def _losses(said: Statements) -> None:
     where = "two-way errors of ranges, single attributes and columns, 3,000 rows of Adult in the classes of Mondrian"
     detail = f"{where} with k = 5, 20 and 80: {'; '.join(details)}"
     text = f"with the same buckets, exact values lose less than ranges (ranges at least {LESS} times as much)"
-    said.add("section 2", text, ranked, detail)
+    said.add("section 2", text, ranked, detail, least=f"{LESS} times")
     text = f"and columns of several attributes less again (single ones at least {LESS} times as much)"
-    said.add("section 2", text, columns_ranked, detail)
+    said.add("section 2", text, columns_ranked, detail, least=f"{LESS} times")
 
 
 def _linked(release: Release) -> pd.DataFrame:
@@ -237,6 +242,7 @@ def _columns(said: Statements) -> None:
         inside,
         f"Adult, {len(pairs)} pairs of 7 attributes, {min(ours.loc[pair] for pair in pairs):.4f} to "
         f"{max(ours.loc[pair] for pair in pairs):.4f}",
+        least=SAME,
     )
     alone = Slicing(l=2, columns=2, sensitive_column_size=1)
     two = partition_attributes(data, 2, alone.sensitive_column_size).columns
@@ -245,6 +251,7 @@ def _columns(said: Statements) -> None:
         "with alpha = 1 and c = 2 slicing is bucketization",
         sorted(map(len, two)) == [1, 6] and ("occupation",) in two,
         " and ".join("{" + ", ".join(one) + "}" for one in two),
+        least=SAME,
     )
     nearest = ours.loc["occupation"].drop("occupation").sort_values(ascending=False).index.tolist()
     with_best = []
@@ -256,6 +263,7 @@ def _columns(said: Statements) -> None:
         "the sensitive column has the attributes that are closest to the sensitive one",
         with_best,
         f"Adult, alpha = 2, 3 and 4; the closest by the formula are {', '.join(nearest[:3])}",
+        least=SAME,
     )
     unswapped = []
     known = names[:-1]
@@ -272,6 +280,7 @@ def _columns(said: Statements) -> None:
         "the other columns are those of k-medoids: no choice of medoids is nearer to all attributes",
         unswapped,
         "Adult, c = 2, 3 and 4, every choice of medoids tried, distances by the formula",
+        least="a total distance larger by 1e-6 than that of the best choice",
     )
 
 
@@ -320,14 +329,16 @@ def _members(said: Statements) -> None:
             if unique.any():
                 alone.append(bool(same and (found.matching_buckets[unique] == 1).all()))
     text = "a tuple with a value that is unique in its column has one matching bucket, others as many as are counted"
-    said.add("section 4.2", text, alone, f"{len(alone)} columns with unique values, every bucket looked through")
+    said.add(
+        "section 4.2", text, alone, f"{len(alone)} columns with unique values, every bucket looked through", least=SAME
+    )
     text = "a tuple of the table has at least one matching bucket, and as many as are counted"
-    said.add("section 5", text, there, f"{len(there)} random tables, every bucket looked through")
+    said.add("section 5", text, there, f"{len(there)} random tables, every bucket looked through", least=SAME)
     text = "a bucket of k tuples and c columns makes at most k^c - k fake tuples, and those that are counted"
     said.add(
         "section 5", text, most,
         f"{len(most)} random tables, every combination of a bucket made; up to {max(reached):.0%} of the bound",
-    )  # fmt: skip
+     least="one tuple more or less than are counted",)  # fmt: skip
     none = []
     rng = np.random.default_rng(3)
     for _ in range(DRAWN):
@@ -338,7 +349,7 @@ def _members(said: Statements) -> None:
         found = attacks.membership(release, QUASI)
         none.append(float(found.fake) == 0 and found.matching_buckets.tolist() == known)
     text = "the number of fake tuples is 0 in bucketization, for who knows the quasi-identifiers"
-    said.add("section 5", text, none, f"{len(none)} random tables")
+    said.add("section 5", text, none, f"{len(none)} random tables", least="one tuple")
     columns = (("age", "town"), ("job", "sex"), ("s0",))
     hidden = []
     for _ in range(DRAWN):
@@ -348,7 +359,13 @@ def _members(said: Statements) -> None:
         found = float(attacks.membership(release).fake)
         hidden.append(found == len(fakes) and found >= HIDING * data.n_rows)
     text = f"slicing with more than one column of known attributes makes some (at least {HIDING} for each row)"
-    said.add("section 5", text, hidden, "60 random rows each, every combination of a bucket made")
+    said.add(
+        "section 5",
+        text,
+        hidden,
+        "60 random rows each, every combination of a bucket made",
+        least=f"{HIDING} fake tuples for each row",
+    )
 
 
 SURE = 1e-5
@@ -357,6 +374,7 @@ SURE = 1e-5
 
 def foreground(said: Statements) -> None:
     """Theorem 1, how attribute sets are pruned, and algorithm 1."""
+    said.oracle = "the binomial distribution, and the groups of random tables, world by world"
     chances, sizes = [], []
     for epsilon, sigma in product((0.01, 0.05, 0.1, 0.2), (0.1, 0.5, 0.9)):
         needed = foreground_attack.minimum_signature_rows(epsilon, sigma)
@@ -373,6 +391,7 @@ def foreground(said: Statements) -> None:
         "in a sample of that size the share is off by more than epsilon with a probability of sigma at most",
         np.array(chances) <= 1,
         f"by the binomial distribution at most {max(chances):.2f} sigma in {len(chances)} cases",
+        least="a probability above sigma",
     )
     said.add(
         "theorem 1",
@@ -380,6 +399,7 @@ def foreground(said: Statements) -> None:
         sizes,
         f"{len(sizes)} pairs; {foreground_attack.minimum_signature_rows(0.01, 0.9):,.1f} for epsilon = 0.01 and "
         "sigma = 0.9",
+        least=SAME,
     )
     _mined(said)
 
@@ -434,21 +454,40 @@ def _mined(said: Statements) -> None:
         "with its share there",
         assumed,
         f"{len(assumed)} random tables with such groups, shares counted in the groups",
+        least=SAME,
     )
     text = "the signatures found are all that have enough tuples, of every attribute set"
-    said.add("algorithm 1", text, complete, f"{len(complete)} attribute sets of random tables, counted plainly")
+    said.add(
+        "algorithm 1", text, complete, f"{len(complete)} attribute sets of random tables, counted plainly", least=SAME
+    )
     text = (
         "a signature has no more tuples than with an attribute less, so that sets above a rare one need not be counted"
     )
     said.add("algorithm 1", text, falls, f"{len(falls)} attribute sets", by_hand=True)
     text = "their shares solve the equations of section 4.1: expected tuples with x, by all worlds, over tuples"
     said.add(
-        "algorithm 1", text, solved, f"{len(solved)} attribute sets, one step further by every world of each group"
+        "algorithm 1",
+        text,
+        solved,
+        f"{len(solved)} attribute sets, one step further by every world of each group",
+        least="a change of 1e-5 by one more step",
     )
     text = "the probability of every person is that of the worlds of their group, weighed with these shares"
-    said.add("algorithm 1", text, followed, f"{len(followed)} random tables, learned step by step, world by world")
+    said.add(
+        "algorithm 1",
+        text,
+        followed,
+        f"{len(followed)} random tables, learned step by step, world by world",
+        least="1e-5",
+    )
     text = "it depends on what is published alone: who has which value inside a group changes nothing"
-    said.add("algorithm 1", text, unseen, f"{len(unseen)} random tables, attacked with secrets swapped inside groups")
+    said.add(
+        "algorithm 1",
+        text,
+        unseen,
+        f"{len(unseen)} random tables, attacked with secrets swapped inside groups",
+        least="1e-5",
+    )
 
 
 def _solves(data: Microdata, groups: Sequence[int], found: ForegroundKnowledge, release: Release, place: int) -> bool:
@@ -504,6 +543,7 @@ def _beliefs(frame: pd.DataFrame, groups: Sequence[int], name: str, found: Foreg
 
 def closeness(said: Statements) -> None:
     """What chapters 3 to 6 claim of Stack & Deal and of the fragmented space."""
+    said.oracle = "the original table and the class of every row"
     rng = np.random.default_rng(5)
     for label, secrets in (("section 3.6", 1), ("section 5.4", 2)):
         even, sizes, number = [], [], []
@@ -519,9 +559,17 @@ def closeness(said: Statements) -> None:
             number.append(bool(len(counts) == data.n_rows // k and of_class.min() >= k))
         what = "value" if secrets == 1 else "combination of values"
         tables = f"{DRAWN} random tables, counted in the classes"
-        said.add(label, "the sizes of any two of several classes differ by at most 1", sizes, tables)
-        said.add(label, f"so do the frequencies of any sensitive {what}", even, tables)
-        said.add(label, "there are floor(n / k) classes, each of k rows at least", number, tables)
+        said.add(
+            label,
+            "the sizes of any two of several classes differ by at most 1",
+            sizes,
+            tables,
+            least="a difference of 2 rows",
+        )
+        said.add(label, f"so do the frequencies of any sensitive {what}", even, tables, least="a difference of 2 rows")
+        said.add(
+            label, "there are floor(n / k) classes, each of k rows at least", number, tables, least="one class or row"
+        )
     text = "all is done in O(n log n): four times the rows take five times as long at most"
     _efficient(said, "section 3.4", text, StackAndDeal(k=10, locality=False, seed=0), 5)
     _closest(said)
@@ -573,6 +621,7 @@ def _closest(said: Statements) -> None:
         "another gets the far ones; the ordered distance tells them apart",
         f"all partitions of 8 random rows into classes of at least 2; with the values stacked in their order "
         f"{sum(by_value)} of {len(by_value)}",
+        least="a distance larger by 1e-9 than that of the best partition",
     )
 
 
@@ -619,9 +668,10 @@ def _fragments(said: Statements) -> None:
         bounded,
         f"{len(bounded)} classes that take a third of every fragment, at random or the least or largest values; bounds "
         "of all mass at the farther end of its fragment",
+        least=SAME,
     )
     text = "the search always ends with bounds within every t: fragments of one cell have bounds of 0"
-    said.add("section 4.4", text, within, f"{len(within)} random tables, t down to 0")
+    said.add("section 4.4", text, within, f"{len(within)} random tables, t down to 0", least=SAME)
     close, several = [], []
     for _ in range(10):
         data, t = people(rng, 300, 3, kinds=5), 0.25
@@ -631,8 +681,14 @@ def _fragments(said: Statements) -> None:
             close.append(same and distance <= t + NEAR and release.partition.n_groups > 1)
         several.append(len(set(release.partition.group.tolist())) > 10)
     text = "the method serves three attributes as well: several classes, each within t of all of them"
-    said.add("section 4.5", text, close, "10 random tables, t = 0.25, distances counted in the classes")
-    said.add("section 4.5", "and makes many classes of 300 rows", several, "more than 10 of each")
+    said.add(
+        "section 4.5",
+        text,
+        close,
+        "10 random tables, t = 0.25, distances counted in the classes",
+        least="a distance above t by 1e-9",
+    )
+    said.add("section 4.5", "and makes many classes of 300 rows", several, "more than 10 of each", least="10 classes")
 
 
 def _end_bound(values: pd.Series, fragments: np.ndarray) -> float:  # type: ignore[type-arg]
@@ -662,12 +718,14 @@ def _conforming(said: Statements) -> None:
         f"{len(counts)} classes of {counts.sum(axis=1).min()} to {counts.sum(axis=1).max()} rows. Not stated there: of "
         f"Heart (t = 0.1), whose counts have no common divisor, exact shares leave {exact} class of 1,025 rows; dealt "
         f"evenly and then verified, as `sizing` does by default, there are {verified}",
+        least=SAME,
     )
     said.add(
         "section 4.4.2",
         "no smaller class has a whole number of rows from every fragment",
         not smaller and int(counts.sum(axis=1).max()) == 20,
         f"sizes up to 19 that have: {len(smaller)}; classes of {int(counts.sum(axis=1).max())} rows",
+        least=SAME,
     )
 
 
@@ -695,6 +753,7 @@ def _over_k(said: Statements) -> None:
         rises,
         f"random tables, k = {', '.join(map(str, ks))}, rows of alike people dealt together (`locality`), which the "
         f"dissertation leaves open; the last {listed(losses)}, the share of its domain that a cell covers",
+        least=f"{DEARER}",
     )
 
 

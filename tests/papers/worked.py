@@ -21,6 +21,7 @@ from anoncore.requirements import KAnonymity
 from tests.algorithms.plain_slicing import PlainSlicing
 from tests.papers import oracles
 from tests.papers.findings import Statements, listed
+from tests.papers.oracles import SAME
 from tests.privacy.releases import builtin, generalized, sliced
 
 NEAR = 1e-6
@@ -43,13 +44,21 @@ ADULT_VALUES = {
 
 def slicing(said: Statements) -> None:
     """Table 1 and what figures 1 and 2 make of it; table 2."""
+    said.oracle = "the eight printed rows and their buckets, bucket by bucket"
     data, groups = builtin("slicing-table-1"), published_groups("slicing-table-1")
     boxes = generalized_release(Mondrian(), data, Partition(np.array(groups))).tables()["release"]
     codes, ages = (list(dict.fromkeys(boxes[name])) for name in ("zipcode", "age"))
-    said.add("table 1", "(b): zip codes 4790* and 4730*", codes == ["4790*", "4730*"], ", ".join(codes))
-    as_printed = [one == other for one, other in zip(ages, ("20-52", "54-64"), strict=True)]
-    cause = "our ranges are those of the rows present, of whom the youngest is 22"
-    said.add("table 1", "(b): ages 20-52 and 54-64", as_printed, ", ".join(ages), cause, "the eight rows themselves")
+    said.add("table 1", "(b): zip codes 4790* and 4730*", codes == ["4790*", "4730*"], ", ".join(codes), least=SAME)
+    bounds = [int(bound) for one in ages for bound in one.split("-")]
+    said.add(
+        "table 1",
+        "(b): ages 20-52 and 54-64",
+        [one == other for one, other in zip(bounds, (20, 52, 54, 64), strict=True)],
+        f"{', '.join(ages)}, bound by bound",
+        "our ranges are those of the rows present, of whom the youngest is 22",
+        "the eight rows themselves",
+        least="one year",
+    )
     in_columns: dict[str, list[list[str]]] = {
         "(c): the bucketized table is 2-diverse": [["age", "sex", "zipcode"], ["disease"]],
         "(f) is 2-diverse": [["age", "sex"], ["zipcode", "disease"]],
@@ -62,6 +71,7 @@ def slicing(said: Statements) -> None:
             f"{text}, and no more: p(t, s) by the definition, 1/2 at most and for somebody",
             bool(np.allclose(found, plainly, atol=NEAR)) and abs(plainly.max() - 0.5) < NEAR,
             f"largest p(t, s) {found.max():.3f}",
+            least=SAME,
         )
     apart = sliced(data, groups, [[name] for name in data.attributes])
     shown = [pd.DataFrame(one) for one in apart.tables().values()]
@@ -74,6 +84,7 @@ def slicing(said: Statements) -> None:
         "(d) is (e): multisets per bucket are slicing with one attribute per column",
         [*same, [sorted(one) for one in _as_printed(data.frame, groups)] == [[1, 1, 2], [1, 3], [2, 2], [1, 1, 2]]],
         "the published multisets are those of the table, and in the first bucket as often as printed",
+        least=SAME,
     )
     release = sliced(data, groups, [["age", "sex"], ["zipcode", "disease"]])
     found = attacks.sensitive_posterior(release, "disease")
@@ -83,6 +94,7 @@ def slicing(said: Statements) -> None:
         "(f): t1 = (22, M, 47906) has dyspepsia or flu with 1/2 each",
         np.allclose(list(of_first.values()), 0.5, atol=NEAR),
         f"p(t1, s) {listed(list(of_first.values()))}",
+        least=SAME,
     )
     columns = (("age", "sex"), ("zipcode", "disease"))
     own = [_as_printed_steps(data, columns, retry, said) for retry in (False, True)][-1]
@@ -93,6 +105,7 @@ def slicing(said: Statements) -> None:
         "and the sliced table is l-diverse, by the definition followed bucket by bucket",
         plainly.max() <= 0.5 + NEAR and bool(np.allclose(library, plainly, atol=NEAR)) and len(set(own)) > 1,
         f"largest p(t, s) {plainly.max():.3f} in {len(set(own))} buckets",
+        least=SAME,
     )
     _printed_steps(said)
     _slicing_check(data, groups, columns, said)
@@ -143,6 +156,7 @@ def _as_printed_steps(data: Microdata, columns: Sequence[Sequence[str]], retry: 
         f"buckets are those that following the printed steps gives ({TRIED[retry]})",
         _same_buckets(groups, PlainSlicing(data, columns, 2, False, retry)),
         f"table 1 in {len(set(groups))} buckets",
+        least=SAME,
     )
     return groups
 
@@ -180,6 +194,7 @@ def _printed_steps(said: Statements) -> None:
             f"so they are for random tables ({TRIED[retry]})",
             found,
             f"{len(found)} tables of 24 rows, l = 1.5, {min(buckets)} to {max(buckets)} buckets",
+            least=SAME,
         )
 
 
@@ -193,7 +208,13 @@ def _slicing_check(data: Microdata, groups: Sequence[int], columns: Sequence[Seq
         found.append(achieved_diversity(release, "disease"))
         posterior = attacks.sensitive_posterior(release, "disease")
         same.append(abs(found[-1] - 1 / largest) < NEAR and abs(posterior.max() - largest) < NEAR)
-    said.add("figure 2", "a table is l-diverse if no p(t, s) exceeds 1/l", same, f"l of five groupings {listed(found)}")
+    said.add(
+        "figure 2",
+        "a table is l-diverse if no p(t, s) exceeds 1/l",
+        same,
+        f"l of five groupings {listed(found)}",
+        least=SAME,
+    )
     said.add(
         "figure 2",
         "line 9 refuses p(t, s) = 1/l as well",
@@ -201,6 +222,7 @@ def _slicing_check(data: Microdata, groups: Sequence[int], columns: Sequence[Seq
         f"largest p(t, s) of table 1(f) {1 / found[0]:.3f}, which is allowed",
         "the definition allows equality and the paper's own 2-diverse tables have p = 1/2; the line is a slip",
         "table 1 (c) and (f)",
+        least=SAME,
     )
 
 
@@ -211,6 +233,7 @@ NATIONS = {"American": 0.1, "Japanese": 0.003, "French": 0.05}
 
 def foreground(said: Statements) -> None:
     """Tables 1 to 3, 5, 7 and 8."""
+    said.oracle = "the printed tables, and all worlds of their groups"
     data, groups = builtin("foreground-table-1"), published_groups("foreground-table-1")
     paired = []
     for seed in ANATOMY_SEEDS:
@@ -227,6 +250,7 @@ def foreground(said: Statements) -> None:
         "six people can be published in three groups of two people with different diseases",
         paired,
         f"the two tables that Anatomy publishes, with seeds 0 to {ANATOMY_SEEDS[-1]}",
+        least="one person or disease",
     )
     _alex(data, groups, said)
     _nations(said)
@@ -254,18 +278,21 @@ def _alex(data: Microdata, groups: Sequence[int], said: Statements) -> None:
         "in the group itself Alex has heart disease with 1/2",
         views[0].without_attack == ill[first].mean() == 0.5,
         f"{views[0].without_attack:g}, counted in the group {ill[first].mean():g}",
+        least=SAME,
     )
     said.add(
         "table 2",
         "the other groups make it much more likely (by at least 0.4)",
         alex[0] - 0.5 >= 0.4 and abs(alex[0] - plainly) < 1e-3,
         f"{alex[0]:.4f}, learned step by step from the groups {plainly:.4f}",
+        least="0.4",
     )
     said.add(
         "table 2",
         "it is the published groups that tell: with Alex's and Bob's diseases exchanged they believe the same",
         abs(alex[0] - alex[1]) < NEAR and alex[1] - 0.5 >= 0.4,
         f"{alex[1]:.4f} where it is Bob who has it",
+        least="1e-6",
     )
 
 
@@ -284,6 +311,7 @@ def _nations(said: Statements) -> None:
         "with 0.1 for Americans and 0.003 for Japanese it is Alex rather than Bob (at least ten times as likely)",
         bool(np.allclose(p, plainly, atol=NEAR)) and p[0] >= 10 * p[1],
         f"{p[0]:.4f} against {p[1]:.4f}",
+        least="ten times",
     )
     rng = np.random.default_rng(13)
     nation = np.repeat(list(NATIONS), 2_000)
@@ -307,6 +335,7 @@ def _nations(said: Statements) -> None:
         [one < 0.02 and off < 1e-5 for one in apart.values()],
         ", ".join(f"{name} {float(learned[name]):.4f} ({share:g} true)" for name, share in NATIONS.items())
         + "; 2,000 people each, Anatomy with l = 2, epsilon = 0.02; the shares solve the equations of section 4.1",
+        least="0.02",
     )
 
 
@@ -321,9 +350,16 @@ def _worlds(said: Statements) -> None:
         (np.abs(shares - [0.48, 0.12, 0.12, 0.12, 0.12, 0.03]) < 0.006)
         & (np.abs(shares - weights / weights.sum()) < NEAR),
         listed(shares, 4),
+        least="0.006, the paper's rounding",
     )
     p1 = float(attacks.group_probabilities([0.5, 0.5, 0.2, 0.2], 2)[0])
-    said.add("table 5", "p(t1:x) = 0.72", abs(p1 - 0.24 / 0.33) < NEAR, f"{p1:.4f}: the paper adds rounded shares")
+    said.add(
+        "table 5",
+        "p(t1:x) = 0.72",
+        abs(p1 - 0.24 / 0.33) < NEAR,
+        f"{p1:.4f}: the paper adds rounded shares",
+        least=SAME,
+    )
     rng = np.random.default_rng(14)
     same = []
     for _ in range(10):
@@ -331,7 +367,7 @@ def _worlds(said: Statements) -> None:
         f, n = rng.random(size).tolist(), int(rng.integers(1, size))
         same.append(bool(np.allclose(attacks.group_probabilities(f, n), oracles.beliefs(f, n), atol=NEAR)))
     text = "the probabilities of other groups are those of all their worlds as well"
-    said.add("table 5", text, same, f"{len(same)} random groups of 2 to 7 people, every world made")
+    said.add("table 5", text, same, f"{len(same)} random groups of 2 to 7 people, every world made", least=SAME)
 
 
 def _signatures(said: Statements) -> None:
@@ -352,6 +388,7 @@ def _signatures(said: Statements) -> None:
         "two of three with s1 have x, none with s2",
         np.allclose(true, counted, atol=NEAR) and np.allclose(counted, [2 / 3, 0], atol=NEAR),
         f"{listed(true, 4)}, counted in the table {listed(counted, 4)}",
+        least=SAME,
     )
     learned = {solver: one["learned"].loc[counted.index].to_numpy() for solver, one in lines.items()}
     said.add(
@@ -359,6 +396,7 @@ def _signatures(said: Statements) -> None:
         "Newton's method finds f1 = 0.666667 and f2 = 0.000000",
         np.abs(learned["newton"] - [2 / 3, 0]) < NEAR,
         f"{listed(learned['newton'], 6)}, step by step {listed(learned['fixed-point'], 6)}",
+        least=SAME,
     )
     rng = np.random.default_rng(15)
     solved: dict[str, list[bool]] = {"newton": [], "fixed-point": []}
@@ -382,6 +420,7 @@ def _signatures(said: Statements) -> None:
             f"of other groups it finds the shares that equation 4 leaves as they are ({solver})",
             one,
             f"{len(one)} random tables of 24 tuples and three signatures, equation 4 followed world by world",
+            least="0.001",
         )
 
 
