@@ -82,13 +82,17 @@ def _cells(frame: pd.DataFrame, names: Iterable[str]) -> list[tuple[object, ...]
 
 def phi_squared(one: pd.Series, other: pd.Series, intervals: int = 10) -> float:
     """The mean-square contingency coefficient of section 4.1; numbers in intervals of equal width."""
-    one, other = (
-        pd.Series(pd.cut(part, intervals, labels=False) if part.dtype.kind in "if" else part).reset_index(drop=True)
-        for part in (one, other)
-    )
+    one, other = (_in_intervals(part.reset_index(drop=True), intervals) for part in (one, other))
     joint = pd.crosstab(one, other, normalize=True).to_numpy()
     expected = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     return float(((joint - expected) ** 2 / expected).sum() / (min(joint.shape) - 1))
+
+
+def _in_intervals(values: pd.Series, number: int) -> pd.Series:
+    if values.dtype.kind not in "if":
+        return values
+    above, width = values - values.min(), values.max() - values.min()
+    return (above * number // width).clip(upper=number - 1)
 
 
 def two_way(shown: pd.DataFrame, original: pd.DataFrame, names: Sequence[str]) -> float:
