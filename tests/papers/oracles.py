@@ -141,7 +141,7 @@ def learned(
     counts = [sum(has_x[row] for row in bucket) for bucket in buckets]
     rows = Counter(signatures)
     shares = dict.fromkeys(frequent, fixed)
-    for _ in range(20_000):
+    for _ in range(5_000):
         expected: dict[object, list[float]] = {signature: [] for signature in shares}
         for bucket, n in zip(buckets, counts, strict=True):
             for row, p in zip(bucket, beliefs([shares.get(signatures[row], fixed) for row in bucket], n), strict=True):

@@ -442,7 +442,8 @@ def _mined(said: Statements) -> None:
         )
         beliefs = _beliefs(frame, groups, named, one)
         followed.append(bool(np.allclose(one.breach_probability, beliefs, atol=SURE)))
-        unseen.append(bool(np.allclose(one.breach_probability, other.breach_probability, atol=SURE)))
+        same = np.allclose(one.sets[0].learned, other.sets[0].learned, atol=SURE)
+        unseen.append(bool(same and np.allclose(one.breach_probability, other.breach_probability, atol=SURE)))
         rare = ~frame[named].isin(counts[counts >= least].index)
         alone = rare.groupby(np.asarray(groups)).transform("all").to_numpy()
         if alone.any():
