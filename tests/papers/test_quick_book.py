@@ -139,10 +139,8 @@ def test_slicing_learns_better_than_generalization_and_makes_fake_tuples(book: B
     for label, better in (("figure 3", "slicing > generalization"), ("figure 4", "slicing is much better")):
         (ahead,) = stated(result, label, better, "distinct", EVERY_ATTRIBUTE)
         assert ahead.share > 0.5
-    tried, once = (
-        stated(result, "figure 3", "slicing > generalization", "distinct", split)[0]
-        for split in (EVERY_ATTRIBUTE, ONCE)
-    )
+    about = ("figure 3", "slicing > generalization", "distinct")
+    (tried,), (once,) = stated(result, *about, EVERY_ATTRIBUTE), stated(result, *about, ONCE)
     assert once.held < tried.held
     assert holds(result, "figure 6", "fake tuples are the combinations of column values")
     assert holds(result, "section 6.3", "in bucketized data everybody who matches a bucket is in the table")
