@@ -204,6 +204,10 @@ def space_uncut() -> Iterator[None]:
 EXAMPLES = examples(worked_closeness.closeness)
 PROVEN = examples(theorems.closeness)
 OVER_K, AMONG_RANDOM = _over_k, _among_random
+CLOSEST, FRAGMENTS, CONFORMING, LOSSES = (
+    examples(part) for part in (theorems._closest, theorems._fragments, theorems._conforming, theorems._over_k)
+)
+"""Parts of PROVEN: chapter 7, sections 4.4 and 4.5, section 4.4.2, and chapter 6."""
 DEALT = ("the sizes", "so do the frequencies", "there are floor")
 MUTANTS = (
     Broken("t-closeness", "hierarchies are flat", EXAMPLES, flat_hierarchies, {"figure 2.3": EVERY}),
@@ -268,20 +272,25 @@ MUTANTS = (
     Broken("t-closeness", NEVER, PROVEN, grouped_by(StackAndDeal, never_splits), {
         "section 3.6": DEALT, "section 5.4": DEALT, "chapter 6": EVERY, "chapter 7": EVERY,
     }),
-    Broken("t-closeness", "information loss is the size of classes", PROVEN, loss(
+    Broken("t-closeness", "information loss is the size of classes", LOSSES, loss(
         lambda release: float(release.partition.sizes.mean())
     ), {"chapter 6": EVERY}),
-    Broken("t-closeness", "nothing is lost", PROVEN, loss(lambda release: 0.0), {"chapter 6": EVERY}),
-    Broken("t-closeness", "every distance is 0", PROVEN, no_distance, {
-        "chapter 7": EVERY, "section 4.5": ("the method serves",),
+    Broken("t-closeness", "nothing is lost", LOSSES, loss(lambda release: 0.0), {"chapter 6": EVERY}),
+    Broken("t-closeness", "every distance is 0", CLOSEST, no_distance, {"chapter 7": EVERY}),
+    Broken("t-closeness", "every distance is 0", FRAGMENTS, no_distance, {"section 4.5": ("the method serves",)}),
+    Broken("t-closeness", "bounds are ignored", FRAGMENTS, space_uncut, {"section 4.4": EVERY}),
+    Broken("t-closeness", "bounds are halved", FRAGMENTS, half_bounds, {"section 4.4": EVERY}),
+    Broken("t-closeness", "t is taken tenfold", FRAGMENTS, tenfold_t, {"section 4.5": ("the method serves",)}),
+    Broken("t-closeness", NEVER, FRAGMENTS, grouped_by(SensitiveSpaceFragmentation, never_splits), {
+        "section 4.5": EVERY,
     }),
-    Broken("t-closeness", "bounds are ignored", PROVEN, space_uncut, {"section 4.4": EVERY}),
-    Broken("t-closeness", "bounds are halved", PROVEN, half_bounds, {"section 4.4": EVERY}),
-    Broken("t-closeness", "t is taken tenfold", PROVEN, tenfold_t, {"section 4.5": ("the method serves",)}),
-    Broken("t-closeness", NEVER, PROVEN, grouped_by(SensitiveSpaceFragmentation, never_splits), {
-        "section 4.5": EVERY, "section 4.4.2": EVERY,
+    Broken("t-closeness", RANDOM, FRAGMENTS, grouped_by(SensitiveSpaceFragmentation, at_random), {
+        "section 4.5": ("the method serves",),
     }),
-    Broken("t-closeness", RANDOM, PROVEN, grouped_by(SensitiveSpaceFragmentation, at_random), {
-        "section 4.5": ("the method serves",), "section 4.4.2": ("in the example",),
+    Broken("t-closeness", NEVER, CONFORMING, grouped_by(SensitiveSpaceFragmentation, never_splits), {
+        "section 4.4.2": EVERY,
+    }),
+    Broken("t-closeness", RANDOM, CONFORMING, grouped_by(SensitiveSpaceFragmentation, at_random), {
+        "section 4.4.2": ("in the example",),
     }),
 )  # fmt: skip
