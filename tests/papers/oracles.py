@@ -164,7 +164,7 @@ def single_beliefs(odds: Numbers, groups: npt.NDArray[np.int64], has_x: npt.NDAr
     return np.asarray(n[groups] * odds / total[groups])
 
 
-def ordered_distance(values: pd.Series, groups: Sequence[int], evenly: bool = False) -> Numbers:
+def ordered_distance(values: pd.Series, groups: Sequence[int] | npt.NDArray[np.int32], evenly: bool = False) -> Numbers:
     """The distance of every group from the table by section 3.6 of the dissertation.
 
     Neighbouring values that occur are 1 / (m - 1) apart; with `evenly` as far apart as the values are, as a share of
@@ -172,8 +172,8 @@ def ordered_distance(values: pd.Series, groups: Sequence[int], evenly: bool = Fa
     """
     levels, place = np.unique(values.to_numpy(), return_inverse=True)
     group = np.unique(groups, return_inverse=True)[1]
-    table = np.zeros((group.max() + 1, len(levels)))
-    np.add.at(table, (group, place), 1)
+    shape = (int(group.max()) + 1, len(levels))
+    table = np.bincount(group * len(levels) + place, minlength=shape[0] * shape[1]).reshape(shape)
     if len(levels) == 1:
         return np.zeros(len(table))
     step = np.diff(levels) / (levels[-1] - levels[0]) if evenly else np.full(len(levels) - 1, 1 / (len(levels) - 1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -92,11 +93,12 @@ class Report:
 
 def counted_loss(data: Microdata, partition: Partition, reading: str = ORDERED) -> float:
     """The privacy loss of these classes, counted in the table itself: over several attributes as the reading says."""
-    evenly, groups = reading in (INTERVAL, BOTH), partition.group.tolist()
-    farthest = [oracles.ordered_distance(_placed(data, name), groups, evenly).max() for name in data.sensitive]
+    evenly = reading in (INTERVAL, BOTH)
+    farthest = [oracles.ordered_distance(_placed(data, name), partition.group, evenly).max() for name in data.sensitive]
     return float(np.sqrt(np.square(farthest).sum()) if reading in (EUCLIDEAN, BOTH) else max(farthest))
 
 
+@cache
 def _placed(data: Microdata, name: str) -> pd.Series:
     """The values of an attribute, or their places in its order where they are no numbers or stand otherwise."""
     values = list(data.domain[name].values)
