@@ -58,8 +58,10 @@ def test_every_statement_that_holds_falls_under_a_mutant_and_says_what_it_is_cou
     for entry in shipped(paper).entries:
         seen = [(one.text, one.reading) for one in entry.statements]
         assert len(set(seen)) == len(seen), f"{paper}, {entry.label} has a statement twice"
+        # Where a paper is read in several ways, mutants are run in one of them.
+        broken = {one.text for one in entry.statements if entry.breakers(one)}
         for one in can_fall(entry):
-            assert entry.breakers(one), f"{paper}, {entry.label}: no mutant breaks '{one.text}'"
+            assert one.text in broken, f"{paper}, {entry.label}: no mutant breaks '{one.text}'"
             assert one.least, f"{paper}, {entry.label}: no least effect of '{one.text}'"
         for one in entry.counted:
             assert one.oracle, f"{paper}, {entry.label}: '{one.text}' does not say what is counted"

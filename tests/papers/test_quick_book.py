@@ -13,6 +13,7 @@ from dashboard.reproduction import (
     BY_HAND,
     DIFFERENT,
     FAILS,
+    IN_MOST,
     NOT_APPLICABLE,
     NOT_REPRODUCED,
     REPRODUCED,
@@ -216,7 +217,8 @@ def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: B
     assert holds(result, "figure 10", "Increasing F_CACHE reduces what is written")
     assert holds(result, "figure 10", "Increasing F_CACHE reduces what is read")
     (modelled,) = stated(result, "figure 10", "As many tables are read as the model says")
-    assert 0.5 < modelled.share < 1
+    assert modelled.judgement == IN_MOST
+    assert verdict(result, "figure 10") == DIFFERENT
     # The smallest of the samples on reduced sizes is too small to lie in the paper's wide range.
     (once,) = stated(result, "figure 11", "written once")
     assert once.share >= 0.8
@@ -227,6 +229,8 @@ def test_sampling_reads_less_than_the_tree_and_larger_samples_are_better(book: B
     (more,) = stated(result, "figure 12", "reads and writes substantially more")
     assert 0.5 <= more.share < 1
     assert verdict(result, "figure 12") == DIFFERENT
+    for number in range(22, 28):
+        assert holds(result, f"figure {number}", "Cuts are chosen for the target")
     assert verdict(result, "figure 28") == REPRODUCED
 
 
@@ -243,12 +247,13 @@ def test_fragments_lower_the_loss_and_raise_f_only_in_part(book: Book):
     result = book("vertical-fragmentation")
     for lower in stated(result, "figure 1", "The loss is lower with fragments"):
         assert 0.5 < lower.share < 1
-    assert not any(one.share >= 0.5 for one in stated(result, "figure 1", "drastically lower"))
+    assert not any(one.share > 0.5 for one in stated(result, "figure 1", "drastically lower"))
     assert holds(result, "figure 1", "strategies do not differ in loss")
     for label in ("figure 2", "figure 3"):
         for dependency in stated(result, label, "F is higher with fragments", "(dependency)"):
             assert 0 < dependency.share < 1
-    assert verdict(result, "figure 1") == DIFFERENT
+    assert verdict(result, "figure 1") == NOT_REPRODUCED
     assert verdict(result, "figure 2") == NOT_REPRODUCED
+    assert verdict(result, "appendix D") == DIFFERENT
     assert verdict(result, "table 3") == REPRODUCED
     assert verdict(result, "table 5") == BY_HAND

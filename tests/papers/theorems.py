@@ -8,48 +8,30 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, product
-from math import comb, prod
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom
 
-from anoncore import Generalized, Microdata, Partition, Release, attacks, privacy, utility
+from anoncore import Microdata, Release, attacks, privacy, utility
 from anoncore.algorithms import (
     Algorithm,
     Mondrian,
-    RothkoSampling,
-    RothkoTree,
     SensitiveSpaceFragmentation,
     Slicing,
     StackAndDeal,
-    VerticalFragmentation,
 )
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
-from anoncore.algorithms.rothko import hypothesis_tests
 from anoncore.algorithms.slicing.attribute_partition import partition_attributes
-from anoncore.algorithms.vertical import enforcement
-from anoncore.algorithms.vertical.attribute_fragments import fragment_attributes
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground import attack as foreground_attack
 from anoncore.base.errors import AnonymizationError
-from anoncore.privacy.join_blocks import RowRule, SelectivityRule
-from anoncore.privacy.selectivity import Selectivity
 from anoncore.requirements import (
-    CheckSet,
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
     KAnonymity,
-    Requirement,
-    TCloseness,
-    VarianceDiversity,
 )
-from tests.algorithms.test_vertical_fragmentation_attributes import plain_greedy, random_table
-from tests.algorithms.test_vertical_fragmentation_joins import all_joins, plain_eta
 from tests.papers import oracles
 from tests.papers.findings import Statements, listed
 from tests.papers.oracles import SAME
@@ -758,272 +740,9 @@ def _over_k(said: Statements) -> None:
     )
 
 
-COUNTABLE: list[tuple[Requirement, ...]] = [
-    (KAnonymity(k=3),),
-    (KAnonymity(k=2), DistinctDiversity(l=2)),
-    (EntropyDiversity(l=1.7),),
-    (FrequencyDiversity(l=1.5),),
-    (KAnonymity(k=3), TCloseness(t=0.4)),
-]
-"""What frequency sets serve."""
-
-
 def made(model: Algorithm, data: Microdata) -> Release | None:
     """A release, or None where the table does not allow it."""
     try:
         return model.anonymize(data)
     except AnonymizationError:
         return None
-
-
-def rothko(said: Statements) -> None:
-    """What sections 2, 3 and the appendix claim."""
-    rng = np.random.default_rng(9)
-    same, tiles, holds = [], [], []
-    for turn in range(DRAWN):
-        data, requirements = people(rng, int(rng.integers(20, 60))), COUNTABLE[turn % len(COUNTABLE)]
-        split = ("median", "infogain")[turn // len(COUNTABLE) % 2]
-        fields = {"requirements": requirements, "split": split, "target": "sex" if split == "infogain" else None}
-        expected = made(Mondrian(**fields, strict=True), data)
-        found = made(RothkoTree(**fields, memory_rows=7, frontier_memory=float(rng.choice([1e-4, 1.0]))), data)
-        if expected is not None:
-            same.append(found is not None and found.partition.group.tolist() == expected.partition.group.tolist())
-            tiles.append(_tiles(made(RothkoTree(**fields, memory_rows=7, recoding="regions"), data), rng))
-        sampled = made(RothkoSampling(**fields, memory_rows=9, sample_rows=8, alpha=0.5, seed=turn), data)
-        if sampled is not None:
-            holds.append(not privacy.check(sampled, requirements))
-    text = "frequency sets choose the splits of the algorithm in memory, for k-anonymity and l-diversity"
-    said.add("section 2", text, same, f"{len(same)} random tables: the partition of Mondrian, class by class")
-    text = "the rules from the root to the leaves cover the whole domain, and no point twice"
-    said.add("section 2.2", text, tiles, f"{len(tiles)} random tables, 50 points of the domain each")
-    text = "what the sampling publishes always satisfies the requirements, whatever the tests let pass"
-    said.add("section 3.2", text, holds, f"{len(holds)} random tables, samples of 8 rows, alpha = 0.5")
-    wrong = []
-    for k, n in product((10, 100, 1_000), (1_000, 5_000, 25_000)):
-        least = hypothesis_tests.rows_needed(k, n, 100_000, 0.05, 2)
-        wrong.append(float(hypergeom.sf(least - 1, 100_000, k - 1, n)))
-    said.add(
-        "section 3.1",
-        "a split of which a side has less than k rows is made with a probability of alpha at most",
-        np.array(wrong) <= 0.05,
-        f"by the exact distribution of the sample {listed(wrong)} for k = 10, 100 and 1,000, 1,000 to 25,000 of "
-        "100,000 rows",
-        "the test takes the share in the sample for normal, which it is not where few rows of a side are drawn",
-        "the experiment 'Exact tests for sampling'",
-    )
-    merged = []
-    for _ in range(DRAWN):
-        data, v = people(rng, 40, kinds=6), float(rng.uniform(200, 320))
-        check = CheckSet([VarianceDiversity(v=v)], data)
-        one, other = rng.random(40) < 0.4, rng.random(40) < 0.5
-        parts = [np.flatnonzero(one), np.flatnonzero(~one & other)]
-        if all(_holds(check, data, rows) for rows in parts):
-            merged.append(_holds(check, data, np.concatenate(parts)))
-    text = "variance diversity is monotone: two classes that satisfy it satisfy it together"
-    said.add("appendix", text, merged, f"{len(merged)} pairs of classes of random tables that satisfy it")
-
-
-def _holds(check: CheckSet, data: Microdata, rows: np.ndarray) -> bool:  # type: ignore[type-arg]
-    """Whether a class of these rows, some but not all of the table, satisfies the requirement."""
-    group = np.zeros(data.n_rows, dtype=np.int32)
-    group[rows] = 1
-    if len(rows) in (0, data.n_rows):
-        return False
-    partition = Partition(group)
-    return all(bool(one.holds(one.levels(partition))[1]) for one in check.checks)
-
-
-def _tiles(release: Release | None, rng: np.random.Generator) -> bool:
-    """Whether random points of the domain lie in one region of the release each."""
-    if release is None:
-        return False
-    data, inside = release.data, None
-    for name in data.quasi_identifiers:
-        recoding, point = release.recoding(name), rng.integers(0, len(data.domain[name]), 50)
-        covers = _covered(recoding, point)
-        inside = covers if inside is None else inside & covers
-    assert inside is not None
-    return bool((inside.sum(axis=0) == 1).all())
-
-
-def _covered(cells: Generalized, codes: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    """Which regions hold which codes, bool (n_groups, n_codes)."""
-    low, high = cells.low, cells.high
-    if cells.node is not None and cells.domain.tree is not None:
-        low, high = cells.domain.tree.first[cells.node], cells.domain.tree.last[cells.node]
-    if cells.offsets is None or cells.members is None:
-        found: np.ndarray = (low[:, None] <= codes) & (codes <= high[:, None])  # type: ignore[type-arg]
-        return found
-    sets = [cells.members[begin:end] for begin, end in pairwise(cells.offsets.tolist())]
-    return np.array([np.isin(codes, one) for one in sets])
-
-
-def vertical(said: Statements) -> None:
-    """Theorems 4.1 and 5.1, algorithms 1, 3 and 4, section 5.1 and the appendix."""
-    enforced(said)
-    joined(said)
-
-
-def enforced(said: Statements) -> None:
-    """The algorithms, on class values as they are counted in each class."""
-    rng = np.random.default_rng(10)
-    greedy = []
-    for seed in range(10):
-        data = random_table(seed)
-        found = fragment_attributes(data, "c", 2)
-        plain = plain_greedy(found.information, data.quasi_identifiers, 2)
-        greedy.append({frozenset(names) for names in found.fragments} == plain)
-    said.add(
-        "algorithm 1",
-        "fragments are those of the printed steps (from minus infinity: from 0 they never end where all are negative)",
-        greedy,
-        "10 random tables of five attributes",
-    )
-    safe, squared, fewer, enough = [], [], [], []
-    for _ in range(DRAWN):
-        k, counts = _fragmentation(rng)
-        changed = enforcement.enforce(counts, RowRule(k), np.random.default_rng(0))
-        safe.append(all(size == 0 or size >= k for size in _join_sizes(changed)))
-        naive = enforcement.majority_values(counts)
-        squared.append(all(size == 0 or size >= k * k for size in _join_sizes(naive)))
-        fewer.append(_n_changed(counts, changed) <= _n_changed(counts, naive))
-        kept = enforcement.enforce(counts, SelectivityRule(k, 0.9), np.random.default_rng(0))
-        enough.append(_least_eta(k, counts, kept) >= 0.9 - NEAR)
-    tables = f"{DRAWN} random fragmentations"
-    said.add("algorithm 3", "no two classes join to 1 to k - 1 rows afterwards", safe, tables)
-    said.add("algorithm 3", "it changes no more class values than the naive strategy", fewer, tables)
-    text = "where every class has one class value, classes cannot be joined or join to at least k^2 rows"
-    said.add("section 4.2.2", text, squared, tables)
-    said.add(
-        "algorithm 4", "eta of any two classes with a common value is delta at least", enough, tables + ", delta = 0.9"
-    )
-    eta, plain_etas, as_printed = [], [], []
-    for _ in range(DRAWN):
-        sizes, k = rng.integers(2, 7, 2), int(rng.integers(1, 14))
-        values = [int(rng.integers(1, size + 1)) for size in sizes]
-        common = int(rng.integers(1, min(values) + 1))
-        ours = Selectivity(k).eta(*(np.array([one]) for one in (sizes[0], values[0], sizes[1], values[1], common)))[0]
-        plain = plain_eta(k, (int(sizes[0]), values[0]), (int(sizes[1]), values[1]), common=common)
-        plain_etas.append(plain)
-        eta.append(abs(ours - plain) < NEAR)
-        joins = prod(comb(size - 1, number - 1) for size, number in zip(sizes.tolist(), values, strict=True))
-        as_printed.append(pairs_of_vectors(k, sizes.tolist(), values, common) / joins)
-    apart = np.abs(np.array(as_printed) - np.array(plain_etas)) > NEAR
-    said.add(
-        "appendix C",
-        "eta can be counted without making all joins",
-        eta,
-        f"{DRAWN} pairs of classes, all joins made. Definition 4.4 counts versions of both classes, and it holds here. "
-        "Appendix C.II counts vectors (A, B) of the common values by its conditions 1 to 5, of which one stands for "
-        f"several versions or for none: its count gives another share for {apart.sum()} of these pairs, up to "
-        f"{max(as_printed):.2f}, where a share is at most 1",
-    )
-
-
-def pairs_of_vectors(k: int, sizes: Sequence[int], values: Sequence[int], common: int) -> int:
-    """The pairs (A, B) that appendix C.II of the vertical-fragmentation paper counts, by its conditions 1 to 5.
-
-    By hand: two classes of 3 rows and 2 values, both common, have the vectors (1, 1), (1, 2) and (2, 1). For k = 3 all
-    pairs but (1, 1) with itself are counted: 8, where there are only 2 * 2 pairs of versions.
-    """
-    each = []
-    for size, number in zip(sizes, values, strict=True):
-        spare = size - number
-        every = product(range(1, spare + 2), repeat=common)
-        each.append([one for one in every if sum(one) <= common + spare])
-    return sum(sum(a * b for a, b in zip(one, other, strict=True)) >= k for one, other in product(*each))
-
-
-def joined(said: Statements) -> None:
-    """Theorems 4.1 and 5.1 and section 5.1 on releases, whose joins are made row by row."""
-    rng = np.random.default_rng(11)
-    agree, both, diverse, rarer = [], [], [], []
-    for _ in range(DRAWN):
-        data, k = wide(rng, 60), int(rng.integers(2, 5))
-        for enforce in ("dependency", "naive"):
-            release = VerticalFragmentation(k=k, fragments=2, enforce=enforce, seed=0).anonymize(data)
-            sizes = _joined_sizes(release)
-            both.append(min(sizes) >= k)
-            agree.append(privacy.joins(release).holds == (min(sizes) >= k))
-        found = made(VerticalFragmentation(k=k, l=2, fragments=2, seed=0), data)
-        if found is not None:
-            joins = _joined_values(found)
-            diverse.append(all(sum(one.values()) >= k and len(one) >= 2 for one in joins))
-        likely = [
-            float(attacks.join_likelihood(VerticalFragmentation(k=k, fragments=m, seed=0).anonymize(data)).mean)
-            for m in (2, 3)
-        ]
-        rarer.append(likely[1] < likely[0])
-    said.add(
-        "theorem 4.1",
-        "fragments cannot be joined below k if the sum of products of the frequencies is 0 or at least k for each pair",
-        [*both, *agree],
-        f"{len(both)} releases, joined row by row",
-    )
-    text = "chunks join to neither less than k rows nor less than l values"
-    said.add("theorem 5.1", text, diverse, f"{len(diverse)} releases with l = 2, joined row by row")
-    text = "the likelihood that a subject's record is in the data falls with the number of fragments"
-    said.add("section 5.1", text, rarer, f"mean over the rows of {len(rarer)} releases in 2 and 3 fragments")
-
-
-def wide(rng: np.random.Generator, n: int) -> Microdata:
-    """Six numbers, of which every second one tells the class, and a class of three values."""
-    label = rng.integers(0, 3, n)
-    frame = pd.DataFrame({f"q{i}": rng.integers(0, 60, n) + 20 * label * (i % 2) for i in range(6)})
-    frame["c"] = np.array(list("xyz"))[label]
-    return Microdata(frame, {**dict.fromkeys(frame.columns[:-1], "quasi-identifier"), "c": "sensitive"})
-
-
-def _joined_values(release: Release) -> list[Counter[int]]:
-    """Rows per class value of every pair of classes that the join of both fragments has, made row by row."""
-    one, other = (
-        pd.DataFrame({"group": part.partition.group, "c": part.recodings["c"].codes}) for part in release.fragments
-    )
-    joined = one.merge(other, on="c")
-    return [Counter(rows["c"].tolist()) for _, rows in joined.groupby(["group_x", "group_y"])]
-
-
-def _joined_sizes(release: Release) -> list[int]:
-    return [sum(one.values()) for one in _joined_values(release)]
-
-
-def _fragmentation(rng: np.random.Generator) -> tuple[int, list[np.ndarray]]:  # type: ignore[type-arg]
-    """k, and class-value counts of the classes of two fragments, every class with at least k rows."""
-    k, n_values = int(rng.integers(2, 7)), int(rng.integers(2, 4))
-    counts = []
-    for _ in range(2):
-        own = rng.integers(0, 4, (int(rng.integers(1, 6)), n_values))
-        own[np.arange(len(own)), rng.integers(0, n_values, len(own))] += np.maximum(k - own.sum(axis=1), 0)
-        counts.append(own.astype(np.int64))
-    return k, counts
-
-
-def _join_sizes(counts: Sequence[np.ndarray]) -> list[int]:  # type: ignore[type-arg]
-    return [sum(join) for join in all_joins(counts)]
-
-
-def _n_changed(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> int:  # type: ignore[type-arg]
-    """Class values that are published otherwise."""
-    return sum(int(np.maximum(one - other, 0).sum()) for one, other in zip(before, after, strict=True))
-
-
-def _least_eta(k: int, counts: Sequence[np.ndarray], kept: Sequence[np.ndarray]) -> float:  # type: ignore[type-arg]
-    """The least eta of two classes of different fragments that have a published value in common, by enumeration."""
-    least = 1.0
-    for (one, mine), (other, theirs) in product(
-        *(list(zip(a, b, strict=True)) for a, b in zip(counts, kept, strict=True))
-    ):
-        common = int(((mine > 0) & (theirs > 0)).sum())
-        if common:
-            sizes = [(int(rows.sum()), int((shown > 0).sum())) for rows, shown in ((one, mine), (other, theirs))]
-            least = min(least, plain_eta(k, *sizes, common=common))
-    return least
-
-
-THEOREMS: dict[str, Callable[[Statements], None]] = {
-    "slicing": slicing,
-    "foreground-knowledge": foreground,
-    "t-closeness": closeness,
-    "rothko": rothko,
-    "vertical-fragmentation": vertical,
-}
