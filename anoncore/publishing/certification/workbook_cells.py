@@ -30,7 +30,7 @@ SAMPLES: Mapping[str, Any] = {"datetime": datetime(2000, 1, 1, 1), "date": date(
 """A value of each kind of cell that has a format of its own."""
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
-TITLE = re.compile(r'<sheet [^>]*?name="([^"]*)"')
+TITLE = re.compile(r'<sheet [^<>]*?name="([^"]*)"')
 CELL = re.compile(
     rb'<c r="([A-Z]{1,3})([1-9][0-9]*)"(?: s="([1-9][0-9]*)")? t="(n|b|inlineStr)"(?:>(.*?)</c>| />)', re.DOTALL
 )
