@@ -11,10 +11,11 @@ from anoncore.sources import excel, read_table
 from anoncore.sources.headers import MOST_COLUMNS
 from tests.security import bombs
 
-SIZE = float(os.environ.get("BOMBS", "0.002"))
+SIZE = float(os.environ.get("BOMBS", "0.0005"))
 """Share of the full size."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(bombs.TABLES))
 def test_a_bomb_is_read_or_refused_in_a_sentence(name: str) -> None:
     content = bombs.TABLES[name](SIZE)

@@ -18,6 +18,7 @@ MOST_GROWTH = 2.6
 grow with the square."""
 
 
+@pytest.mark.slow
 def test_the_steps_of_every_expression_grow_with_its_text():
     found, unknown = expressions(ROOT, ("anoncore", "dashboard"))
     assert unknown == [], "an expression that only a run knows cannot be tried; write it where it is compiled"
