@@ -1,4 +1,4 @@
-"""The pages of app.py behind the gate, as the dashboard is served."""
+"""The pages of app.py behind a gate and a sign-in, as Streamlit wants them where requests are looked at."""
 
 from __future__ import annotations
 

@@ -10,13 +10,11 @@ from anoncore.publishing.export import FileFormat, safe_cells, write_tables
 from anoncore.publishing.parts.part_verification import verify_folder
 from anoncore.publishing.publication import publish, release_archive, release_files
 from anoncore.publishing.release_file import packed, unpacked
-from anoncore.publishing.signing.signers import SignedBy, sign, signed_by
 
 __all__ = [
     "Certificate",
     "FileFormat",
     "Finding",
-    "SignedBy",
     "Verification",
     "certify",
     "input_hash",
@@ -26,8 +24,6 @@ __all__ = [
     "release_archive",
     "release_files",
     "safe_cells",
-    "sign",
-    "signed_by",
     "store",
     "unpacked",
     "verify",

@@ -8,15 +8,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from anoncore.publishing.export import FileFormat
 
-LARGEST = 2**63
-"""No number of rows, people or bytes is as large."""
 Form = Literal["exact", "changed", "set", "region"]
 
 
 class Entry(BaseModel):
     """A part of a certificate."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Method(Entry):
@@ -33,7 +31,7 @@ class Method(Entry):
 class InputTable(Entry):
     """The table that the release was made of: rows, and a keyed hash of its content without identifiers."""
 
-    rows: int = Field(ge=1, lt=LARGEST)
+    rows: int = Field(ge=1)
     hmac_sha256: str
     about: str
 
@@ -42,7 +40,7 @@ class Unit(Entry):
     """Whose rows these are: the column by which different people were counted, which is not published."""
 
     column: str
-    people: int = Field(ge=1, lt=LARGEST)
+    people: int = Field(ge=1)
     about: str
 
 
@@ -80,8 +78,8 @@ class Table(Entry):
 
     name: str
     columns: list[str] = Field(min_length=1)
-    rows: int = Field(ge=1, lt=LARGEST)
-    groups: int = Field(ge=1, lt=LARGEST)
+    rows: int = Field(ge=1)
+    groups: int = Field(ge=1)
     group_sizes: dict[str, int]
     sha256: str
     column_sha256: dict[str, str]
@@ -135,9 +133,9 @@ class ClassesShown(Entry):
     """What the classes are where readers tell rows apart by insensitive columns: as the files show it."""
 
     columns: list[str] = Field(min_length=1)
-    k: int = Field(ge=1, lt=LARGEST)
-    smallest: int = Field(ge=1, lt=LARGEST)
-    n_below: int = Field(ge=0, lt=LARGEST)
+    k: int = Field(ge=1)
+    smallest: int = Field(ge=1)
+    n_below: int = Field(ge=0)
 
 
 class DecidedColumn(Entry):
@@ -168,7 +166,7 @@ class Part(Entry):
     """A part of a table: the file that has it, and digests of its rows in their order, however the file is written."""
 
     file: Annotated[str, AfterValidator(_without_folder)]
-    rows: int = Field(ge=1, lt=LARGEST)
+    rows: int = Field(ge=1)
     sha256: str
     column_sha256: dict[str, str]
 
@@ -181,7 +179,7 @@ class Stored(Entry):
 
     table: str
     name: str
-    rows: int = Field(ge=1, lt=LARGEST)
+    rows: int = Field(ge=1)
     types: dict[str, str]
     sha256: str
     column_sha256: dict[str, str]
@@ -191,5 +189,5 @@ class File(Entry):
     """A written file, which lies beside its certificate."""
 
     name: Annotated[str, AfterValidator(_without_folder)]
-    bytes: int = Field(ge=0, lt=LARGEST)
+    bytes: int
     sha256: str

@@ -36,7 +36,6 @@ def certified_folder(
         written.related,
         certificates,
         progress,
-        recipe.guessable_seed,
     )
 
 

@@ -171,27 +171,27 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
             Tile(
                 f"Fewer than {l:g} values",
                 share_text(float(found.few)),
-                parts.escaped(found.few.meaning),
+                found.few.meaning,
                 _alone(found.few),
                 not found.few > 0,
             ),
             Tile(
                 f"Believed above 1/{l:g}",
                 share_text(float(found.breach)),
-                parts.escaped(found.breach.meaning),
+                found.breach.meaning,
                 _alone(found.breach),
                 not found.breach > 0,
             ),
             Tile(
                 "Largest belief",
                 share_text(float(found.largest)),
-                parts.escaped(found.largest.meaning),
+                found.largest.meaning,
                 f"guessing: {_share(found.largest.baseline)}",
             ),
             Tile(
                 "Belief in the truth",
                 share_text(float(found.truth)),
-                parts.escaped(found.truth.meaning),
+                found.truth.meaning,
                 f"guessing: {_share(found.truth.baseline)}",
             ),
         ]
