@@ -31,9 +31,9 @@ BATCH = 4
 """Attribute sets after which the work is looked at."""
 FEWEST_AFFORDED = 24
 """An epsilon with which fewer attribute sets can be afforded, where there are more, is none for this adversary."""
-NEXT_TAKES = 4
-"""How many times as long an attack with the next larger epsilon takes: 2.4 to 12 times where the adversary can afford
-few attribute sets, on Adult and on census records. To find out costs more than all other trials together.
+NEXT_TAKES = 6
+"""How many times as long an attack with the next larger epsilon is expected to take. Where the adversary can afford few
+attribute sets, it took 2.4 to 12 times as long on Adult and on census records; a trial takes longer than all others.
 """
 EXACT_EFFORT = 4
 """How many times the work of quick solutions exact ones take, about."""
@@ -161,9 +161,11 @@ def _choose(
     progress: Progress,
 ) -> Choice:
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
-    target, control = Target.of(release, attribute, unreliable), None
+    target = Target.of(release, attribute, unreliable)
     if target.n_needing == 0:
         return Choice(None, (), ())
+    # Before the list of sets, for which the releases of one table wait for each other.
+    control = control_target(release, attribute, unreliable, seed)[0]
     tried: list[Trial] = []
     best: Trial | None = None
     too_costly: tuple[float, ...] = ()
@@ -172,8 +174,6 @@ def _choose(
         listed = set_list(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
         if not listed.sets:
             continue
-        if control is None:
-            control = control_target(release, attribute, unreliable, seed)[0]
         report = part_of(progress, place / len(EPSILONS), (place + 1) / len(EPSILONS))
         trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver, report, best is None)
         if trial is None:
