@@ -78,8 +78,8 @@ class Memory(NamedTuple):
     """What the climb writes down: rows to look at, in a ring; steps that may be taken back; places and axes in use.
 
     `queue` int64 (n_rows,), `queued` bool (n_rows,); `step_row` and `step_from` int64: which row left which cluster;
-    `stamp` int64 (n_places,) marks the clusters that were looked at, with the last number in `mark`; `dense` float
-    (n_axes,) is all 0 before and after. `counter` int64 (4,): see MARK, STEPS, WORK and STATE.
+    `stamp` int64 (n_places,) holds the number of the turn, `counter[MARK]`, in which a cluster was last looked at;
+    `dense` float (n_axes,) is all 0 before and after. `counter` int64 (4,): see MARK, STEPS, WORK and STATE.
     """
 
     queue: Int64

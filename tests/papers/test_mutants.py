@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from dashboard import reproduction
@@ -11,14 +9,9 @@ from dashboard.reproduction import BY_HAND, REPRODUCED, TIMED
 from tests.papers.mutants import MUTANTS, Broken
 from tests.shared_data import require
 
-TRIED = MUTANTS[::2] if os.environ.get("ANONCORE_MUTANTS") != "all" else MUTANTS
-"""The mutants that are run here: half of them. `python -m tests.papers --rest` runs all, and what they did ships with
-the book.
-"""
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", TRIED, ids=lambda one: f"{one.paper}: {one.name}: {one.labels[0]}")
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: f"{one.paper}: {one.name}: {one.labels[0]}")
 def test_a_mutant_is_not_said_to_reproduce_the_paper(mutant: Broken):
     if mutant.paper == "t-closeness":
         require("heart.csv")

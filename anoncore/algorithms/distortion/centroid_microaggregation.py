@@ -29,15 +29,17 @@ EFFORT_PER_ROW = 40_000
 
 
 class CentroidMicroaggregation(Algorithm):
-    """Publishes the middle of each cluster of at least k near rows in place of its quasi-identifiers.
+    """Publishes the middle of each cluster of at least k people who are alike in place of their quasi-identifiers.
 
     MDAV finds the clusters: in turn the row farthest from the mean of those left, and the row farthest from it, take
-    the nearest rows until the cluster holds k people. Then the clusters change as long as the squares within them fall:
-    rows move or change places, clusters are dissolved, and some neighbours at a time are formed anew. Distances are
-    squared, and every attribute has the same variance. Of a single number the clusters are the best there are. Of
-    numbers and dates a cluster publishes the mean of those known, as the nearest value that
-    the table has, so that it publishes none that nobody has. Of ordered categories it publishes the median, of others
-    the most frequent one. Clusters that publish the same are one class.
+    the nearest rows until the cluster holds k people. A search then changes the clusters as long as that lowers the sum
+    of the squared distances from their means: rows move or change places, clusters are dissolved, and a few neighbouring
+    clusters at a time are formed anew. Every attribute is scaled to the same variance. Where a table has a single
+    quasi-identifier, and it is a number, the clusters are proven to have the least sum.
+
+    Of numbers and dates a cluster publishes the mean of those known, as the nearest value that the table has, so that
+    it publishes none that nobody has. Of ordered categories it publishes the median, of others the most frequent one.
+    Clusters that publish the same are one class.
 
     All rows of a class are published alike, so it is k-anonymous. What is published is not true of single people: it is
     made for statistics, and is offered for comparison with methods whose cells are wider but true.
@@ -75,7 +77,7 @@ class CentroidMicroaggregation(Algorithm):
     summary: ClassVar[str] = "Clusters people who are alike and publishes the middle of each cluster for all of them."
     minimality: ClassVar[Minimality] = Minimality(
         Openness.NOT_OPEN,
-        "Clusters follow the quasi-identifiers, chance among rows at equal distances, and the number of rows alone; "
+        "Clusters follow the quasi-identifiers, chance among rows at equal distances, and the number of people alone; "
         "the sensitive values play no part, so knowing the method tells nothing about them.",
     )
 
