@@ -33,8 +33,8 @@ class CentroidMicroaggregation(Algorithm):
 
     MDAV finds the clusters: in turn the row farthest from the mean of those left, and the row farthest from it, take
     the nearest rows until the cluster holds k people. A search then changes the clusters as long as that lowers the sum
-    of the squared distances from their means: rows move or change places, clusters are dissolved, and a few neighbouring
-    clusters at a time are formed anew. Every attribute is scaled to the same variance. Where a table has a single
+    of the squared distances from their means: rows move or change places, clusters are dissolved, and a few neighbours
+    at a time are formed anew. Every attribute is scaled to the same variance. Where a table has a single
     quasi-identifier, and it is a number, the clusters are proven to have the least sum.
 
     Of numbers and dates a cluster publishes the mean of those known, as the nearest value that the table has, so that
