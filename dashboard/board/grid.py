@@ -440,13 +440,17 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
         told.append(f"{'stronger: ' if is_stronger else ''}single groups {share_text(single)}")
     n_sets, n_all = found.get("sets", (0, 0))
     if n_sets < n_all:
-        told.append(f"at least, from {n_sets:,} of {n_all:,} attribute sets")
+        told.append(f"from {n_sets:,} of {n_all:,} attribute sets")
     if found.get("too_costly"):
-        told.append(f"at least: epsilon from {min(found['too_costly']):g} on takes too long here and was not tried")
+        told.append(f"epsilon from {min(found['too_costly']):g} on takes too long here and was not tried")
+    number = _number(slow, found, share_text, 100, "%")
+    if n_sets < n_all or found.get("too_costly"):
+        # A stronger attack was left out, so that the number is no measure of safety.
+        number |= {"text": f"at least {number['text']}", "alt": f"at least {number['alt']}"}
     if is_drawn:
         told.append(DRAWN)
     return {
-        **_number(slow, found, share_text, 100, "%"),
+        **number,
         "sub": _told(slow, "; ".join(told), chance),
         "marks": [[found["control"], f"{chance}: the same attack on shuffled secrets"]],
         "from": found["control"],
