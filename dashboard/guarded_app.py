@@ -1,4 +1,4 @@
-"""The pages of app.py behind a gate and a sign-in, as Streamlit wants them where requests are looked at."""
+"""The pages of app.py behind the gate, as the dashboard is served."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Whose turn it is to compute: a few places for all visitors, handed out in turn to visitors, not to jobs.
 
 Somebody who starts ten jobs waits behind their own jobs only. A job that can pause gives its place back after a while
-when others wait, so that a sweep of minutes does not hold up a run of a second.
+when others wait, so that a sweep of minutes does not hold up a run of a second. Where all places are held by jobs that
+cannot, whoever computes nothing yet gets one more: the processors are then shared by the system.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Callable
 
 
 class Ticket:
-    """One job's claim to a place. `owner` tells visitors apart."""
+    """One job's claim to a place. `owner` tells visitors apart; `can_pause`: it gives its place back when it pauses."""
 
-    def __init__(self, owner: str, begin: Callable[[], None]) -> None:
-        self.owner = owner
+    def __init__(self, owner: str, begin: Callable[[], None], can_pause: bool = False) -> None:
+        self.owner, self.can_pause = owner, can_pause
         self.begin = begin
         self.has_begun = False
         self.has_turn = False
@@ -25,13 +26,16 @@ class Ticket:
 
 
 class JobQueue:
-    """At most `places` tickets have their turn at a time; the others wait, each owner in a line of their own."""
+    """At most `places` tickets have their turn at a time; the others wait, each owner in a line of their own.
 
-    def __init__(self, places: int, slice_seconds: float) -> None:
-        self.places, self.slice_seconds = places, slice_seconds
+    Up to `most` have it where those that have it cannot pause and belong to others.
+    """
+
+    def __init__(self, places: int, slice_seconds: float, most: int = 0) -> None:
+        self.places, self.slice_seconds, self.most = places, slice_seconds, max(places, most)
         self._changed = threading.Condition()
         self._lines: OrderedDict[str, deque[Ticket]] = OrderedDict()
-        self._running = 0
+        self._running: set[Ticket] = set()
 
     def enter(self, ticket: Ticket) -> None:
         """Wait for a turn; `begin` is called, perhaps at once, when the first one comes."""
@@ -48,8 +52,7 @@ class JobQueue:
                 return
             ticket.left = True
             if ticket.has_turn:
-                ticket.has_turn = False
-                self._running -= 1
+                self._take_back(ticket)
             else:
                 self._drop(ticket)
             begun = self._hand_out()
@@ -65,8 +68,7 @@ class JobQueue:
         with self._changed:
             is_due = ticket.has_turn and time.monotonic() - ticket.since >= self.slice_seconds
             if is_due and self._lines:
-                ticket.has_turn = False
-                self._running -= 1
+                self._take_back(ticket)
                 # The place goes to those who wait; only then does this ticket line up behind them.
                 begun = self._hand_out()
                 self._line_up(ticket)
@@ -104,16 +106,29 @@ class JobQueue:
             if not line:
                 del self._lines[ticket.owner]
 
+    def _take_back(self, ticket: Ticket) -> None:
+        ticket.has_turn = False
+        self._running.discard(ticket)
+
+    def _next_owner(self) -> str | None:
+        """Whose turn it is: the first in line, or one who has no turn while nobody else can give theirs back."""
+        if len(self._running) < self.places:
+            return next(iter(self._lines), None)
+        if len(self._running) >= self.most or any(ticket.can_pause for ticket in self._running):
+            return None
+        served = {ticket.owner for ticket in self._running}
+        return next((owner for owner in self._lines if owner not in served), None)
+
     def _hand_out(self) -> list[Ticket]:
         """Give free places to the heads of the lines; each owner served goes behind the others."""
         begun: list[Ticket] = []
-        while self._running < self.places and self._lines:
-            owner, line = self._lines.popitem(last=False)
+        while (owner := self._next_owner()) is not None:
+            line = self._lines.pop(owner)
             ticket = line.popleft()
             if line:
                 self._lines[owner] = line
             ticket.has_turn, ticket.since = True, time.monotonic()
-            self._running += 1
+            self._running.add(ticket)
             if not ticket.has_begun:
                 ticket.has_begun = True
                 begun.append(ticket)

@@ -27,6 +27,8 @@ Report = Callable[[float, str], None]
 
 MAX_WORKERS = 2
 """Jobs that compute at a time in the whole process; others wait for their turn."""
+MOST_WORKERS = 6
+"""The same where people wait who compute nothing, behind jobs of others that cannot pause."""
 MAX_WAITING = 64
 SLICE_SECONDS = 2.0
 """What a job that can pause computes before it lets waiting ones go first."""
@@ -37,8 +39,8 @@ URGENT_NICENESS = 2
 """The same for jobs that a visitor waits for."""
 
 _logger = logging.getLogger(__name__)
-_queue = JobQueue(MAX_WORKERS, SLICE_SECONDS)
-_urgent = JobQueue(MAX_WORKERS, SLICE_SECONDS)
+_queue = JobQueue(MAX_WORKERS, SLICE_SECONDS, MOST_WORKERS)
+_urgent = JobQueue(MAX_WORKERS, SLICE_SECONDS, MOST_WORKERS)
 _running: dict[Job, threading.Thread] = {}
 _running_lock = threading.Lock()
 
@@ -192,7 +194,7 @@ def start(
     job.can_pause = can_pause
     niceness = URGENT_NICENESS if urgent else NICENESS
     thread = threading.Thread(target=_work, args=(job, work, niceness), name=f"job {title}", daemon=True)
-    job.ticket = Ticket(owner, thread.start)
+    job.ticket = Ticket(owner, thread.start, can_pause)
     with _running_lock:
         _running[job] = thread
     job.queue.enter(job.ticket)

@@ -20,15 +20,16 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.publishing import new_key
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.parts.part_publication import MAPPING, certified_parts, private_path, write_private
 from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.engine_choice import run_on_disk
+from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec
 from anoncore.sources.large_table import LargeTable
 from anoncore.table.microdata import Role
 from dashboard import compute, jobs, state
-from dashboard.full_hierarchies import full_spec
 from dashboard.loaded_table import hierarchy_digest
 from dashboard.own_machine import whole_path
 from dashboard.serving import audit
@@ -164,7 +165,7 @@ def hierarchies() -> dict[str, HierarchySpec]:
 
     def spec(name: str, hierarchy: Hierarchy) -> HierarchySpec:
         digests = (table.digest, name, hierarchy_digest(hierarchy))
-        return compute.kept("full_spec", digests, lambda: full_spec(hierarchy, table.frame[name]))
+        return compute.kept("spec_by_rule", digests, lambda: spec_by_rule(hierarchy, table.frame[name]))
 
     return {name: spec(name, hierarchy) for name, hierarchy in tags.hierarchies.items()}
 
@@ -205,6 +206,7 @@ def start(
 
     The release gets its certificate, and `private` are the endings of what is written beside it (REPORT, MAPPING).
     """
+    require_drawn_seeds(algorithm, False, "Empty the field Seed and start again.")
     here = state.workspace()
     with here.lock:
         found: FullRun | None = here.jobs.get(_RUN)

@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-APP = HERE / "app.py"
-GUARDED_APP = HERE / "guarded_app.py"
-"""The same pages behind a gate that looks at uploads before they are taken in."""
+APP = HERE / "guarded_app.py"
+"""The pages behind the gate that looks at every request."""
 SWITCH_SECONDS = 0.0005
 """How long a thread of Python may go on while others wait.
 
@@ -49,13 +49,20 @@ def _find_packages() -> None:
         sys.path.insert(0, str(HERE.parent))
 
 
-def serve(config: str | None, given: Mapping[str, Any], is_headless: bool = False, only_check: bool = False) -> int:
+def serve(
+    config: str | None,
+    given: Mapping[str, Any],
+    is_headless: bool = False,
+    only_check: bool = False,
+    digest_of: Path | None = None,
+) -> int:
     """Serve the dashboard by settings: those of the file `config`, overridden by variables, overridden by `given`.
 
-    Returns the exit code. `only_check` prints the settings, without secrets, and serves nothing. Raises ParameterError
-    for settings that cannot be meant so.
+    Returns the exit code. `only_check` prints the settings, without secrets, and serves nothing; `digest_of` prints how
+    the record calls a file instead. Raises ParameterError for settings that cannot be meant so.
     """
     _find_packages()
+    from anoncore import ParameterError
     from dashboard.serving import settings
 
     found = settings.read(None if config is None else Path(config), given=given)
@@ -63,15 +70,22 @@ def serve(config: str | None, given: Mapping[str, Any], is_headless: bool = Fals
         print(settings.shown(found), end="")
         return 0
     settings.use(found)
+    if digest_of is not None:
+        from dashboard.serving import audit
+
+        if not found.audit.file:
+            raise ParameterError("--digest is for a server that records what is done; set audit.file in --config.")
+        print(audit.keyed(sha256(digest_of.read_bytes()).hexdigest()))
+        return 0
     from dashboard.serving import metrics, quotas
 
     quotas.start()
     metrics.start()
     options = [*settings.options_of(found), *(["--server.headless", "true"] if is_headless else [])]
-    return launch(options, GUARDED_APP if found.is_guarded else APP)
+    return launch(options)
 
 
-def launch(argv: Sequence[str] = (), app: Path = APP) -> int:
+def launch(argv: Sequence[str] = ()) -> int:
     """Serve the dashboard until it is stopped; returns the exit code.
 
     `argv` are further options of `streamlit run`, such as `--server.port 8600` or `--server.headless true`; they count
@@ -85,7 +99,7 @@ def launch(argv: Sequence[str] = (), app: Path = APP) -> int:
         os.chdir(HERE.parent)
     threading.Thread(target=_get_ready, name="launch", daemon=True).start()
     try:
-        cli.main(["run", str(app), *argv], prog_name="anoncore dashboard", standalone_mode=False)
+        cli.main(["run", str(APP), *argv], prog_name="anoncore dashboard", standalone_mode=False)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from anoncore import AnonymizationError
@@ -20,10 +21,20 @@ IN_PAGE_WORDS: Mapping[str, str] = {
 """What people do here instead of what a program in Python is told to do."""
 SPECIAL = frozenset("\\`*_{}[]()#+-.!|<>$:~&")
 
+JOINER = "\u2060"
+"""A mark without width, which no address has inside."""
+BEGUN = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w])|:(?=[a-z])", re.IGNORECASE)
+"""Beginnings of addresses and of icons, which Markdown looks for in finished text, where backslashes are gone."""
+
 
 def escaped(text: str) -> str:
-    """A text as it is, on one line, wherever the page expects Markdown: no emphasis, formulas, links or colours."""
-    return "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in " ".join(text.split()))
+    """A text as it is, on one line, wherever the page expects Markdown: no emphasis, formulas, links or colours.
+
+    Names, values, captions, files and whatever else comes from a table, a recipe or a visitor reach a page through this
+    function alone. Addresses get a mark without width, so that none of them becomes a link.
+    """
+    broken = BEGUN.sub(lambda found: found[0] + JOINER, " ".join(text.split()))
+    return "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in broken)
 
 
 def reason(error: AnonymizationError) -> str:

@@ -9,21 +9,17 @@ import streamlit as st
 from anoncore import DataError
 from anoncore.base.texts import listing
 from anoncore.sources.addresses import is_address, is_database, kept_address, shown_address
-from dashboard.serving import access, settings
+from dashboard.serving import access, own_token, settings
 
-ADDRESSES = ("127.0.0.1", "localhost", "::1")
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 """What a web server in front says of the visitor for whom it asks."""
 
 
 def is_served_alone() -> bool:
-    """Whether the server answers its own machine alone: nobody else directly, and nobody by a web server in front."""
-    found = settings.current()
-    if found.has_sign_in or found.hosts or found.server.base_path:
-        return False
-    if st.get_option("server.address") not in ADDRESSES:
-        return False
-    if any(host not in ADDRESSES for host in st.get_option("server.allowedHosts") or ()):
+    """Whether the visitor is who started the program: the server answers its own machine alone, the gate has seen the
+    token, and no web server in front passed the request on.
+    """
+    if not own_token.is_asked_for() or not own_token.is_checked():
         return False
     return not any(name in st.context.headers for name in FORWARDED)
 

@@ -39,6 +39,7 @@ from anoncore.publishing.saved_releases import (
 from anoncore.recipes.recipe import FIRST
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
+from anoncore.sources.apart import read_table_apart
 from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone
 from dashboard.board.wishes import Wishes, from_plain, to_plain
 from dashboard.loaded_table import LoadedTable, Tags, untagged
@@ -259,7 +260,8 @@ def _read_table(
         rows = about["rows"]
         require_few_rows(None if rows is None else _place(rows))
         return built_in(str(about["builtin"]), rows)
-    source = read_table(file.read(f"tables/{number}.parquet"), "table.parquet", max_bytes=MOST_BYTES)
+    read = read_table if is_trusted else read_table_apart
+    source = read(file.read(f"tables/{number}.parquet"), "table.parquet", max_bytes=MOST_BYTES)
     notes = tuple(str(note) for note in about["notes"])
     # Of a visitor's file the digest is taken anew: two files that claim one digest for two tables would mix up what is
     # computed for them.

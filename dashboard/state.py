@@ -23,7 +23,7 @@ from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.table.people import repeated_identifiers
-from dashboard import compute
+from dashboard import compute, reading
 from dashboard.board.bench import Bench
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import History, Wishes, first_wishes
@@ -70,7 +70,9 @@ def workspace() -> Workspace:
     """
     person = access.person()
     if person is None:
-        raise AnonymizationError("Your sign-in has ended; load the page again and sign in.")
+        # Somebody signed out, perhaps in another tab, while this page was being drawn.
+        st.error("Your sign-in has ended; load the page again and sign in.")
+        st.stop()
     found = _workspaces.get(st.session_state.get(_ID))
     asked = st.query_params.get(URL_PARAMETER)
     if found is None or found.owner != person.id:
@@ -469,7 +471,7 @@ def open_session(content: bytes) -> int:
 
     access.require("upload")
     here = workspace()
-    with quotas.loading(make_room):
+    with reading.turn(len(content), workspace_id(), make_room):
         saved = session_file.read(content, builtin_table, _microdata.get)
     for table in saved.tables:
         quotas.require_rows(len(table.frame), "A table of the session")
@@ -500,7 +502,7 @@ def read_session(content: bytes) -> tuple[Run, ...]:
     from dashboard import session_file
 
     access.require("upload")
-    with quotas.loading(make_room):
+    with reading.turn(len(content), workspace_id(), make_room):
         saved = session_file.read(content, builtin_table, _microdata.get)
     for table in saved.tables:
         quotas.require_rows(len(table.frame), "A table of the session")

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from anoncore.cli.command import COMMANDS
 from anoncore.kernels import compiled_code
@@ -24,6 +27,7 @@ NGINX = (ROOT / "docs" / "deployment" / "nginx.conf").read_text("utf-8")
 PAGE = (ROOT / "docs" / "pages" / "how-to" / "serve.md").read_text("utf-8")
 SECTION = PAGE.split("\n## In a container\n")[1]
 SERVICE = COMPOSE.split("\n  anoncore:\n")[1].split("\n  nginx:\n")[0]
+CONSTRAINTS = [ROOT / "docs" / "deployment" / name for name in ("constraints.txt", "constraints-build.txt")]
 KEYS = {key.variable: key for key in settings.all_keys()}
 SECRETS = {"client_secret": "s" * 40, "cookie_secret": "c" * 40, "workspaces_key": "A" * 43 + "="}
 
@@ -83,12 +87,41 @@ def test_the_build_gets_what_the_wheel_is_made_of() -> None:
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     forced = re.findall(r'^"([^"]+)" = "anoncore/', project, re.MULTILINE)
     needed = {"pyproject.toml", "README.md", "LICENSE", "anoncore", *(name.split("/")[0] for name in forced)}
+    needed |= {path.relative_to(ROOT).as_posix() for path in CONSTRAINTS}
     assert set(copied) == needed
     rules = [line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line and line[0] != "#"]
     for name in [*needed - {".streamlit"}, ".streamlit/config.toml"]:
         assert (ROOT / name).exists()
         last = [rule for rule in rules if fnmatch(name, rule.removeprefix("!").removeprefix("**/"))][-1]
         assert last.startswith("!"), f".dockerignore keeps {name} from the build."
+
+
+def test_only_what_is_known_by_its_content_is_installed() -> None:
+    installs = [one for line in said("RUN") for one in line.split("&&") if "pip install" in one]
+    assert len(installs) == 3
+    for one in installs:
+        assert "--require-hashes" in one or "--no-index /wheels/anoncore-" in one
+        assert "--no-deps" in one
+    assert "--no-build-isolation" in DOCKERFILE, "a build of its own would fetch what it likes"
+    for path in CONSTRAINTS:
+        text = path.read_text("utf-8")
+        assert "://" not in text, "no registry is named"
+        lines = [line for line in re.sub(r" \\\n\s*", " ", text).splitlines() if not line.startswith("#")]
+        for line in lines:
+            assert re.fullmatch(r"[a-z0-9-]+==\S+( --hash=sha256:[0-9a-f]{64})+", line), line
+
+
+def test_the_constraints_fit_what_the_program_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    asked = [*project["project"]["dependencies"], *extras["dashboard"], *extras["serve"]]
+    for path, requirements in zip(CONSTRAINTS, (asked, project["build-system"]["requires"]), strict=True):
+        pinned = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", path.read_text("utf-8"), re.MULTILINE))
+        for text in requirements:
+            one = Requirement(text)
+            name = canonicalize_name(one.name)
+            assert name in pinned, f"{name} is missing in {path.name}; its first lines say how to renew it."
+            assert one.specifier.contains(pinned[name]), f"{path.name} has {name} {pinned[name]}, asked for is {text}."
 
 
 def test_the_variables_of_the_image_are_settings_and_let_others_reach_it() -> None:
@@ -185,6 +218,16 @@ def test_only_nginx_is_reached_from_outside() -> None:
     assert "ports:" not in SERVICE
     assert re.findall(r'^ {6}- "(\d+:\d+)"$', COMPOSE, re.MULTILINE) == ["443:443"]
     assert "listen 443 ssl;" in NGINX
+
+
+def test_no_container_has_rights_that_it_does_not_need() -> None:
+    services = re.split(r"\n  (?=\w+:\n)", COMPOSE.split("\nservices:\n")[1].split("\nsecrets:\n")[0])
+    assert len(services) == 2
+    for service in services:
+        for line in ("read_only: true", "cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
+            assert f"    {line}\n" in service
+    added = [set(found.split(", ")) for found in re.findall(r"cap_add: \[(.+)\]", COMPOSE)]
+    assert added == [{"CHOWN", "NET_BIND_SERVICE", "SETGID", "SETUID"}]
 
 
 @pytest.mark.slow

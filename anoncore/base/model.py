@@ -10,10 +10,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
+from anoncore.base.random_numbers import FRESH_BITS
 from anoncore.base.texts import listing, quoted
 
 LARGEST_WHOLE = 2**63 - 1
 """The largest whole number of compiled code and of a recipe."""
+LARGEST_SEED = (1 << FRESH_BITS) - 1
+"""Seeds go into no compiled code as they are, and shorter ones could be guessed."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,9 @@ class Model(BaseModel):
                 raise ParameterError(f"{self.title}: {name} is given twice.")
             fields[name] = value
         for name, value in fields.items():
-            if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
-                raise ParameterError(f"{self.title}: {name} should be at most {LARGEST_WHOLE:,} in size.")
+            most = LARGEST_SEED if name == "seed" else LARGEST_WHOLE
+            if isinstance(value, int) and abs(value) > most:
+                raise ParameterError(f"{self.title}: {name} should be at most {most:,} in size.")
         try:
             super().__init__(**fields)
         except ValidationError as error:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+from anoncore.base.showing import printable
 from anoncore.base.version import __version__
 from anoncore.cli.log import Log, log_of
 
@@ -62,6 +63,12 @@ COMMANDS = {
         "add_options",
         "Re-check a certificate from the published files alone: their content, and what holds in their groups.",
     ),
+    "keygen": Command(
+        "signing",
+        "add_keygen_options",
+        "Make a pair of keys: a private one to sign certificates with, and a public one for those who check them.",
+    ),
+    "sign": Command("signing", "add_sign_options", "Sign a certificate, so that readers know who made it."),
     "evaluate": Command(
         "evaluate", "add_options", "Make the releases of recipes and print numbers about them; no table is written."
     ),
@@ -122,7 +129,7 @@ def _run(arguments: argparse.Namespace, log: Log) -> int:
 
 
 def _fail(reason: object, code: int, log: Log) -> int:
-    log.error(" ".join(str(reason).split()) or "There is not enough memory for this table.")
+    log.error(printable(" ".join(str(reason).split())) or "There is not enough memory for this table.")
     return code
 
 

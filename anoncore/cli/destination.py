@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
+from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.databases.storing import places_of, stored_name
-from anoncore.publishing.parts.part_scan import TABLE
 from anoncore.recipes.recipe import Recipe
 from anoncore.sources.addresses import is_address, is_database, shown_address
 

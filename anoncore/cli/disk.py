@@ -81,7 +81,7 @@ def run_where_it_fits(
         names = listing([one.label for one in recipe.measures])
         log().warn(f"{names} are measured in memory only, and left out.")
     breaking = run_in_parts(arguments, recipe, folder, chosen.engine, certificates)
-    if getattr(used, "seed", None) is not None:
+    if used.has_guessable_seed:
         log().warn("the recipe holds a seed; leave it out for a release that is published.")
     return breaking
 

@@ -13,6 +13,7 @@ from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.plain_values import plain_value
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_unit_option, result_lines, scores_of, tell_reading
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
@@ -39,6 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
     command.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
     add_unit_option(command)
+    add_reach_options(command)
     add_log_options(command)
     command.set_defaults(command=_evaluate)
 
@@ -50,7 +52,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     failed = False
     for number, file in enumerate(files):
         try:
-            recipe = Recipe.load(file).with_unit(arguments.unit)
+            recipe = load_recipe(file, arguments).with_unit(arguments.unit)
             with log().progress() as report:
                 numbers, note = _measured(recipe, asked, arguments.attribute, report)
             tell_reading(recipe)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from anoncore.cli.table_file import add_table_options, read_named
 from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.arx_project import ENDING, read_arx_project
 from anoncore.recipes.proposal import hierarchy_line, hierarchy_of_form, propose, recipe_forms
+from anoncore.recipes.reach import is_within
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from anoncore.table.hierarchy_proposals import HierarchyForm, default_hierarchy
@@ -71,7 +73,15 @@ def _init(arguments: argparse.Namespace) -> None:
         print(f"Is each value of '{proposal.unit}' a person? Then name it as the unit, as the recipe shows.")
     if "quasi-identifier" not in roles.values():
         print("No column looks like one that others may know of a person: tag at least one before you run the recipe.")
-    print(f"Written: {output} (read every line of it, then: anoncore run {output})")
+    print(f"Written: {output} (read every line of it, then: {_command(output, arguments.table)})")
+
+
+def _command(recipe: Path, table: Path) -> str:
+    """The command that runs a recipe, with what allows it to read its table where that lies in another folder."""
+    words = ["anoncore", "run", str(recipe)]
+    if not is_within(table, recipe.parent):
+        words += ["--allow-path", str(table.resolve())]
+    return shlex.join(words)
 
 
 def _init_from_arx(table: Path, output: Path, force: bool) -> None:

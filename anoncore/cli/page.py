@@ -25,6 +25,12 @@ def add_options(page: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check the settings of --config and of the environment, print them without secrets, and serve nothing",
     )
+    page.add_argument(
+        "--digest",
+        type=Path,
+        metavar="FILE",
+        help="print the digest by which the record of --config names a file that somebody took away, and serve nothing",
+    )
     page.add_argument("--port", type=_port, help="port to listen on (default: 8501, or the next free one)")
     page.add_argument("--address", help="address to listen on (default: 127.0.0.1, this machine alone)")
     page.add_argument(
@@ -63,6 +69,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             given,
             is_headless=arguments.no_browser or bool(arguments.config),
             only_check=arguments.check_config,
+            **({} if arguments.digest is None else {"digest_of": arguments.digest}),
         )
     )
 

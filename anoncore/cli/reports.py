@@ -8,6 +8,7 @@ from pathlib import Path
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_unit_option, tell_reading, tell_unavailable
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.publishing.whole_files import replace_file
@@ -23,6 +24,7 @@ def add_report_options(page: argparse.ArgumentParser) -> None:
     page.add_argument("--attribute", help="sensitive attribute that is looked at (default: the first)")
     page.add_argument("--force", action="store_true", help="replace the file if it is there")
     add_unit_option(page)
+    add_reach_options(page)
     add_log_options(page)
     page.set_defaults(command=_report)
 
@@ -46,7 +48,7 @@ def _report(arguments: argparse.Namespace) -> None:
         raise ParameterError(f"A report takes at most {MOST} recipes, not {len(arguments.recipe)}.")
     if arguments.output.exists() and not arguments.force:
         raise ParameterError(f"'{arguments.output}' exists; choose another --output, or add --force to replace it.")
-    recipes = [Recipe.load(path).with_unit(arguments.unit) for path in arguments.recipe]
+    recipes = [load_recipe(path, arguments).with_unit(arguments.unit) for path in arguments.recipe]
     with log().progress() as progress:
         subjects = []
         for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):

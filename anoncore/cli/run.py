@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from anoncore.base.errors import ParameterError
+from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.after import add_after_options, earlier_certificates, earlier_entries
@@ -17,10 +17,12 @@ from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_strict_option, add_unit_option, strict_code, summary, tell_reading
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
@@ -30,6 +32,15 @@ from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 from anoncore.release.mapping import value_mapping
 from anoncore.release.published_numbers import Numbers
+
+SEED_GIVEN = (
+    "the recipe holds a seed, and a reader who guesses it can undo the random choices; leave it out for a release that "
+    "is published."
+)
+LEAVE_OUT = (
+    "Leave the seed out of the recipe, so that one is drawn; or write the tables alone (--no-certificate), or ask for "
+    "the certificate by name (--guessable-seed, or guessable_seed = true in the recipe)."
+)
 
 
 def add_options(run: argparse.ArgumentParser) -> None:
@@ -64,7 +75,14 @@ def add_options(run: argparse.ArgumentParser) -> None:
         help="decide that columns without a role in a recipe of format 1 are published as they are, as that format "
         "did; the certificate records it (default: such a recipe is refused, with the lines that decide)",
     )
+    run.add_argument(
+        "--guessable-seed",
+        action="store_true",
+        help="certify the release although the recipe gives the seed of its random choices, which others can guess; "
+        "the certificate says so (default: as the recipe says, else such a recipe is refused)",
+    )
     add_strict_option(run)
+    add_reach_options(run)
     add_engine_options(run)
     add_log_options(run)
     run.set_defaults(command=_run)
@@ -74,11 +92,15 @@ def _run(arguments: argparse.Namespace) -> int:
     certificates = earlier_certificates(arguments)
     if arguments.key_file is not None and arguments.no_certificate:
         raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
-    recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
+    recipe = load_recipe(arguments.recipe, arguments).with_unit(arguments.unit)
     if arguments.publish_untagged:
         recipe = recipe.publishing_untagged()
     if arguments.numbers is not None:
         recipe = replace(recipe, numbers=arguments.numbers)
+    if arguments.guessable_seed:
+        recipe = replace(recipe, guessable_seed=True)
+    if not arguments.no_certificate:
+        _require_drawn_seeds(recipe)
     settle_output(arguments, recipe)
     with ExitStack() as kept_here:
         if recipe.source.is_elsewhere:
@@ -87,6 +109,14 @@ def _run(arguments: argparse.Namespace) -> int:
         verdicts = run_where_it_fits(arguments, recipe, certificates)
         breaking = _run_in_memory(arguments, recipe, certificates) if verdicts is None else verdicts
     return strict_code(arguments, breaking)
+
+
+def _require_drawn_seeds(recipe: Recipe) -> None:
+    """Raise ParameterError, before anything is done, for a seed with which the release would get no certificate."""
+    try:
+        require_drawn_seeds(recipe.algorithm, recipe.guessable_seed, LEAVE_OUT)
+    except ReleaseError as error:
+        raise ParameterError(str(error)) from None
 
 
 def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate]) -> str:
@@ -119,6 +149,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                     after=earlier,
                     cache=results,
                     progress=part_of(progress, 0.7, 1.0),
+                    guessable_seed=recipe.guessable_seed,
                 )
         elif certified:
             files = release_files(
@@ -129,6 +160,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                 tables=tables,
                 after=earlier,
                 cache=results,
+                guessable_seed=recipe.guessable_seed,
             )
         else:
             content = io.BytesIO()
@@ -159,11 +191,8 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
         print(f"Written: {path} ({about})")
     if certified:
         print(told)
-    if any(seed is not None for seed in recipe.algorithm.seeds):
-        log().warn(
-            "the recipe holds a seed, with which a reader could undo the random choices; leave it out for a release "
-            "that is published."
-        )
+    if recipe.algorithm.has_guessable_seed:
+        log().warn(SEED_GIVEN)
     return found.breaking
 
 

@@ -13,9 +13,9 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number_lists import numbers_from_text
 from anoncore.cli.log import WIDTH, add_log_options, log
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_unit_option, tell_reading
 from anoncore.measures.criteria import CRITERIA, chosen
-from anoncore.recipes.recipe import Recipe
 from anoncore.search.candidates import axes, candidates
 from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
@@ -51,6 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--output", type=Path, help="CSV file for all points")
     add_unit_option(command)
+    add_reach_options(command)
     add_log_options(command)
     command.set_defaults(command=_sweep)
 
@@ -61,7 +62,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     if not ranges and not targets:
         raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
     names = _criteria(arguments.criteria, targets, arguments.spare)
-    recipe = Recipe.load(arguments.recipe).with_unit(arguments.unit)
+    recipe = load_recipe(arguments.recipe, arguments).with_unit(arguments.unit)
     with log().progress() as report:
         report(0.0, "Reading the table")
         data = recipe.microdata()

@@ -11,21 +11,29 @@ from anoncore.base.progress import part_of
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.text import add_strict_option, strict_code
-from anoncore.publishing.certification import Certificate, Verification, verify
+from anoncore.cli.recipe_file import add_reach_options, load_recipe
+from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings, signature_of
+from anoncore.cli.text import add_strict_option
+from anoncore.publishing.certification import Certificate, Finding, Verification, verify
+from anoncore.publishing.certification.finding import Outcome
+from anoncore.publishing.certification.folders import files_of
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
-from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_verification import verify_parts
+from anoncore.publishing.signing.released import certificate_file
 from anoncore.recipes.recipe import Recipe
+
+WORDS: dict[Outcome, str] = {"holds": "holds", "fails": "fails", "claimed": "claimed, not checked"}
+"""What each line of the output begins with: counted here and holds, counted here and fails, and only claimed."""
 
 
 def add_options(check: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     check.epilog = (
-        "Of a folder every file is looked at but the certificate: one that is not certified fails. Files that are not "
-        "named are not looked at. Exit code: 0 if nothing fails, 1 if something does or cannot be read, 2 if asked "
-        "wrongly."
+        "Of a folder everything is looked at but the certificate: what is not certified fails. Files that are not "
+        "named are not looked at. Exit code: 0 if all that the certificate claims was counted and holds, 1 if "
+        "something fails, 3 if something is only claimed, or holds only if nobody knows a published column, 2 if "
+        "something cannot be read or was asked wrongly."
     )
     check.add_argument(
         "certificate",
@@ -45,12 +53,33 @@ def add_options(check: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
     check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    add_reach_options(check)
+    add_trusted_option(check)
+    check.add_argument(
+        "--known",
+        metavar="COLUMNS",
+        help="the columns that others know, as you take it: age,zip (default: those that the certificate names)",
+    )
     add_strict_option(check)
     add_log_options(check)
     check.set_defaults(command=_verify)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    read_trusted_keys(arguments)
+    try:
+        return _verified(arguments)
+    except DataError as error:
+        # What cannot be read was given wrongly: nothing was counted, so that nothing fails.
+        raise ParameterError(str(error)) from None
+
+
+def _known(arguments: argparse.Namespace) -> list[str] | None:
+    """The columns that a reader names as known."""
+    return None if arguments.known is None else [one.strip() for one in arguments.known.split(",") if one.strip()]
+
+
+def _verified(arguments: argparse.Namespace) -> int:
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
     path = arguments.certificate
@@ -60,8 +89,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.table is not None:
         raise ParameterError("--table names a release in a database; give the address of the database, too.")
     if path.is_dir():
-        # A release in parts has its certificate among them.
-        arguments.certificate = path / CERTIFICATE_FILE
+        # The release is the folder, with its certificate among its files.
+        arguments.files = arguments.files or [path]
+    arguments.certificate = certificate_file(path)
     certificate = Certificate.load(arguments.certificate)
     if certificate.stored is not None:
         raise ParameterError("This is the certificate of tables in a database; name the database after it.")
@@ -70,7 +100,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
-    files = [one for file in files for one in _in_folder(file, arguments.certificate)]
+    files, findings = _files(files, arguments.certificate, certificate)
     key = None if arguments.key_file is None else read_key(arguments.key_file)
     with log().progress() as report:
         report(0.0, "Reading the files")
@@ -78,27 +108,26 @@ def _verify(arguments: argparse.Namespace) -> int:
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
-            data = Recipe.load(arguments.recipe).microdata(as_published=True)
-        verification = verify(certificate, contents, not arguments.no_hashes, data, key, part_of(report, 0.2, 1.0))
-    return _told(arguments, verification)
+            data = load_recipe(arguments.recipe, arguments).microdata(as_published=True)
+        hashes, known = not arguments.no_hashes, _known(arguments)
+        found = verify(certificate, contents, hashes, data, key, known, part_of(report, 0.2, 1.0))
+    return _told(arguments, Verification((*findings, *found.findings)))
 
 
 def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> Verification:
     """Check a release in parts, which lies in the certificate's own folder unless another one is named."""
     given = arguments.files or [arguments.certificate.parent]
-    files = [one for file in given for one in _in_folder(file, arguments.certificate)]
-    hidden = [one for one in files if one.name != CERTIFICATE_FILE]
-    for number, file in enumerate(hidden):
-        if any(file.name == other.name for other in hidden[:number]):
+    files, findings = _files(given, arguments.certificate, None)
+    for number, file in enumerate(files):
+        if any(file.name == other.name for other in files[:number]):
             raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
     digest = None
     if arguments.recipe is not None:
-        recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
+        recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
         digest = _digest_of(recipe, key)
     with log().progress() as report:
-        return verify_parts(
-            certificate, [PartFile(file.name, file) for file in files], not arguments.no_hashes, digest, report
-        )
+        parts = [PartFile(file.name, file) for file in files]
+        return verify_parts(certificate, parts, not arguments.no_hashes, digest, _known(arguments), findings, report)
 
 
 def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> Verification:
@@ -113,14 +142,22 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
     certificate = stored_certificate(addresses[0], arguments.table) if certificate is None else certificate
     data, key, digest = None, None, None
     if arguments.recipe is not None:
-        recipe, key = Recipe.load(arguments.recipe), read_key(arguments.key_file)
+        recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
         if certificate.parts is None:
             data = recipe.microdata(as_published=True)
         else:
             digest = _digest_of(recipe, key)
     with log().progress() as report:
         return verify_stored(
-            addresses[0], arguments.table, certificate, not arguments.no_hashes, data, key, digest, report
+            addresses[0],
+            arguments.table,
+            certificate,
+            not arguments.no_hashes,
+            data,
+            key,
+            digest,
+            _known(arguments),
+            report,
         )
 
 
@@ -132,26 +169,35 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
 
 
 def _told(arguments: argparse.Namespace, verification: Verification) -> int:
-    """Print the findings; gives the exit code."""
-    if verification.breaking:
-        print(verification.state)
-    for finding in verification.findings:
-        print(f"{finding.outcome}: {finding.sentence}")
-    counts = [
-        sum(finding.outcome == outcome for finding in verification.findings)
-        for outcome in ("holds", "fails", "not checked")
-    ]
-    over = " over what is known" if verification.breaking else ""
-    state = f"The certificate holds{over}" if verification.holds else "The certificate does not hold"
-    print(f"{state}: of {sum(counts)} checks {counts[0]} hold, {counts[1]} fail, {counts[2]} could not be made.")
-    return strict_code(arguments, verification.breaking) if verification.holds else 1
+    """Print the findings, what is only claimed apart from what was counted, and who signed; gives the exit code."""
+    signed = signature_of(arguments)
+    verification = Verification((*verification.findings, *signature_findings(arguments, signed)))
+    for outcome in ("holds", "fails", "claimed"):
+        for finding in verification.of(outcome):
+            print(f"{WORDS[outcome]}: {finding.sentence}")
+    if not any(one.check == SIGNATURE for one in verification.findings):
+        print(f"signature: {signed.sentence}.")
+    print(verification.state)
+    return 1 if arguments.strict and verification.code == 3 else verification.code
 
 
-def _in_folder(file: Path, certificate: Path) -> list[Path]:
-    """The file itself, or of a folder every file in it and below but the certificate."""
-    if not file.is_dir():
-        return [file]
-    return [one for one in sorted(file.rglob("*")) if one.is_file() and one.resolve() != certificate.resolve()]
+def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) -> tuple[list[Path], list[Finding]]:
+    """The files that are given, those of folders among them, and what in a folder is not what the certificate names."""
+    files: list[Path] = []
+    findings: list[Finding] = []
+    names = None if named is None else {one.name for one in named.files}
+    for path in given:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside, wrong = files_of(path, certificate)
+        files += inside
+        findings += wrong
+        for file in inside:
+            if names is not None and file.name not in names:
+                sentence = f"'{file.name}' is no file that the certificate names."
+                findings.append(Finding(f"added '{file.name}'", "fails", sentence))
+    return files, findings
 
 
 def _contents(files: Sequence[Path]) -> dict[str, bytes]:

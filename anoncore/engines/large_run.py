@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -23,7 +22,7 @@ from anoncore.base.faults import require_space, writing
 from anoncore.base.progress import Progress
 from anoncore.base.version import __version__
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
-from anoncore.engines.output_folder import folder_when_complete, temporary_folder
+from anoncore.engines.output_folder import SUMMARY, folder_when_complete, summary_text, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
@@ -34,7 +33,6 @@ VALUES_READ, ROWS_CODED, ROWS_DIVIDED = 0.15, 0.4, 0.6
 """Share of a run that is over after each step, as a rule of thumb for the estimate of the time left."""
 HARMLESS = re.compile(r"use_ssl|user_id|user_agent|session_id|grpc_.*")
 """Parameters of Spark Connect whose values give rights to nobody; all others are sent to the server, as a token is."""
-SUMMARY = "_release.json"
 MOST_ROWS = 1_000_000_000
 
 
@@ -188,7 +186,7 @@ class WrittenParts:
 def write_summary(folder: Path, run: LargeRun) -> None:
     """Write what a run did into the folder of its release."""
     with writing(folder):
-        (folder / SUMMARY).write_text(json.dumps(_summary(run), indent=2) + "\n", encoding="utf-8")
+        (folder / SUMMARY).write_text(summary_text(_summary(run)), encoding="utf-8")
 
 
 def check_output(output: Path, source: Path | None = None) -> None:
@@ -322,7 +320,7 @@ def _summary(run: LargeRun) -> dict[str, Any]:
         "groups": run.n_groups,
         "smallest group": run.smallest,
         "largest group": run.largest,
-        "information loss": run.information_loss,
+        # Digits that nobody needs could tell what nobody should know.
+        "information loss": round(run.information_loss, 4),
         "discernibility": run.discernibility,
-        "notes": list(run.notes),
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from anoncore.base.errors import DataError
 from anoncore.base.faults import writing
@@ -19,6 +21,14 @@ except ImportError:  # not on Windows, where what a killed run left stays until 
     fcntl = None  # type: ignore[assignment]
 
 LOCK = "lock"
+
+SUMMARY = "_release.json"
+"""What a run writes beside the parts of a release: how they were made, and how many rows and groups they have."""
+
+
+def summary_text(summary: dict[str, Any]) -> str:
+    """The content of that file, in which nothing but what it says tells anything."""
+    return json.dumps(summary, indent=2) + "\n"
 
 
 @contextmanager

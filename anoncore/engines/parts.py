@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.setting import Part, Setting
@@ -22,6 +22,7 @@ from anoncore.kernels.arrays import Floats, Int32
 from anoncore.kernels.checking import counts_level, group_levels
 from anoncore.release.partition import Partition
 from anoncore.sources.large_table import LargeTable
+from anoncore.sources.parquet import value_type, write_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,8 @@ class Publisher:
         else:
             published, result = self._tables.finished(*part.rows.load(), part.region, part.is_class, number)
             with writing(self._folder):
-                pq.write_table(published, target, store_schema=False)
+                schema = pa.schema([(field.name, value_type(field.type)) for field in published.schema])
+                write_rows(target, schema, [published])
         part.rows.drop()
         return result
 
@@ -174,12 +176,15 @@ class Publisher:
             batches = self._table.sorted(reader, self._folder)
         else:
             batches = source.batches()
-        with pq.ParquetWriter(target, schema, store_schema=False) as writer:
+
+        def published() -> Iterator[pa.Table]:
             for batch in batches:
                 own = {name: batch.column(name) for name in kinds}
                 zeros = pa.array(np.zeros(batch.num_rows, dtype=np.int32))
                 columns = [own[name] if name in own else texts[name].take(zeros) for name in self._names]
-                writer.write_table(pa.table(columns, schema=schema))
+                yield pa.table(columns, schema=schema)
+
+        write_rows(target, pa.schema([(field.name, value_type(field.type)) for field in schema]), published())
 
 
 def _by_group(texts: pa.Array, group: Int32) -> pa.Array:

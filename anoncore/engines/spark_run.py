@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import secrets
-import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.setting import Part, Setting
@@ -44,7 +44,7 @@ from anoncore.engines.table_profile import TableProfile
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes
-from anoncore.sources.parquet import PANDAS_ROW_LABELS
+from anoncore.sources.parquet import PANDAS_ROW_LABELS, value_type, write_rows
 from anoncore.sources.table_files import is_parquet, table_files
 from anoncore.sources.text_spool import column_label, spool_text
 
@@ -193,14 +193,21 @@ def _input_digest(table: SparkTable, profile: TableProfile, key: str, report: Pr
 
 
 def _move(written: Path, folder: Path) -> None:
-    """Give the files that Spark wrote the names of parts. Raises DataError where this machine has none of them."""
-    files = sorted(written.glob("*.parquet"))
+    """Write the files that Spark wrote again as parts: with nothing of Spark in them, as runs on disk write theirs.
+
+    Raises DataError where this machine has none of them.
+    """
+    files = [file for file in sorted(written.glob("*.parquet")) if pq.read_metadata(file).num_rows]
     if not files:
         raise DataError(
             f"Spark wrote no file that this machine can read in '{written}'; name a workspace that all machines reach."
         )
     for number, file in enumerate(files):
-        shutil.move(file, folder / f"part-{number:05d}.parquet")
+        with pq.ParquetFile(file) as source:
+            schema = pa.schema([(field.name, value_type(field.type)) for field in source.schema_arrow])
+            tables = (source.read_row_group(group) for group in range(source.num_row_groups))
+            write_rows(folder / f"part-{number:05d}.parquet", schema, tables)
+        file.unlink()
 
 
 def _coded(table: SparkTable, setting: Setting, columns: dict[str, CodedColumn]) -> DataFrame:

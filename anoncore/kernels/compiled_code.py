@@ -40,7 +40,7 @@ FORGOTTEN_AFTER_DAYS = 30
 
 
 KERNELS = Path(__file__).parent
-IMPORTED = re.compile(rb"^\s*from anoncore\.kernels\.(\w+) import", re.MULTILINE)
+IMPORTED = re.compile(rb"^[ \t]*from anoncore\.kernels\.(\w+) import", re.MULTILINE)
 """How kernels are imported wherever functions are compiled; tests/kernels/test_compiled_code.py makes sure of it."""
 
 

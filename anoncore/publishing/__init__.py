@@ -10,11 +10,13 @@ from anoncore.publishing.export import FileFormat, safe_cells, write_tables
 from anoncore.publishing.parts.part_verification import verify_folder
 from anoncore.publishing.publication import publish, release_archive, release_files
 from anoncore.publishing.release_file import packed, unpacked
+from anoncore.publishing.signing.signers import SignedBy, sign, signed_by
 
 __all__ = [
     "Certificate",
     "FileFormat",
     "Finding",
+    "SignedBy",
     "Verification",
     "certify",
     "input_hash",
@@ -24,6 +26,8 @@ __all__ = [
     "release_archive",
     "release_files",
     "safe_cells",
+    "sign",
+    "signed_by",
     "store",
     "unpacked",
     "verify",

@@ -33,8 +33,7 @@ SHEET_CHARACTERS = 31
 # What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).
 ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
-ZipTime = tuple[int, int, int, int, int, int]
-ZIP_TIME: ZipTime = (1980, 1, 1, 0, 0, 0)
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 ZIP_RIGHTS = 0o644 << 16
 ENDINGS: Mapping[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
 """How the name of a file with one table ends; several tables are a zip of such files, or the sheets of a workbook."""
@@ -187,18 +186,13 @@ def _one_or_zip(tables: Mapping[str, pd.DataFrame], ending: str, encode: Callabl
 
 def archive_bytes(members: Iterable[tuple[str, bytes]]) -> bytes:
     """A zip of members by name that says nothing of when, where and by whom it was made."""
-    return packed((name, content, ZIP_TIME, ZIP_RIGHTS) for name, content in members)
-
-
-def packed(members: Iterable[tuple[str, bytes, ZipTime, int]]) -> bytes:
-    """A zip of members: the name of each, its content, its time and its rights."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content, time_of_member, rights in members:
-            info = zipfile.ZipInfo(name, time_of_member)
+        for name, content in members:
+            info = zipfile.ZipInfo(name, ZIP_TIME)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.create_system = 3
-            info.external_attr = rights
+            info.external_attr = ZIP_RIGHTS
             file.writestr(info, content)
     return archive.getvalue()
 

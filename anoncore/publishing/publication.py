@@ -9,7 +9,8 @@ from typing import Any
 
 from anoncore.base.arguments import checked
 from anoncore.measures.kept_results import Cache
-from anoncore.publishing.certification import Certificate, certify
+from anoncore.publishing.certification import Certificate
+from anoncore.publishing.certification.certifying import certified
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, write_tables
 from anoncore.publishing.whole_files import replace_files
@@ -34,6 +35,8 @@ def release_files(
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
+    guessable_seed: bool = False,
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -55,6 +58,10 @@ def release_files(
         Certificates of earlier releases of the same people or some of them, which the new one names.
     cache : callable, optional
         What keeps results of the release, see `certify`.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
+    guessable_seed : bool
+        Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
 
     Returns
     -------
@@ -86,7 +93,7 @@ def release_files(
     write_tables(tables, content, format)
     file = release_file(name, len(tables), format)
     written = {file: content.getvalue()}
-    certificate = certify(release, key, written, requirements, tables, after, cache)
+    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
 
 
@@ -97,6 +104,8 @@ def release_archive(
     key: str,
     format: FileFormat = "csv",
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
+    guessable_seed: bool = False,
 ) -> bytes:
     """One zip to hand out: every table as a file of its own (a workbook has all of them), and their certificate.
 
@@ -112,6 +121,10 @@ def release_archive(
         The format of the tables.
     cache : callable, optional
         What keeps results of the release, see `certify`.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
+    guessable_seed : bool
+        Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
 
     Returns
     -------
@@ -141,14 +154,16 @@ def release_archive(
     """
     tables = release.pandas_tables()
     if len(tables) == 1 or format == "excel":
-        named = release_files(release, name, key, format, tables=tables, cache=cache)
+        named = release_files(
+            release, name, key, format, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed
+        )
         return archive_bytes(named.items())
     files = {}
     for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
         content = io.BytesIO()
         write_tables({table: frame}, content, format)
         files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
-    certificate = certify(release, key, files, tables=tables, cache=cache)
+    certificate = certified(release, key, files, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 
 
@@ -160,6 +175,7 @@ def publish(
     key: str,
     format: FileFormat = "csv",
     requirements: Sequence[Requirement] = (),
+    guessable_seed: bool = False,
 ) -> list[Path]:
     """Write a release and its certificate, both or neither.
 
@@ -180,6 +196,8 @@ def publish(
         The format of the tables.
     requirements : sequence of Requirement
         Further conditions that the release has to keep.
+    guessable_seed : bool
+        Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
 
     Returns
     -------
@@ -208,7 +226,7 @@ def publish(
     ...     [path.name for path in publish(release, folder, "people", new_key())]
     ['people-certificate.json', 'people.csv']
     """
-    files = release_files(release, name, key, format, requirements)
+    files = release_files(release, name, key, format, requirements, guessable_seed=guessable_seed)
     contents = {Path(folder) / file: content for file, content in files.items()}
     replace_files(contents)
     return list(contents)

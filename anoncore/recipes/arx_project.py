@@ -64,24 +64,27 @@ OTHER_ENCODING = "cp1252"
 NUMBER = r"(\d+(?:\.\d+)?(?:E-?\d+)?)"
 OF = r" for attribute '(.*)'"
 Build = Callable[..., Requirement]
-MODELS: tuple[tuple[re.Pattern[str], Build], ...] = tuple(
-    (re.compile(pattern, re.DOTALL), build)
-    for pattern, build in (
-        (r"(\d+)-anonymity", lambda k: KAnonymity(k=int(k))),
-        (rf"distinct-(\d+)-diversity{OF}", lambda l, name: DistinctDiversity(l=int(l), attribute=name)),
-        (
-            rf"(?:shannon-)?entropy-{NUMBER}-diversity{OF}",
-            lambda l, name: EntropyDiversity(l=float(l), attribute=name),
-        ),
-        (
-            rf"recursive-\({NUMBER},(\d+)\)-diversity{OF}",
-            lambda c, l, name: RecursiveDiversity(c=float(c), l=int(l), attribute=name),
-        ),
-        (
+MODELS: tuple[tuple[re.Pattern[str], Build], ...] = (
+    (re.compile(r"(\d+)-anonymity"), lambda k: KAnonymity(k=int(k))),
+    (
+        re.compile(rf"distinct-(\d+)-diversity{OF}", re.DOTALL),
+        lambda l, name: DistinctDiversity(l=int(l), attribute=name),
+    ),
+    (
+        re.compile(rf"(?:shannon-)?entropy-{NUMBER}-diversity{OF}", re.DOTALL),
+        lambda l, name: EntropyDiversity(l=float(l), attribute=name),
+    ),
+    (
+        re.compile(rf"recursive-\({NUMBER},(\d+)\)-diversity{OF}", re.DOTALL),
+        lambda c, l, name: RecursiveDiversity(c=float(c), l=int(l), attribute=name),
+    ),
+    (
+        re.compile(
             rf"{NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground[- ])?distance{OF}",
-            lambda t, ground, name: _closeness(t, ground, name),
+            re.DOTALL,
         ),
-    )
+        lambda t, ground, name: _closeness(t, ground, name),
+    ),
 )
 """How ARX writes the privacy models that are requirements here, and what they become."""
 

@@ -22,6 +22,7 @@ from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
+from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.source import (
     HierarchySpec,
     Output,
@@ -44,7 +45,7 @@ FORMAT = 2
 """The format in which recipes are written; a recipe says in its first line which one it has."""
 FIRST = 1
 """The format in which a column without a role was published as it is; now nobody has decided on such a column."""
-KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "numbers", "output")
+KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "numbers", "output", "guessable_seed")
 PUBLISHED = "publish_untagged"
 """A key of the first format: columns that were published as they are by decision."""
 EVERY_OTHER = f'"{OTHERS}" = "{Role.INSENSITIVE.value}"'
@@ -112,6 +113,9 @@ class Recipe:
         What is measured of the release; also names, or tables of a name and arguments.
     numbers : {"text", "bounds", "midpoints"}
         How ranges of numbers are published, see `Release.tables`. A recipe that does not say it publishes text.
+    guessable_seed : bool
+        Whether `anoncore run` certifies the release although its random choices follow from a seed that the recipe
+        gives, and that others can guess.
     output : Output, optional
         Where `anoncore run` puts the release; also the plain values, such as `{"path": "release"}`.
     format : int or None
@@ -163,6 +167,7 @@ class Recipe:
     measures: tuple[Measure, ...] = ()
     numbers: Numbers = "text"
     output: Output | None = None
+    guessable_seed: bool = False
     format: int | None = field(default=FORMAT, compare=False)
     folder: Path | None = field(default=None, compare=False)
 
@@ -183,6 +188,7 @@ class Recipe:
             "measures": _measures(self.measures),
             "numbers": _numbers(self.numbers),
             "output": _output(self.output),
+            "guessable_seed": _flag("guessable_seed", self.guessable_seed),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -214,7 +220,8 @@ class Recipe:
         Returns
         -------
         Recipe
-            The recipe, with every tag that was given written out.
+            The recipe, with every tag that was given written out: hierarchies by the rule that makes them, and by
+            values only where none does; see `holds_values_of`.
         """
         names = [name for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC]
         return cls(
@@ -223,7 +230,9 @@ class Recipe:
             roles={name: role.value for name, role in data.roles.items()},
             kinds={name: data.domain[name].kind.value for name in data.attributes},
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
-            hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in data.hierarchies.items()},
+            hierarchies={
+                name: spec_by_rule(hierarchy, data.frame[name]) for name, hierarchy in data.hierarchies.items()
+            },
             sensitive_values=data.sensitive_values,
             unit=data.unit,
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
@@ -398,6 +407,7 @@ class Recipe:
             "format": FIRST if self.format == FIRST else FORMAT,
             **({} if self.unit is None else {"unit": self.unit}),
             **({} if self.numbers == "text" else {"numbers": self.numbers}),
+            **({"guessable_seed": True} if self.guessable_seed else {}),
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
             "algorithm": algorithm,
@@ -423,7 +433,30 @@ class Recipe:
         str
             The text of a recipe's file.
         """
-        return dumps(self.to_dict(with_seed))
+        warning = self.publication_warning
+        text = dumps(self.to_dict(with_seed))
+        return f"# {warning}\n{text}" if warning else text
+
+    @property
+    def publication_warning(self) -> str:
+        """Why the recipe is not for publication, in one line; empty where it lists no values of the table."""
+        held = self.holds_values_of
+        # The name of a column must not end the line, which is a comment in a file.
+        said = "".join(letter if letter.isprintable() else " " for letter in listing(held, len(held)))
+        return f"Not for publication: it holds values of {said}." if held else ""
+
+    @property
+    def holds_values_of(self) -> tuple[str, ...]:
+        """The attributes whose values the recipe lists, because no rule makes their hierarchy, or because their order
+        or what needs protection was said by values.
+
+        Such a recipe is not for publication: values that the release hides stand in it, each once. A built-in table is
+        public, so that a recipe for one lists nothing.
+        """
+        if self.source.builtin is not None:
+            return ()
+        listed = [name for name, spec in self.hierarchies.items() if spec.lists_values]
+        return tuple(dict.fromkeys([*listed, *self.orders, *self.sensitive_values]))
 
     def save(self, path: str | Path, with_seed: bool = False) -> None:
         """Write the recipe to a file; relative paths in it are rewritten to start at the file's folder.
@@ -774,6 +807,12 @@ def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
 def _numbers(value: Any) -> Any:
     if not isinstance(value, str) or value not in get_args(Numbers):
         raise RecipeError(f"numbers is {quoted(value)}; use one of {listing(get_args(Numbers))}.")
+    return value
+
+
+def _flag(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise RecipeError(f"{key} should be true or false, not {quoted(value)}.")
     return value
 
 

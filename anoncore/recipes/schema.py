@@ -71,6 +71,10 @@ def recipe_schema() -> dict[str, Any]:
             "items": text,
             "description": "Only in format 1: columns that are published as they are.",
         },
+        "guessable_seed": {
+            "type": "boolean",
+            "description": "Whether the release is certified although others can guess the seed that the recipe gives.",
+        },
         "numbers": {"enum": list(get_args(Numbers)), "description": "How ranges of numbers are published."},
     }
     return {

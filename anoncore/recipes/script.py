@@ -102,7 +102,9 @@ def python_script(recipe: Recipe, with_seed: bool = False) -> str:
     """
     parts = script_parts(recipe, with_seed)
     program = ["for name, result in results.items():", "    print(name, result)"] if parts.measures else []
+    warning = recipe.publication_warning
     lines = [
+        *([f"# {warning}"] if warning else []),
         f'"""{parts.title}"""',
         "",
         *parts.imports,

@@ -307,6 +307,11 @@ class HierarchySpec(Model):
         """The levels of a hierarchy."""
         return cls(levels=[[value, *hierarchy.paths[value]] for value in hierarchy.leaves])
 
+    @property
+    def lists_values(self) -> bool:
+        """Whether the values of the attribute stand in it, rather than a rule or the name of a file."""
+        return self.levels is not None or self.taxonomy is not None
+
     def build(self, column: pd.Series[Any], folder: Path) -> Hierarchy:
         """The hierarchy of a column. Raises DataError where it cannot be read or the column does not fit."""
         if self.path is not None:

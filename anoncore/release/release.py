@@ -16,7 +16,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.model import Model
 from anoncore.base.progress import Progress
-from anoncore.base.random_numbers import drawn_along
+from anoncore.base.random_numbers import drawn_along, is_guessable
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Int64
@@ -131,6 +131,11 @@ class ReleaseMethod(Model):
             elif isinstance(value, ReleaseMethod):
                 found += value.seeds
         return tuple(found)
+
+    @property
+    def has_guessable_seed(self) -> bool:
+        """Whether its random choices, or some of them, follow from a seed that was given and that others can guess."""
+        return any(is_guessable(seed) for seed in self.seeds)
 
     @property
     def judged_by_groups(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any, get_args
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
+from anoncore.base.random_numbers import fresh_seed
 from anoncore.base.texts import listing
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
 from anoncore.requirements.t_closeness import Ground
@@ -156,11 +156,6 @@ def blank(name: str) -> Algorithm:
     kind = ALGORITHMS[name]
     fields: dict[str, Any] = {"requirements": ()} if "requirements" in kind.model_fields else {}
     return kind(**fields)
-
-
-def fresh_seed() -> int:
-    """A seed that nobody can guess."""
-    return secrets.randbits(32)
 
 
 def seeded(algorithm: Algorithm, seed: int | None = None) -> Algorithm:

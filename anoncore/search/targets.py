@@ -10,10 +10,11 @@ from typing import Any
 from anoncore.algorithms import ALGORITHMS, Algorithm, VerticalFragmentation
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.random_numbers import fresh_seed
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA
-from anoncore.search.candidates import LEVELS, axes, blank, fresh_seed, seeded, with_level
+from anoncore.search.candidates import LEVELS, axes, blank, seeded, with_level
 from anoncore.search.finer import finer_candidates
 from anoncore.search.found import Search, Target
 from anoncore.search.sweeping import Point, Stop, sweep

@@ -11,8 +11,10 @@ ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 """How an address begins; a single letter before the colon is a drive."""
 DATABASES = ("postgresql", "postgres")
 """How addresses of databases begin."""
-CONNECT = re.compile(r"(?i)(sc://[^\s;'\"]*);[^\s'\"]*")
-"""An address of a server of Spark Connect with parameters."""
+CONNECT = re.compile("sc://", re.IGNORECASE)
+"""How the address of a server of Spark Connect begins."""
+WORD = re.compile(r"[^\s'\"]+")
+"""What may be an address within a sentence."""
 SECRET = re.compile(r"(?i)pass|secret|token|sign?ature|^sig$|credential|access|account_?key|api_?key|^x-(amz|goog)-")
 """Parameters of an address that give rights to whoever has it."""
 
@@ -58,7 +60,13 @@ def parameters_of(address: str) -> list[str]:
 
 def without_parameters(text: str) -> str:
     """A text in which the addresses of servers of Spark Connect have no parameters: one of them may be a token."""
-    return CONNECT.sub(r"\1", text)
+
+    def shown(word: re.Match[str]) -> str:
+        begin = CONNECT.search(word[0])
+        end = -1 if begin is None else word[0].find(";", begin.end())
+        return word[0] if end < 0 else word[0][:end]
+
+    return WORD.sub(shown, text)
 
 
 def package_missing(address: str, package: str, extra: str) -> DataError:

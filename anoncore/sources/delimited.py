@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from anoncore.base.errors import DataError
+from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.sources.encoding import ChunkStream, OpenBytes, text_encoding, utf8_chunks
-from anoncore.sources.headers import column_names, notice_numbers
+from anoncore.sources.headers import MOST_COLUMNS, column_names, notice_numbers, require_few_columns
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import empty_rows, note_empty_rows, typed_columns
@@ -25,6 +26,10 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 UNUSUAL_SEPARATORS = {" ": "spaces", ":": "colons", "^": "carets", "~": "tildes", "#": "number signs"}
 SAMPLE_BYTES = 1 << 16
 SAMPLE_ROWS = 200
+MOST_BLANK = 1 << 20
+"""Bytes of blank lines that may stand before the column names."""
+LONGEST_HEADER = 1 << 22
+"""Characters of the column names together: 400 for each of as many columns as a table may have."""
 BLOCK_BYTES = (1 << 22, 1 << 25, 1 << 28)
 """How much the parser takes at a time, which a row has to fit in; the larger ones are for longer rows."""
 # A row of its own after the last one: it is swallowed when a quote was never closed.
@@ -39,7 +44,7 @@ class TextFile:
     """A text table whose bytes are read as a stream, as often as asked for.
 
     `separator` stands between its values and `header` holds the names in its first line, one or more, as they are.
-    Raises DataError when the file isn't text or is empty.
+    Raises DataError when the file isn't text or is empty, or has more columns than a table may have.
     """
 
     def __init__(self, opened: OpenBytes, table: str, notes: Notes, encoding: str | None = None) -> None:
@@ -131,21 +136,40 @@ class TextFile:
 
     def _head(self) -> bytes:
         """The begin of the text, a sample beyond all its blank lines."""
-        head = b""
+        head, seen = bytearray(), 0
         for chunk in utf8_chunks(self._open_bytes, self._encoding):
             head += chunk
-            if len(head.lstrip()) > SAMPLE_BYTES:
+            seen += len(chunk) if seen else len(chunk.lstrip())
+            if seen > SAMPLE_BYTES:
                 break
-        return head
+            if not seen and len(head) > MOST_BLANK:
+                raise DataError(f"{shown(self.table)} begins with more than 1 MB of blank lines; leave them out.")
+        return bytes(head)
 
     def _lines(self, end: str) -> TextIO:
         return io.TextIOWrapper(self._stream(end.encode()), encoding="utf-8", newline="")
 
     def _header(self) -> list[str]:
         try:
-            return next(row for row in csv.reader(self._lines(""), delimiter=self.separator) if row)
+            header = next(row for row in csv.reader(self._first_lines(), delimiter=self.separator) if row)
         except (csv.Error, StopIteration):
             raise DataError(f"The first line of {shown(self.table)} cannot be read as column names.") from None
+        require_few_columns(len(header), self.table)
+        return header
+
+    def _first_lines(self) -> Iterator[str]:
+        """The lines until the header ends, of which no more is read than a header may have."""
+        text, left = self._lines(""), LONGEST_HEADER
+        while line := text.readline(left + 1):
+            # The blank lines before it were counted where they are skipped.
+            left -= len(line) if line.strip() else 0
+            if left < 0:
+                raise DataError(
+                    f"The column names of {shown(self.table)} take more than {LONGEST_HEADER:,} characters; tables of "
+                    f"at most {MOST_COLUMNS:,} columns are read. Leave out columns, or put each row on a line of its "
+                    "own."
+                )
+            yield line
 
     def _row_error(self) -> DataError:
         """Find the first row whose number of values isn't the header's or whose quote stays open, and name its line."""
@@ -187,6 +211,10 @@ def read_delimited(
     that is never closed, or when two columns have one name.
     """
     file = TextFile(lambda: io.BytesIO(data), table, notes, encoding)
+    # Every row has a separator between two cells, so that there are at most so many rows, blank ones left out.
+    lines, separators = data.count(b"\n") + data.count(b"\r") + 1, data.count(file.separator.encode())
+    rows = min(lines, separators // max(len(file.header) - 1, 1) + 1) if len(file.header) > 1 else lines
+    require_memory(rows * len(file.header) * CELL_BYTES, shown(table))
     batches = list(file.batches())
     if not batches:
         raise DataError(f"{shown(table)} holds column names but no rows; load a file with at least one row.")
@@ -263,10 +291,10 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _notice_one_column(sample: str, notes: Notes) -> None:
-    lines = sample.split("\n")[:SAMPLE_ROWS]
+    lines = sample.lstrip("\n").split("\n")[:SAMPLE_ROWS]
     lines = [line.strip() for line in lines if line.strip()]
     for mark, title in UNUSUAL_SEPARATORS.items():
-        if mark in lines[0] and len({line.count(mark) for line in lines[:-1]}) == 1 and len(lines) > 1:
+        if lines and mark in lines[0] and len({line.count(mark) for line in lines[:-1]}) == 1 and len(lines) > 1:
             notes.say(
                 f"Only one column was found, but every line holds {title}; if they separate the values, "
                 "save the file with commas instead."

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, require_memory
-from anoncore.sources.headers import column_names
+from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, listed, shown
 from anoncore.sources.values import empty_rows, note_empty_rows, typed_columns
@@ -25,6 +25,12 @@ LARGEST_ROWS = 1_048_576
 LARGEST_CELLS = 100_000_000
 XML_FACTOR = 5
 """Memory that a byte of an unpacked workbook takes while it is read."""
+SHARED_FACTOR = 14
+"""The same of a byte of the texts that a workbook keeps apart from its cells."""
+AROUND = ("[Content_Types].xml", "_rels/", "docProps/", "xl/_rels/", "xl/workbook.xml", "xl/styles.xml", "xl/theme/")
+"""What a workbook says of itself beside its cells."""
+LARGEST_AROUND = 8 << 20
+"""Bytes of one such part: all 65,490 formats of cells that Excel takes need less."""
 FORMULA_ERRORS = ("#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 # Characters that XML cannot hold are written _x0001_ (ECMA-376, 22.9.2.19, ST_Xstring).
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -47,6 +53,7 @@ def read_excel(
     if len(rows) == 1:
         raise DataError(f"{where} holds column names but no rows; load a sheet with at least one row.")
     width = max(map(len, rows))
+    require_few_columns(width, table)
     # A text that is stored once may stand in every cell.
     letters = sum(len(cell) for row in rows for cell in row if isinstance(cell, str))
     if letters > unpacked_limit:
@@ -91,7 +98,15 @@ def _check_archive(data: bytes, table: str, unpacked_limit: int) -> None:
         raise DataError(
             f"{shown(table)} would unpack to more than {unpacked_limit / 2**20:,.0f} MB; save it as CSV or Parquet."
         )
-    require_memory(XML_FACTOR * sum(member.file_size for member in members), shown(table))
+    for member in members:
+        if member.file_size > LARGEST_AROUND and member.filename.startswith(AROUND):
+            raise DataError(
+                f"{shown(table)} says {member.file_size / 2**20:,.0f} MB of its formats and properties "
+                f"({shown(member.filename)}), more than any table needs; save the sheet as CSV."
+            )
+    shared = sum(member.file_size for member in members if member.filename.startswith("xl/sharedStrings"))
+    whole = sum(member.file_size for member in members)
+    require_memory(XML_FACTOR * whole + (SHARED_FACTOR - XML_FACTOR) * shared, shown(table))
 
 
 def _rows(data: bytes, table: str, notes: Notes, sheet: str | int | None) -> tuple[str, list[list[Any]]]:

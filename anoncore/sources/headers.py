@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, time
 
 from anoncore.base.errors import DataError
 from anoncore.sources.notes import Notes, listed, shown
 
+MOST_COLUMNS = 10_000
+"""Columns that a table may have: each takes memory and time of its own, however few rows there are."""
+
+
+def require_few_columns(n_columns: int, table: str) -> None:
+    """Raise DataError for a table that is too wide, before its rows are read."""
+    if n_columns > MOST_COLUMNS:
+        raise DataError(
+            f"{shown(table)} has {n_columns:,} columns, and tables of at most {MOST_COLUMNS:,} are read; leave out "
+            "columns, or turn the table if its columns are people."
+        )
+
 
 def column_names(raw: Sequence[object], table: str, notes: Notes) -> list[str]:
     """Clean the names of the header; an empty name becomes `column 3` (counted from 1) with a note.
 
-    Raises DataError when two columns have the same name after surrounding spaces are gone.
+    Raises DataError for more columns than `MOST_COLUMNS`, and when two columns have the same name after surrounding
+    spaces are gone.
     """
+    require_few_columns(len(raw), table)
     names = [_text(name) for name in raw]
     taken = set(names)
     for position, name in enumerate(names):
@@ -25,7 +40,7 @@ def column_names(raw: Sequence[object], table: str, notes: Notes) -> list[str]:
         taken.add(fresh)
         names[position] = fresh
         notes.about("Columns without a name got one: {columns}.", fresh)
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         found = listed([shown(name) for name in repeated])
         raise DataError(f"{shown(table)} has more than one column named {found}; give every column its own name.")

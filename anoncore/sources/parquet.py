@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,15 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.sources import numerals
-from anoncore.sources.headers import column_names
+from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import too_big, zone_dropped
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import empty_rows, note_empty_rows, without_infinities
 from anoncore.table.coding import check_years
 
 LARGEST_CELLS = 500_000_000
+GROUP_ROWS = 1 << 20
+"""Rows of a row group in the files that are written."""
 BATCH_ROWS = 1 << 16
 EXPANSION = 3
 """Memory that a byte of a value takes while the table is made."""
@@ -65,6 +69,7 @@ def _table(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.Dat
 def _parse(data: bytes, table: str, unpacked_limit: int) -> pa.Table:
     if not data.endswith(b"PAR1"):
         raise _damaged(table)
+    require_few_columns(pq.read_metadata(pa.BufferReader(data)).num_columns, table)
     for column in pq.read_schema(pa.BufferReader(data)):
         check_type(column)
     parsed = read_within(data, table, unpacked_limit)
@@ -140,6 +145,39 @@ def _check_size(metadata: Any, table: str, unpacked_limit: int) -> None:
             f"more than can be loaded here; {FEWER}."
         )
     require_memory(max(cells * CELL_BYTES, EXPANSION * unpacked), shown(table))
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """A table whose columns hold their values in one piece each, so that these alone decide how it is written."""
+    arrays = []
+    for column in table.columns:
+        kind = value_type(column.type)
+        whole = (column if kind == column.type else column.cast(kind)).combine_chunks()
+        arrays.append(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks == 1 else whole)
+    return pa.table(arrays, names=table.column_names)
+
+
+def write_rows(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write rows as a Parquet file that nothing but they decide: plain values in row groups of GROUP_ROWS, no metadata.
+
+    Raises what Arrow raises for a file that cannot be written.
+    """
+    waiting: list[pa.Table] = []
+    with pq.ParquetWriter(path, schema, store_schema=False) as writer:
+        for table in tables:
+            waiting.append(table)
+            while sum(one.num_rows for one in waiting) >= GROUP_ROWS:
+                joined = pa.concat_tables([one.cast(schema) for one in waiting])
+                writer.write_table(plain_table(joined.slice(0, GROUP_ROWS)))
+                waiting = [joined.slice(GROUP_ROWS)]
+        rest = [one.cast(schema) for one in waiting if one.num_rows]
+        if rest:
+            writer.write_table(plain_table(pa.concat_tables(rest)))
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, where a dictionary may hold them."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def check_type(field: pa.Field) -> None:

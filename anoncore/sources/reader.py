@@ -230,17 +230,17 @@ def _load(source: str | Path | BinaryIO | bytes, name: str | None, max_bytes: in
     elif isinstance(source, str) and is_address(source):
         with temporary_directory() as folder:
             file = fetched(source, folder)
-            data, found = _load_path(file, _base(name or file.name), max_bytes), file.name
+            data, found = _load_path(file, base_name(name or file.name), max_bytes), file.name
     elif isinstance(source, (str, Path)):
         found = Path(source).name
-        data = _load_path(Path(source), _base(name or found), max_bytes)
+        data = _load_path(Path(source), base_name(name or found), max_bytes)
     else:
         data = source.read() if max_bytes is None else source.read(max_bytes + 1)
         if not isinstance(data, bytes):
             raise TypeError("Open the file in binary mode.")
         label = getattr(source, "name", None)
         found = label if isinstance(label, str) else "table"
-    table = _base(name or found)
+    table = base_name(name or found)
     _check_size(len(data), table, max_bytes)
     return data, table
 
@@ -270,7 +270,8 @@ def _check_size(size: int, table: str, max_bytes: int | None) -> None:
         )
 
 
-def _base(name: str) -> str:
+def base_name(name: str) -> str:
+    """The name of a file without any folder."""
     return re.split(r"[\\/]", name.rstrip("\\/"))[-1] or "table"
 
 

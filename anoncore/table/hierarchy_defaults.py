@@ -36,8 +36,10 @@ SHARES = (0.01, 0.05, 0.2)
 OTHER = "other"
 """The group of the rare values."""
 _COORDINATE = r"([-+]?\d+(?:\.\d+)?)"
-COORDINATES = re.compile(rf"\s*[(\[]?\s*{_COORDINATE}\s*[,; ]\s*{_COORDINATE}\s*[)\]]?\s*")
-"""A text of two coordinates, such as `52.52, 13.40` or `(52.52 13.40)`."""
+COORDINATES = re.compile(rf"[(\[]?\s*+{_COORDINATE}(?:\s*+[,;]\s*+| \s*+){_COORDINATE}\s*+[)\]]?")
+"""A text of two coordinates, such as `52.52, 13.40` or `(52.52 13.40)`, without spaces around it."""
+LONGEST_PAIR = 200
+"""Characters that a text of two coordinates has at most."""
 
 
 def calendar_hierarchy(values: Iterable[Any], levels: Iterable[str] = tuple(CALENDAR)) -> Hierarchy:
@@ -403,7 +405,7 @@ def _cells(coordinates: Sequence[Any], width: float) -> list[str]:
 
 
 def _pair(value: Any) -> tuple[float, float]:
-    match = COORDINATES.fullmatch(value) if isinstance(value, str) else None
+    match = COORDINATES.fullmatch(value.strip()) if isinstance(value, str) and len(value) <= LONGEST_PAIR else None
     if match is None:
         raise DataError(
             f"A grid needs numbers, or texts of two numbers such as '52.52, 13.40', not {quoted(value_text(value))}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import PurePath
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from anoncore import AnonymizationError, DataError, Microdata, Release
 from anoncore.base.texts import listing, quoted
-from anoncore.sources import read_table, table_sheets
+from dashboard import reading
 from dashboard.loaded_table import LoadedTable, Tags, untagged
 
 Rows = Literal["people", "synthetic", "alone"]
@@ -114,9 +114,16 @@ def usual_title(names: Sequence[str]) -> str:
 
 
 def opened_files(
-    files: Sequence[tuple[str, bytes]], title: str, rows: Rows = "people", most_bytes: int = MOST_BYTES
+    files: Sequence[tuple[str, bytes]],
+    title: str,
+    rows: Rows = "people",
+    most_bytes: int = MOST_BYTES,
+    owner: str = "",
+    make_room: Callable[[], object] | None = None,
 ) -> Opened:
     """Read published files: each is a table, a workbook with a table per sheet, or a zip of such files.
+
+    `owner` is the workspace for which they are read, and `make_room` lets go of what nobody looks at.
 
     Raises DataError for a file that is no table, and for too many of them.
     """
@@ -125,11 +132,11 @@ def opened_files(
     digest = sha256()
     for name, content in (member for file in files for member in _unpacked(*file)):
         digest.update(sha256(content).digest())
-        sheets = table_sheets(content, name, max_bytes=most_bytes)
+        sheets = reading.sheets(content, name, most_bytes, owner, make_room)
         for sheet in sheets if len(sheets) > 1 else (None,):
             if len(frames) == MOST_TABLES:
                 raise DataError(f"A release of more than {MOST_TABLES} tables cannot be opened here.")
-            source = read_table(content, name, sheet=sheet, max_bytes=most_bytes)
+            source = reading.table(content, name, most_bytes, owner, make_room, sheet=sheet)
             stem = PurePath(name).stem if sheet is None else sheet
             frames[_own_name(stem, frames)] = source.frame
             notes += [f"{stem}: {note}" for note in source.notes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,34 @@ LABEL_CHARACTERS = 26
 MOST_TICKS = 24
 WANTED_TICKS = 6
 PIXELS_PER_CHARACTER = 6.6
+MARKUP = re.compile(r"<(?=[A-Za-z/!])(?!/?(?:b|i|br|sub|sup|extra)>)")
+"""Where a text of a figure would be read as more than emphasis and line breaks: as links, or with styles of its own."""
+
+
+def as_text(figure: go.Figure) -> go.Figure:
+    """The figure with names and values that look like markup shown as they are; it itself where there are none.
+
+    Plotly makes links of `<a href=...>` in any of its texts, and takes styles, which can ask for pictures elsewhere.
+    """
+    content = figure.to_plotly_json()
+    changed = _without_markup(content)
+    return figure if changed is content else go.Figure(changed)
+
+
+def _without_markup(part: Any) -> Any:
+    """A part of a figure without markup; it itself where it has none."""
+    if isinstance(part, str):
+        return MARKUP.sub("&lt;", part) if MARKUP.search(part) else part
+    if isinstance(part, dict):
+        changed = {name: _without_markup(value) for name, value in part.items()}
+        return part if all(changed[name] is value for name, value in part.items()) else changed
+    if isinstance(part, np.ndarray) and part.dtype.kind not in "OU":
+        return part
+    if isinstance(part, list | tuple | np.ndarray):
+        items = part.tolist() if isinstance(part, np.ndarray) else part
+        made = [_without_markup(item) for item in items]
+        return part if all(one is item for one, item in zip(made, items, strict=True)) else made
+    return part
 
 
 def figure(

@@ -6,7 +6,7 @@ The files beside this module are written by `python -m tests.papers`; they hold 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +19,11 @@ BY_HAND = "worked by hand"
 TIMED = "holds in seconds only"
 NOT_APPLICABLE = "not applicable"
 VERDICTS = (REPRODUCED, DIFFERENT, NOT_REPRODUCED, TIMED, BY_HAND, NOT_APPLICABLE)
+HOLDS = "holds"
+IN_MOST = "holds in most cases"
+FAILS = "does not hold"
+JUDGEMENTS = (FAILS, IN_MOST, HOLDS)
+"""What becomes of a statement, from the lowest step to the highest: all of its cases hold, more than half, or fewer."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,8 @@ class Statement:
     `reading`: how the paper was read where it can be read in several ways. `cause`: why it fails, where it does, and
     `tried`: the run that shows the cause. `by_hand`: only numbers of the paper or of its table are compared, nothing of
     this library is under test, so it does not count. `timed`: processor seconds are compared, which differ from run to
-    run, so that a broken method can pass.
+    run, so that a broken method can pass. `least`: the least effect that counts as one, where the text does not say it.
+    `oracle`: what the numbers are counted from, so that the library does not judge itself.
     """
 
     text: str
@@ -40,19 +46,44 @@ class Statement:
     tried: str = ""
     by_hand: bool = False
     timed: bool = False
+    least: str = ""
+    oracle: str = ""
 
     @property
     def share(self) -> float:
         """Share of the cases in which it holds."""
         return self.held / self.cases
 
+    @property
+    def judgement(self) -> str:
+        """One of `JUDGEMENTS`: it holds in all cases, in more than half of them, or not; of 0 cases it does not."""
+        if self.held == self.cases > 0:
+            return HOLDS
+        return IN_MOST if 2 * self.held > self.cases else FAILS
+
+    @property
+    def judged(self) -> str:
+        """The judgement with the number of cases, in words."""
+        if self.cases == 1 or self.judgement == HOLDS:
+            return self.judgement
+        return f"holds in {self.held:,} of {self.cases:,}" if self.held else f"does not hold in any of {self.cases:,}"
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether it holds in all cases, or the cause is named together with the run that shows it."""
+        return self.judgement == HOLDS or bool(self.cause and self.tried)
+
 
 @dataclass(frozen=True)
 class Mutant:
-    """A broken version of what is under test, and the verdict that it gets (on reduced sizes)."""
+    """A broken version of what is under test, run on reduced sizes: the row's verdict, and the statements that fell.
+
+    `fell` has for each statement that lost a step its text, its reading and what became of it.
+    """
 
     name: str
     verdict: str
+    fell: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,13 +142,17 @@ class Plot:
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure or table of a paper. `reason`: why nothing can be run for it."""
+    """One figure or table of a paper. `reason`: why nothing can be run for it.
+
+    `settings`: what is set here otherwise than in the paper, or is not said there.
+    """
 
     label: str
     shows: str
     statements: tuple[Statement, ...] = ()
     reason: str = ""
     mutants: tuple[Mutant, ...] = ()
+    settings: str = ""
 
     @property
     def heading(self) -> str:
@@ -125,39 +160,57 @@ class Entry:
         return self.label[0].upper() + self.label[1:]
 
     @property
-    def verdict(self) -> str:
-        """All statements hold in all cases; at least half of the cases on average; fewer; or nothing to run.
+    def counted(self) -> tuple[Statement, ...]:
+        """The statements that count: those under which something of the library is tried."""
+        return tuple(one for one in self.statements if not one.by_hand)
 
-        Where the paper can be read in several ways, the one reading in which most holds counts. What holds everywhere
-        but compares seconds is not called reproduced.
+    @property
+    def verdict(self) -> str:
+        """What follows from the statements, each of which is judged by itself.
+
+        Reproduced: every statement holds in all of its cases. Reproduced with difference: every statement holds in more
+        than half of its cases, and where one does not hold in all of them the cause is named, and a run that shows it.
+        Not reproduced: anything else, so a single statement that does not hold is enough. Where processor seconds are
+        compared, neither of the first two is said: the row holds in seconds only. What is compared by hand does not
+        count. Where the paper can be read in several ways, each reading has its own verdict and the best one counts.
         """
         if not self.statements:
             return NOT_APPLICABLE
-        means = self.readings.values()
-        if not means:
-            return BY_HAND
-        if max(means) == 1:
-            return TIMED if any(one.timed for one in self.statements) else REPRODUCED
-        return DIFFERENT if max(means) >= 0.5 else NOT_REPRODUCED
+        by_reading = set(self.readings.values())
+        return next((one for one in (REPRODUCED, TIMED, DIFFERENT, NOT_REPRODUCED) if one in by_reading), BY_HAND)
 
     @property
-    def readings(self) -> dict[str, float]:
-        """By reading the mean share of cases in which its statements hold; what needs no reading counts in each.
+    def readings(self) -> dict[str, str]:
+        """The verdict by reading; a statement that needs no reading counts in each.
 
         The only key is empty where there is one way to read the paper.
         """
-        counted = [one for one in self.statements if not one.by_hand]
-        readings = list(dict.fromkeys(one.reading for one in counted if one.reading)) or [""] * bool(counted)
-        found = {}
-        for reading in readings:
-            shares = [one.share for one in counted if one.reading in ("", reading)]
-            found[reading] = sum(shares) / len(shares)
-        return found
+        counted = self.counted
+        names = list(dict.fromkeys(one.reading for one in counted if one.reading)) or [""] * bool(counted)
+        return {name: _verdict([one for one in counted if one.reading in ("", name)]) for name in names}
+
+    def breakers(self, statement: Statement) -> tuple[tuple[str, str], ...]:
+        """The mutants under which the statement falls by a step at least, each with what becomes of it."""
+        return tuple(
+            (mutant.name, after)
+            for mutant in self.mutants
+            for text, reading, after in mutant.fell
+            if (text, reading) == (statement.text, statement.reading)
+        )
 
     @property
     def causes(self) -> tuple[str, ...]:
         """Why statements fail, each once."""
         return tuple(dict.fromkeys(one.cause for one in self.statements if one.share < 1 and one.cause))
+
+
+def _verdict(statements: Sequence[Statement]) -> str:
+    """The rule of `Entry.verdict` for one reading."""
+    if any(one.judgement == FAILS or not one.is_explained for one in statements):
+        return NOT_REPRODUCED
+    if any(one.timed for one in statements):
+        return TIMED
+    return REPRODUCED if all(one.judgement == HOLDS for one in statements) else DIFFERENT
 
 
 @dataclass(frozen=True)
@@ -188,6 +241,28 @@ class Result:
     def counts(self) -> dict[str, int]:
         """Entries per verdict."""
         return {verdict: sum(one.verdict == verdict for one in self.entries) for verdict in VERDICTS}
+
+    def lines(self) -> list[dict[str, str]]:
+        """Every statement by itself, as the lines of one table: what became of it, and under what it falls."""
+        return [
+            {
+                "Figure or table": entry.heading,
+                "It states": one.text,
+                "Reading": one.reading,
+                "Judgement": "by hand" if one.by_hand else one.judgement,
+                "Cases": f"{one.held} of {one.cases}",
+                "Here": one.found,
+                "Least effect": one.least,
+                "Counted from": one.oracle,
+                "Falls under": "; ".join(f"{name} ({after})" for name, after in entry.breakers(one)),
+                "Cause": one.cause,
+                "Tried": one.tried,
+                "Seconds": "yes" if one.timed else "",
+                "Verdict of the row": entry.verdict,
+            }
+            for entry in self.entries
+            for one in entry.statements
+        ]
 
     def study_of(self, label: str) -> Study | None:
         """The run behind a figure."""
@@ -225,7 +300,7 @@ class Result:
                 **{
                     **one,
                     "statements": tuple(Statement(**line) for line in one.get("statements", ())),
-                    "mutants": tuple(Mutant(**line) for line in one.get("mutants", ())),
+                    "mutants": tuple(_mutant(line) for line in one.get("mutants", ())),
                 }
             )
             for one in read["entries"]
@@ -241,6 +316,10 @@ class Result:
         stated = tuple(Stated(**{**one, "judged": tuple(one["judged"])}) for one in read.get("stated", ()))
         parts = {"entries": entries, "studies": studies, "plots": plots, "experiments": experiments, "stated": stated}
         return cls(**{**read, **parts})
+
+
+def _mutant(read: Mapping[str, Any]) -> Mutant:
+    return Mutant(**{**read, "fell": tuple(tuple(one) for one in read.get("fell", ()))})
 
 
 def _curve(read: Mapping[str, Any]) -> Curve:

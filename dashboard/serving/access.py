@@ -17,14 +17,13 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from anoncore import DataError
-from dashboard.markdown import escaped
-from dashboard.serving import settings
+from dashboard.serving import settings, sign_ins
 
 Right = Literal["look", "upload", "paths"]
 RIGHTS: tuple[Right, ...] = ("look", "upload", "paths")
 CLOCK_SECONDS = 300.0
 """How far the provider's clock may be ahead of this machine's."""
-MOST_UPLOADERS = 4_096
+MOST_VISITS = 4_096
 SHOWN_DIGITS = 8
 """Of the digest of issuer and subject, those that stand behind a name that the person may have chosen."""
 SENTENCES: Mapping[Right, str] = {
@@ -51,8 +50,16 @@ class Person:
         return right in self.rights
 
 
+@dataclass(frozen=True)
+class Visit:
+    """Whose a browser session is, and whether they may upload."""
+
+    person: str
+    may_upload: bool
+
+
 ANYBODY = Person("", "", frozenset(RIGHTS))
-_uploaders: dict[str, bool] = {}
+_visits: dict[str, Visit] = {}
 
 
 def claims() -> dict[str, Any]:
@@ -61,12 +68,20 @@ def claims() -> dict[str, Any]:
     return found if found.get("is_logged_in") else {}
 
 
+def cookies() -> Mapping[str, str]:
+    """The cookies with which this visitor's page was opened."""
+    return st.context.cookies.to_dict()
+
+
 def person() -> Person | None:
     """The visitor of this session; None for one who has yet to sign in, or whose sign-in has become too old."""
     found = settings.current()
     if not found.has_sign_in:
         return ANYBODY
-    return person_of(claims(), found, time.time())
+    here = person_of(claims(), found, time.time())
+    listed = sign_ins.of(cookies())
+    # The claims are those of the cookie with which the page was opened; signing out ends it in every tab.
+    return here if here is not None and listed is not None and listed.person in ("", here.id) else None
 
 
 def person_of(claims: Mapping[str, Any], found: settings.Settings, now: float) -> Person | None:
@@ -104,17 +119,24 @@ def _fits(entry: str, claims: Mapping[str, Any], found: settings.Settings) -> bo
         return wanted in value if isinstance(value, list) else isinstance(value, str) and value == wanted
     email = _email(claims, found)
     if entry.startswith("*@"):
-        return email.rpartition("@")[2] == entry[2:].lower() and bool(email)
-    return email == entry.lower() and bool(email)
+        return email.rpartition("@")[2] == _in_small_letters(entry[2:]) and bool(email)
+    return email == _in_small_letters(entry) and bool(email)
 
 
 def _email(claims: Mapping[str, Any], found: settings.Settings) -> str:
     """The person's address in small letters; empty where the provider does not vouch for it."""
     value, is_verified = claims.get("email"), claims.get("email_verified")
-    if not isinstance(value, str) or value.count("@") != 1:
+    if not isinstance(value, str) or value.count("@") != 1 or not value.isprintable() or " " in value:
         return ""
-    is_doubtful = is_verified is not True if found.sign_in.require_verified_email else is_verified is False
-    return "" if is_doubtful else value.lower()
+    # Providers that need not vouch may still say that they do not: false, "false", 0, or whatever else is no yes.
+    is_vouched_for = is_verified is True
+    is_silent = not found.sign_in.require_verified_email and (is_verified is None or is_verified in ("true", 1))
+    return _in_small_letters(value) if is_vouched_for or is_silent else ""
+
+
+def _in_small_letters(address: str) -> str:
+    """An address with its ASCII letters small: the Kelvin sign and others would become letters of somebody else's."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in address)
 
 
 def may(right: Right) -> bool:
@@ -145,7 +167,7 @@ def require(right: Right) -> None:
 def admit() -> bool:
     """Let the visitor in, or draw the page on which they sign in or learn that they may not; whether they are in."""
     here = person()
-    _note_session(here is not None and here.may("upload"))
+    _note_session(here)
     if here is not None and here.may("look"):
         return True
     st.title("anoncore")
@@ -154,6 +176,9 @@ def admit() -> bool:
         if st.button("Sign in", type="primary", key="sign-in"):
             st.login()
         return False
+    # It brings the library, which takes seconds, and the gate needs this module before the server can answer.
+    from dashboard.markdown import escaped
+
     st.error(escaped(refusal("look")))
     sign_out_button()
     return False
@@ -170,6 +195,8 @@ def render() -> None:
     here = person()
     if here is None or not here.id:
         return
+    from dashboard.markdown import escaped
+
     st.caption("Signed in as")
     st.markdown(f"**{escaped(here.name)}**")
     if not here.may("upload"):
@@ -177,18 +204,27 @@ def render() -> None:
     sign_out_button()
 
 
-def _note_session(may_upload: bool) -> None:
-    """Remember whether this browser session may upload; the gate, which sees only its id, asks for it."""
+def _note_session(here: Person | None) -> None:
+    """Remember whose browser session this is; the gate, which sees only its id, asks for it."""
+    if here is not None and here.id and sign_ins.name(cookies(), here.id, here.name):
+        from dashboard.serving import audit
+
+        audit.record("signed in", here.name, rights=sorted(here.rights))
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return
-    _uploaders[context.session_id] = may_upload
-    if len(_uploaders) > MOST_UPLOADERS and runtime.exists():
+    _visits[context.session_id] = Visit("" if here is None else here.id, here is not None and here.may("upload"))
+    if len(_visits) > MOST_VISITS and runtime.exists():
         is_there = runtime.get_instance().is_active_session
-        for gone in [session for session in list(_uploaders) if not is_there(session)]:
-            _uploaders.pop(gone, None)
+        for gone in [session for session in list(_visits) if not is_there(session)]:
+            _visits.pop(gone, None)
 
 
-def session_may_upload(session: str) -> bool:
-    """Whether the browser session of this id may upload files."""
-    return _uploaders.get(session, False)
+def visit(session: str) -> Visit | None:
+    """Whose the browser session of this id is; None for one that no page was drawn for."""
+    return _visits.get(session)
+
+
+def sessions_of(person: str) -> list[str]:
+    """The browser sessions of a person."""
+    return [session for session, found in list(_visits.items()) if found.person == person]

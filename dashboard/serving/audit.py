@@ -1,14 +1,17 @@
 """The record of who loaded, ran and took away what, and when: one JSON object a line, added to a file.
 
-It holds digests and settings and never a value, a name of a column or a name of a file. What cannot be recorded is not
-done: whoever asked for a record would not learn of it otherwise.
+It holds digests and settings and never a value, a name of a column or a name of a file. Digests are made with a key of
+the server: who knows all of a table but one cell would find that cell by a few guesses otherwise. What cannot be
+recorded is not done: whoever asked for a record would not learn of it otherwise.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,6 +25,8 @@ from anoncore import DataError
 from dashboard.serving import counts, settings
 
 ONLY_OWNER = 0o600
+PLAIN_DIGEST = re.compile(r"[0-9a-f]{64}")
+"""A SHA-256 as text."""
 _lock = threading.Lock()
 _logger = logging.getLogger(__name__)
 
@@ -32,7 +37,8 @@ def record(what: str, who: str, **facts: Any) -> None:
     path = settings.current().audit.file
     if not path:
         return
-    line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "who": who, "what": what, **facts}
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    line = {"time": now, "who": who, "what": what, **{name: _without_plain(value) for name, value in facts.items()}}
     text = json.dumps(line, ensure_ascii=True, default=str) + "\n"
     try:
         with _lock:
@@ -51,6 +57,22 @@ def record(what: str, who: str, **facts: Any) -> None:
             "What is done here must be recorded, and the record cannot be written now, so nothing was done; tell those "
             "who run this server."
         ) from None
+
+
+def keyed(digest: str) -> str:
+    """A digest as the record holds it: nobody without the key can tell of what it is."""
+    found = settings.current()
+    key = settings.key_of(found.audit.key or found.workspaces.key)
+    return hmac.digest(hmac.digest(key, b"record", "sha256"), digest.encode(), "sha256").hex()
+
+
+def _without_plain(value: Any) -> Any:
+    """What is recorded, with each plain digest in it made with the key."""
+    if isinstance(value, str):
+        return keyed(value) if PLAIN_DIGEST.fullmatch(value) else value
+    if isinstance(value, Mapping):
+        return {name: _without_plain(item) for name, item in value.items()}
+    return [_without_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def taken_away(who: str, what: str, make: Callable[[], str | bytes], **facts: Any) -> Callable[[], str | bytes]:

@@ -23,7 +23,7 @@ from dashboard.serving.vault import Vault
 from dashboard.session_file import BuiltIn, Coded, Saved
 from dashboard.workspace import Workspace
 
-SESSION, PEOPLE = "session", "people"
+SESSION, PEOPLE, SIGN_INS = "session", "people", "sign-ins"
 LENGTH_BYTES = 8
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
@@ -90,11 +90,10 @@ def _write(place: Vault, here: Workspace, wishes: Wishes | None) -> None:
     group = place.name_of(here.id)
     content, tables = session_file.parts(here, wishes)
     names: dict[str, str] = {}
-    there = {path.name for path in place.files(group)}
     for number, table in enumerate(tables):
         if table.builtin is None:
             name = names[str(number)] = _table_files.setdefault(table.id, place.name_of(f"{here.id} {table.id}"))
-            if name not in there:
+            if not place.holds(group, name):
                 packed = session_file.table_content(table)
                 if len(packed) > MOST_BYTES:
                     raise DataError(f"The table takes more than {MOST_BYTES >> 20} MB when it is packed.")
@@ -106,7 +105,7 @@ def _write(place: Vault, here: Workspace, wishes: Wishes | None) -> None:
         place.write(PEOPLE, place.name_of(here.owner), here.id.encode())
     for path in place.files(group):
         if path.name not in {SESSION, *names.values()}:
-            path.unlink(missing_ok=True)
+            place.remove(group, path.name)
 
 
 def load(id: str, built_in: BuiltIn, coded: Coded) -> Kept | None:
@@ -182,10 +181,12 @@ def sweep(keep_seconds: float) -> None:
     oldest = time.time() - keep_seconds
     with _lock:
         for group in list(place.groups()):
+            if group == SIGN_INS:
+                continue
             if group == PEOPLE:
                 stale = [path for path in place.files(group) if _is_older(path, oldest)]
                 for path in stale:
-                    path.unlink(missing_ok=True)
+                    place.remove(group, path.name)
             elif all(_is_older(path, oldest) for path in place.files(group)):
                 place.remove(group)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 from anoncore import ParameterError
 from anoncore.base.memory import resident_memory
@@ -44,13 +45,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer one of the two questions."""
-        if self.path == "/metrics":
+        if not self._is_asked_by_name():
+            self._answer(421, "This server is not asked for under that name.\n", "text/plain; charset=utf-8")
+        elif self.path == "/metrics":
             self._answer(200, text(), TEXT)
         elif self.path == "/health":
             problem = problem_now()
             self._answer(503 if problem else 200, f"{problem or 'ok'}\n", "text/plain; charset=utf-8")
         else:
             self._answer(404, "There are /metrics and /health.\n", "text/plain; charset=utf-8")
+
+    def _is_asked_by_name(self) -> bool:
+        """Whether the request names this machine, where only this machine may ask: pages of other sites do not."""
+        if settings.current().metrics.address not in settings.LOCAL_HOSTS:
+            return True
+        try:
+            return urlsplit(f"//{self.headers.get('Host', '')}").hostname in settings.LOCAL_HOSTS
+        except ValueError:
+            return False
 
     def _answer(self, status: int, text: str, kind: str) -> None:
         body = text.encode()

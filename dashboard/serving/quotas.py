@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from streamlit import runtime
 
 from anoncore import DataError
 from anoncore.base import memory
 from dashboard import garbage
-from dashboard.serving import settings
+from dashboard.serving import access, settings
 
 FOR_WORK = 0.2
 """The share of the memory that no table may take, so that methods can still run on those that are loaded."""
@@ -17,10 +21,14 @@ FOR_A_JOB = 0.05
 """The share of the memory that must be free when a computation begins."""
 UPLOAD_FACTOR = 2
 """An upload lies in memory once when it has come, and a second time for a moment while it is taken in."""
+UPLOADS_AT_ONCE = 8
+"""How many files of one person may be on their way at a time."""
+PER_PERSON = 2
+"""How many of the largest files one person's uploads may take together."""
 WAIT_SECONDS = 120.0
 _turn = threading.Lock()
 _uploads = threading.Lock()
-_on_the_way: dict[int, int] = {}
+_on_the_way: list[Upload] = []
 
 
 def start() -> None:
@@ -95,25 +103,73 @@ def job_refusal(n_jobs: int) -> str:
     return ""
 
 
-def upload_refusal(n_bytes: int | None) -> str:
-    """Why an upload of so many bytes (None: it does not say) may not begin; empty if it may."""
+@dataclass(eq=False)
+class Upload:
+    """An upload that is on its way: whose it is, and how many bytes of it have come."""
+
+    owner: str
+    received: int = 0
+
+
+def upload_refusal(owner: str, n_bytes: int | None) -> tuple[int, str]:
+    """Why an upload of so many bytes (None: it does not say) may not begin, with the status of the answer; empty if it
+    may.
+
+    What others have announced and not sent counts for nothing: whoever announces much and sends nothing would keep
+    everybody else from loading. Where one person's files take as much as one may have, the oldest make room.
+    """
+    with _uploads:
+        own = [upload for upload in _on_the_way if upload.owner == owner]
+    if len(own) >= UPLOADS_AT_ONCE:
+        return 429, f"{len(own)} of your files are being loaded; wait until one of them is there."
+    if n_bytes is None:
+        return 411, "This server takes only uploads that say how long they are."
+    most = PER_PERSON * (settings.current().server.upload_megabytes << 20)
+    if not _make_room(owner, most - n_bytes - sum(upload.received for upload in own)):
+        return 413, f"Your files would take more than the {most >> 20:,} MB that one person's may take here."
+    return 507, full_refusal(n_bytes)
+
+
+def full_refusal(n_more: int = 0) -> str:
+    """Why so many bytes cannot be taken in besides all that are on their way; empty if they can."""
     if not settings.current().quotas.memory_megabytes:
         return ""
-    if n_bytes is None:
-        return "This server takes only uploads that say how long they are."
     with _uploads:
-        needed = UPLOAD_FACTOR * (n_bytes + sum(_on_the_way.values()))
+        needed = UPLOAD_FACTOR * (n_more + sum(upload.received for upload in _on_the_way))
     return _full() if needed > free_for_tables() else ""
 
 
+def _make_room(owner: str, room: int) -> bool:
+    """Let go of a person's oldest uploaded files until all take at most so many bytes; whether they do.
+
+    A table that was loaded is in the workspace, and its file is needed no more.
+    """
+    if not runtime.exists():
+        return room >= 0
+    manager: Any = runtime.get_instance().uploaded_file_mgr
+    sessions = [owner.removeprefix("session ")] if owner.startswith("session ") else access.sessions_of(owner)
+    held = [
+        (session, file.file_id, len(file.data))
+        for session in sessions
+        for file in list(manager.file_storage.get(session, {}).values())
+    ]
+    taken = sum(n_bytes for _, _, n_bytes in held)
+    for session, file_id, n_bytes in held:
+        if taken <= room:
+            break
+        manager.remove_file(session, file_id)
+        taken -= n_bytes
+    return taken <= room
+
+
 @contextmanager
-def upload(n_bytes: int) -> Iterator[None]:
-    """Count an upload that is on its way."""
-    key = object()
+def upload(owner: str) -> Iterator[Upload]:
+    """Count an upload that is on its way, by what has come of it."""
+    found = Upload(owner)
     with _uploads:
-        _on_the_way[id(key)] = n_bytes
+        _on_the_way.append(found)
     try:
-        yield
+        yield found
     finally:
         with _uploads:
-            del _on_the_way[id(key)]
+            _on_the_way.remove(found)

@@ -46,6 +46,7 @@ class Server:
     public_url: str = _key("")
     allowed_hosts: tuple[str, ...] = _key(())
     upload_megabytes: int = _key(200, 1, 2_000)
+    token: str = _key("", secret=True)
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,10 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Audit:
-    """The file that records who did what; empty: nothing is recorded."""
+    """The file that records who did what; empty: nothing is recorded. Without a key of its own, that of workspaces."""
 
     file: str = _key("")
+    key: str = _key("", secret=True)
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,6 @@ class Settings:
     def has_sign_in(self) -> bool:
         """Whether visitors must say who they are."""
         return bool(self.sign_in.metadata_url)
-
-    @property
-    def is_guarded(self) -> bool:
-        """Whether uploads must be looked at before they are taken in."""
-        return self.has_sign_in or self.quotas.memory_megabytes > 0
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -302,14 +299,31 @@ def _check(settings: Settings) -> None:
     _check_kept(settings.workspaces)
     if settings.audit.file:
         _check_place("audit.file", Path(settings.audit.file).parent)
+        _check_audit_key(settings)
         if Path(settings.audit.file).is_dir():
             raise ParameterError(f"audit.file is the folder '{settings.audit.file}'; name a file in it.")
     if settings.metrics.port and settings.metrics.port == settings.server.port:
         raise ParameterError(f"metrics.port is {settings.metrics.port}, the port of the page; choose another one.")
 
 
+def _check_audit_key(settings: Settings) -> None:
+    variable = next(key.variable for key in all_keys() if key.text == "audit.key")
+    if not settings.audit.key and not settings.workspaces.key:
+        raise ParameterError(
+            f"audit.file is '{settings.audit.file}', and there is no key for the digests in it, which would tell of "
+            f"tables; set the variable {variable} to the output of: openssl rand -base64 32."
+        )
+    if settings.audit.key:
+        key_of(settings.audit.key, "audit.key")
+
+
 def _check_server(settings: Settings) -> None:
     server = settings.server
+    if server.token and len(server.token) < LEAST_SECRET:
+        raise ParameterError(
+            f"server.token has {len(server.token)} characters; let ANONCORE_SERVER_TOKEN have at least {LEAST_SECRET} "
+            "random ones (openssl rand -hex 32), or leave it out, so that each start makes one."
+        )
     path = server.base_path
     if path and (path != path.strip("/") or any(mark in path for mark in "?#%\\ ") or "//" in path):
         raise ParameterError(
@@ -428,7 +442,7 @@ def _check_kept(kept: Kept) -> None:
     _require_packages("workspaces.folder", "cryptography")
 
 
-def key_of(text: str) -> bytes:
+def key_of(text: str, name: str = "workspaces.key") -> bytes:
     """The bytes of a key. Raises ParameterError for a text that is none; the text itself is never shown."""
     try:
         found = base64.b64decode(text, validate=True)
@@ -436,7 +450,7 @@ def key_of(text: str) -> bytes:
         found = b""
     if len(found) != KEY_BYTES:
         raise ParameterError(
-            f"workspaces.key is no key of {KEY_BYTES} bytes in base64; take the output of: openssl rand -base64 32."
+            f"{name} is no key of {KEY_BYTES} bytes in base64; take the output of: openssl rand -base64 32."
         )
     return found
 

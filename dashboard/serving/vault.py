@@ -1,15 +1,19 @@
 """Files of one folder that nobody can read, exchange or change without the key: AES-256-GCM, a new nonce each time.
 
 The name of a file goes into its check, so that one file cannot stand in for another. Names are made with the key too,
-so that they tell nothing of what they stand for.
+so that they tell nothing of what they stand for. A ledger beside the folders says which writing of each file is the
+last one, so that an older file, put back, is not opened; while the program runs it knows the ledger by heart.
 """
 
 from __future__ import annotations
 
 import hmac
+import json
+import logging
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
@@ -17,11 +21,14 @@ from pathlib import Path
 
 from anoncore import DataError
 
-NONCE_BYTES = 12
-MARK = b"anoncore workspace 1\n"
+NONCE_BYTES, TAG_BYTES = 12, 16
+MARK = b"anoncore workspace 2\n"
 """What every file begins with; another form of file would begin otherwise."""
 ONLY_OWNER, FOLDER_RIGHTS = 0o600, 0o700
 ENDING = ".part"
+LEDGER = b"the ledger"
+"""What the ledger is bound to; no file of a folder is called so."""
+_logger = logging.getLogger(__name__)
 
 
 class Vault:
@@ -34,6 +41,10 @@ class Vault:
         self.folder = folder
         self._cipher = AESGCM(hmac.digest(key, b"content", "sha256"))
         self._naming = hmac.digest(key, b"names", "sha256")
+        self._lock = threading.RLock()
+        # Another key is another ledger: whoever starts with a wrong one destroys nothing.
+        self._ledger_name = f"ledger-{self.name_of('ledger')}"
+        self._ledger = self._read_ledger()
 
     def name_of(self, text: str) -> str:
         """What a text is called in this folder; without the key nobody can tell one from the other."""
@@ -41,10 +52,38 @@ class Vault:
 
     def write(self, group: str, name: str, content: bytes) -> None:
         """Write a file as a whole or not at all."""
-        folder = self.folder / group
-        folder.mkdir(mode=FOLDER_RIGHTS, exist_ok=True)
+        (self.folder / group).mkdir(mode=FOLDER_RIGHTS, exist_ok=True)
+        key = f"{group}/{name}"
         nonce = os.urandom(NONCE_BYTES)
-        sealed = self._cipher.encrypt(nonce, content, _bound_to(group, name))
+        with self._lock:
+            # Until the file is there, the ledger says that it may be either: so a crash in between loses nothing.
+            before = self._ledger.get(key, [])
+            self._enter({key: [*before, nonce.hex()]})
+            try:
+                self._put(self.folder / group, name, nonce, content, _bound_to(group, name))
+            except BaseException:
+                self._ledger = {**self._ledger, key: before}
+                raise
+            self._enter({key: [nonce.hex()]})
+
+    def read(self, group: str, name: str) -> bytes | None:
+        """The content of a file; None where there is none.
+
+        Raises DataError for one that was changed, cut off, exchanged, written with another key, or is not the one that
+        was written last.
+        """
+        try:
+            sealed = (self.folder / group / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        content, nonce = self._opened(sealed, _bound_to(group, name))
+        with self._lock:
+            if nonce.hex() not in self._ledger.get(f"{group}/{name}", []):
+                raise DataError("A kept workspace is not the one that was written last, so it is not opened.")
+        return content
+
+    def _put(self, folder: Path, name: str, nonce: bytes, content: bytes, bound: bytes) -> None:
+        sealed = self._cipher.encrypt(nonce, content, bound)
         path = folder / name
         part = folder / f"{name}-{secrets.token_hex(4)}{ENDING}"
         try:
@@ -59,26 +98,47 @@ class Vault:
             part.unlink(missing_ok=True)
             raise
 
-    def read(self, group: str, name: str) -> bytes | None:
-        """The content of a file; None where there is none.
-
-        Raises DataError for one that was changed, exchanged, or written with another key.
-        """
+    def _opened(self, sealed: bytes, bound: bytes) -> tuple[bytes, bytes]:
+        """The content of a file and the nonce with which it was written. Raises DataError for any other file."""
         from cryptography.exceptions import InvalidTag
 
-        try:
-            content = (self.folder / group / name).read_bytes()
-        except FileNotFoundError:
-            return None
         begin = len(MARK) + NONCE_BYTES
         try:
-            if not content.startswith(MARK):
+            if not sealed.startswith(MARK) or len(sealed) < begin + TAG_BYTES:
                 raise InvalidTag
-            return self._cipher.decrypt(content[len(MARK) : begin], content[begin:], _bound_to(group, name))
+            nonce = sealed[len(MARK) : begin]
+            return self._cipher.decrypt(nonce, sealed[begin:], bound), nonce
         except InvalidTag:
             raise DataError(
                 "A kept workspace was changed, or written with another key, and cannot be opened."
             ) from None
+
+    def _read_ledger(self) -> dict[str, list[str]]:
+        """The nonces of each file, of which one is that of its last writing; none where the ledger cannot be opened."""
+        path = self.folder / self._ledger_name
+        try:
+            found: dict[str, list[str]] = json.loads(self._opened(path.read_bytes(), LEDGER)[0])
+        except FileNotFoundError:
+            return {}
+        except DataError:
+            _logger.error("The ledger of kept workspaces was changed, so none of them is opened")
+            return {}
+        return {key: nonces for key, nonces in found.items() if (self.folder / key).exists()}
+
+    def _enter(self, entries: dict[str, list[str]]) -> None:
+        """Write the ledger with these entries, or without those that are empty."""
+        found = {key: nonces for key, nonces in {**self._ledger, **entries}.items() if nonces}
+        if found:
+            self._put(self.folder, self._ledger_name, os.urandom(NONCE_BYTES), json.dumps(found).encode(), LEDGER)
+        else:
+            # Without a ledger no file is opened.
+            (self.folder / self._ledger_name).unlink(missing_ok=True)
+        self._ledger = found
+
+    def holds(self, group: str, name: str) -> bool:
+        """Whether there is a file that was written here and can be opened."""
+        with self._lock:
+            return f"{group}/{name}" in self._ledger and (self.folder / group / name).exists()
 
     def touch(self, group: str, name: str) -> None:
         """Note that a file is still in use."""
@@ -96,9 +156,17 @@ class Vault:
         with suppress(FileNotFoundError):
             yield from sorted((self.folder / group).iterdir())
 
-    def remove(self, group: str) -> None:
-        """Remove a folder with all its files."""
-        shutil.rmtree(self.folder / group, ignore_errors=True)
+    def remove(self, group: str, name: str | None = None) -> None:
+        """Remove a file, or a folder with all its files, for good: put back, they are not opened."""
+        with self._lock:
+            begin = f"{group}/{name or ''}"
+            keys = [key for key in self._ledger if (key == begin if name else key.startswith(begin))]
+            if keys:
+                self._enter({key: [] for key in keys})
+        if name is None:
+            shutil.rmtree(self.folder / group, ignore_errors=True)
+        else:
+            (self.folder / group / name).unlink(missing_ok=True)
 
 
 def _bound_to(group: str, name: str) -> bytes:

@@ -259,8 +259,7 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     if run.release.is_synthetic:
         for note in run.release.notes:
             st.caption(escaped(note))
-    export.downloads(run)
-    takeaway.render(run)
+    takeaway.render(run, export.downloads(run))
     state.select_run(run.id)
     routes.link("export", "See the tables as they are published")
 

@@ -14,7 +14,7 @@ from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone, op
 from dashboard.board.wishes import Column
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit, quotas, uploads
-from dashboard.views import parts
+from dashboard.views import certificate_check, parts
 
 _TURN = "board_open_turn"
 WHOSE: Mapping[Rows, tuple[str, str]] = {
@@ -43,6 +43,7 @@ def add() -> bool:
         accept_multiple_files=True,
         help="Several files are one release: tables that a column such as group joins, or fragments.",
     )
+    certificate_check.draw([(file.name, file.getvalue()) for file in files or ()], turn)
     usual = usual_title([file.name for file in files]) if files else ""
     rows = st.radio(
         f"Do these rows belong to the people of {escaped(table.name)}?",
@@ -80,8 +81,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
     """The release in files, or a sentence that says why it cannot be read."""
     try:
         access.require("upload")
-        with quotas.loading(state.make_room):
-            found = opened_files(files, title, rows, uploads.most_bytes())
+        found = opened_files(files, title, rows, uploads.most_bytes(), state.workspace_id(), state.make_room)
         for name, frame in found.frames.items():
             quotas.require_rows(len(frame), f"'{name}'")
             audit.record("loaded", state.workspace().who, table=found.digest, rows=len(frame), beside=True)

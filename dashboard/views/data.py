@@ -15,11 +15,11 @@ import streamlit as st
 from anoncore import AnonymizationError, datasets
 from anoncore.base.texts import share_text, size_text
 from anoncore.recipes.source import load_source
-from anoncore.sources import read_table, table_sheets
 from anoncore.sources.table_files import DATABASES
 from anoncore.table.summary import ColumnSummary, summarize
-from dashboard import compute, own_machine, routes, state
+from dashboard import compute, own_machine, reading, routes, state
 from dashboard.charts import tables as charts
+from dashboard.charts.layout import as_text
 from dashboard.markdown import escaped
 from dashboard.serving import access, quotas, settings, uploads
 from dashboard.state import LoadedTable
@@ -159,16 +159,17 @@ def load_place(asked: TablePlace) -> None:
     """Read a table by its path or address, and make it the table. Raises DataError and keeps the previous one."""
     if settings.current().has_sign_in:
         access.require("paths")
-    with quotas.loading(state.make_room), asked.brought_here() as here:
+    with asked.brought_here() as here:
         path = Path(str(here.path))
         if path.is_dir() or path.suffix.lower() in DATABASES:
-            frame = load_source(here, Path())
+            with quotas.loading(state.make_room):
+                frame = load_source(here, Path())
             # Equal values under other names are another table.
             cells = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
             digest = sha256(repr(list(frame.columns)).encode() + cells).hexdigest()
             state.load_frame(frame, asked.name, digest, ())
             return
-        source = read_table(path, max_bytes=uploads.most_bytes())
+        source = reading.table_at(path, uploads.most_bytes(), state.workspace_id(), state.make_room)
         state.load_frame(source.frame, asked.name, source.digest, source.notes)
 
 
@@ -189,7 +190,7 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:
     held = state.session("upload_sheets")
     if held is None or held[0] != file_id:
         try:
-            held = (file_id, table_sheets(content, name, max_bytes=uploads.most_bytes()))
+            held = (file_id, reading.sheets(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room))
         except (AnonymizationError, MemoryError):
             held = (file_id, ())
         state.set_session("upload_sheets", held)
@@ -209,8 +210,7 @@ def load_upload(content: bytes, name: str, sheet: str | None = None) -> None:
     Raises DataError and keeps the previous table if that fails.
     """
     access.require("upload")
-    with quotas.loading(state.make_room):
-        source = read_table(content, name, sheet=sheet, max_bytes=uploads.most_bytes())
+    source = reading.table(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room, sheet=sheet)
     if sheet is None:
         state.load_frame(source.frame, source.name, source.digest, source.notes)
         return
@@ -297,7 +297,7 @@ def _columns(table: LoadedTable, summaries: tuple[ColumnSummary, ...]) -> None:
             st.info("Every cell of this column is empty.")
             return
         st.plotly_chart(
-            charts.distribution(summary),
+            as_text(charts.distribution(summary)),
             key="distribution",
             config={"displayModeBar": False},
             alt=f"Distribution of {summary.name}",

@@ -10,14 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Release
+from anoncore.base.random_numbers import is_guessable
 from anoncore.publishing.export import EXCEL_ROWS, FileFormat
 from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
+from anoncore.publishing.signing.released import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard import compute, state
 from dashboard.serving import audit
 from dashboard.state import Run
-from dashboard.views import insensitive, left_out, parts, takeaway, verdicts
+from dashboard.views import insensitive, left_out, parts, signature, takeaway, verdicts
 
 PREVIEW_ROWS = 50
 NUMBERS: dict[Numbers, str] = {"text": "Text: 20-29", "bounds": "Bounds: 20 and 29", "midpoints": "Midpoints: 24.5"}
@@ -42,28 +44,35 @@ def render() -> None:
     st.subheader("What holds, and what does not")
     verdicts.render(run)
     insensitive.mend(run)
-    downloads(run)
+    signer = downloads(run)
     _contents(run)
-    takeaway.render(run)
+    takeaway.render(run, signer)
 
 
 def seed_warning(run: Run) -> None:
-    seeds = () if run.algorithm is None else run.algorithm.seeds
-    seed = next((one for one in seeds if one is not None), None)
-    if seed is None:
+    """Say that a seed can be guessed, and ask whether the release is to have a certificate all the same."""
+    if run.algorithm is None or not run.algorithm.has_guessable_seed:
         return
+    seed = next(one for one in run.algorithm.seeds if is_guessable(one))
     st.warning(
         f"This run has the seed {seed}, so it can be repeated, and whoever knows or guesses the seed can "
         "undo its random choices. Don't publish it: empty the field Seed and run again."
     )
+    st.checkbox(
+        "Certify it although its seed can be guessed",
+        key=takeaway.guessable_key(run),
+        help="For releases that stay in the house, or whose readers may know everything. The certificate says that the "
+        "seed was given, and not which it is.",
+    )
 
 
-def downloads(run: Run) -> None:
-    """One button per format; the file is made when it is clicked."""
+def downloads(run: Run) -> signature.Signer | None:
+    """One button per format; the file is made when it is clicked. Gives who signs the certificate."""
     st.subheader("Download the release")
     _choose_numbers(run)
     several = len(run.release.fragments) > 1
     uncertified = takeaway.uncertified(run)
+    signer = None if uncertified else signature.choose()
     for column, format in zip(st.columns(len(TITLES)), get_args(FileFormat), strict=True):
         title = TITLES[format]
         zipped = several and format != "excel"
@@ -71,7 +80,7 @@ def downloads(run: Run) -> None:
         column.download_button(
             f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
             data=audit.taken_away(
-                state.workspace().who, f"release {format}", _archive(run, format), **audit.of_run(run)
+                state.workspace().who, f"release {format}", _archive(run, format, signer), **audit.of_run(run)
             ),
             file_name=f"{takeaway.file_stem(run)}.zip",
             mime="application/zip",
@@ -89,6 +98,7 @@ def downloads(run: Run) -> None:
         "hold what is shown below and nothing else: no identifier, no number of a row, rows sorted by content. "
         "In CSV and Excel a text that a spreadsheet would run as a formula gets an apostrophe in front."
     )
+    return signer
 
 
 def has_ranges(release: Release) -> bool:
@@ -122,17 +132,21 @@ def _help(format: FileFormat, too_long: bool) -> str:
     }[format]
 
 
-def _archive(run: Run, format: FileFormat) -> Callable[[], bytes]:
-    release = takeaway.chosen_release(run)
+def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = None) -> Callable[[], bytes]:
+    release, asked = takeaway.chosen_release(run), state.asked_of_all(run)
+    guessable = takeaway.may_be_guessed(run)
 
     def make() -> bytes:
-        return release_archive(
+        made = release_archive(
             release,
             takeaway.file_stem(run),
             takeaway.input_key(run),
             format,
             compute.cache_of(run),
+            asked,
+            guessable,
         )
+        return made if signer is None else changed_zip("release.zip", made, lambda text: signer.signed(text.decode()))
 
     return make
 

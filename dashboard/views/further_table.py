@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.sources import read_table
-from dashboard import state
+from dashboard import reading, state
 from dashboard.serving import audit, quotas, uploads
 from dashboard.state import Run
 from dashboard.views import parts
@@ -20,8 +19,9 @@ def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Micro
     held = state.session(f"{key}-table")
     if held is None or held[0] != (file.file_id, run.id):
         try:
-            with quotas.loading(state.make_room):
-                source = read_table(file.getvalue(), file.name, max_bytes=uploads.most_bytes())
+            source = reading.table(
+                file.getvalue(), file.name, uploads.most_bytes(), state.workspace_id(), state.make_room
+            )
             quotas.require_rows(len(source.frame), f"'{file.name}'")
             audit.record("loaded", state.workspace().who, table=source.digest, rows=len(source.frame), beside=True)
             held = ((file.file_id, run.id), run.data.with_same_tags(source.frame))

@@ -96,7 +96,7 @@ def _numbers(found: Headline, run: Run) -> None:
 def _score(place: object, label: str, score: Score | None, form: str) -> None:
     missing = "This release has nothing to measure it on, such as a sensitive attribute."
     value = "–" if score is None else form.format(float(score))
-    place.metric(label, value, help=missing if score is None else score.meaning)  # type: ignore[attr-defined]
+    place.metric(label, value, help=missing if score is None else parts.escaped(score.meaning))  # type: ignore[attr-defined]
 
 
 def _in_words(found: Headline, run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from shutil import disk_usage
 
@@ -13,7 +14,9 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.texts import listing, size_text
 from anoncore.engines.large_run import space_needed
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
+from anoncore.sources.addresses import is_address, shown_address
 from dashboard import forms, large_runs, own_machine, routes, state
 from dashboard.large_runs import Sampled
 from dashboard.markdown import escaped
@@ -236,6 +239,7 @@ def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: 
             output = large_runs.checked_output(text, large)
             workspace = _temporary(elsewhere)
             _space(large, data, workspace or output.parent)
+            require_drawn_seeds(algorithm, False, "Empty the field Seed.")
         except AnonymizationError as error:
             problem = problem or str(error)
     there = output is not None and output.exists()
@@ -315,12 +319,13 @@ def _space(large: Sampled, data: Microdata, folder: Path) -> None:
 
 def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
     """The same run as a file, for the command line."""
-    name = f"{large.source.stem}.toml"
     try:
-        text = large_runs.recipe_of(large, algorithm).dumps()
+        recipe = large_runs.recipe_of(large, algorithm)
+        text = recipe.dumps()
     except AnonymizationError as error:
         st.caption(escaped(str(error)))
         return
+    name = f"{large.source.stem}{'-not-for-publication' if recipe.holds_values_of else ''}.toml"
     place.download_button(  # type: ignore[attr-defined]
         "Recipe (TOML)",
         data=text,
@@ -329,8 +334,11 @@ def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
         key="large-recipe",
         on_click="ignore",
         width="stretch",
-        help="This run as a file; it holds no seed.",
+        help=f"This run as a file; it holds no seed. {escaped(recipe.publication_warning)}".strip(),
     )
     with st.expander("Run it without this page"):
-        st.code(f"anoncore run {name} --engine disk", language="bash")
+        where = str(large.source.place)
+        allowed = ["--allow-address", shown_address(where)] if is_address(where) else ["--allow-path", where]
+        words = ["anoncore", "run", name, "--engine", "disk", *allowed]
+        st.code(shlex.join(words), language="bash")
         st.code(text, language="toml")

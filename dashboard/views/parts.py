@@ -15,6 +15,7 @@ from anoncore import AnonymizationError, Fragment, Microdata, Release, privacy
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
+from dashboard.charts.layout import as_text
 from dashboard.markdown import escaped, reason
 from dashboard.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.state import Run
@@ -201,7 +202,7 @@ def side_by_side(widths: Sequence[int]) -> list[Any]:
 def chart(figure: go.Figure, key: str, caption: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
     """A figure with its caption; `on_select` is called after a click on one of its points."""
     selecting: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(figure, key=key, config=CHART_CONFIG, alt=alt, **selecting)
+    st.plotly_chart(as_text(figure), key=key, config=CHART_CONFIG, alt=alt, **selecting)
     st.caption(caption)
 
 

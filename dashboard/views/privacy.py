@@ -228,12 +228,15 @@ def _beliefs(run: Run, attribute: str) -> None:
     parts.tiles(
         [
             Tile(
-                found.largest.title, share_text(found.largest), found.largest.meaning, f"guessing: {share_text(guess)}"
+                found.largest.title,
+                share_text(found.largest),
+                parts.escaped(found.largest.meaning),
+                f"guessing: {share_text(guess)}",
             ),
             Tile(
                 found.truth.title,
                 share_text(found.truth),
-                found.truth.meaning,
+                parts.escaped(found.truth.meaning),
                 f"guessing: {share_text(found.truth.baseline or 0)}",
             ),
         ]

@@ -11,9 +11,11 @@ from typing import Any
 import streamlit as st
 
 from anoncore import AnonymizationError, Release, ReleaseError, datasets, privacy
+from anoncore.base.texts import listing
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.certification.certifying import require_clear_names
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
 from anoncore.recipes.recipe import Recipe
@@ -24,6 +26,7 @@ from dashboard import compute, state
 from dashboard.serving import audit
 from dashboard.state import Run
 from dashboard.views import parts
+from dashboard.views.signature import Signer
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MEASURES_OF_NOBODY = ("utility.two_way_error",)
@@ -48,10 +51,10 @@ class Paper:
     missing: str = ""
 
 
-def render(run: Run) -> None:
+def render(run: Run, signer: Signer | None = None) -> None:
     """Draw the buttons, each with its sentence, then the recipe's text and the certificate's key."""
     st.subheader("Take away")
-    papers = [_certificate(run), _report(run), *_comparison(run), _mapping(run), *_recipes(run)]
+    papers = [_certificate(run, signer), _report(run), *_comparison(run), _mapping(run), *_recipes(run)]
     for start in range(0, len(papers), 3):
         for column, paper in zip(st.columns(3), papers[start : start + 3], strict=False):
             _button(column, run, paper)
@@ -104,8 +107,24 @@ def chosen_release(run: Run) -> Release:
     return replace(run.release, numbers=st.session_state.get(NUMBERS_KEY, "text"))
 
 
+def guessable_key(run: Run) -> str:
+    """Where the page keeps whether a run is certified although its seed can be guessed."""
+    return f"export-guessable-{run.id}"
+
+
+def may_be_guessed(run: Run) -> bool:
+    """Whether somebody asked for the certificate of a run although its seed can be guessed."""
+    return bool(state.widget_value(guessable_key(run), False))
+
+
 def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
+    try:
+        require_drawn_seeds(
+            run.algorithm, may_be_guessed(run), "Empty the field Seed and run again, or ask for it above."
+        )
+    except AnonymizationError as error:
+        return str(error)
     promised = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
     if run.release.is_synthetic and not promised:
         return "A certificate states what holds of groups of people, and the rows of this table are nobody's."
@@ -120,8 +139,14 @@ def uncertified(run: Run) -> str:
     return ""
 
 
-def _certificate(run: Run) -> Paper:
-    release = chosen_release(run)
+def _certificate(run: Run, signer: Signer | None = None) -> Paper:
+    release, asked, guessable = chosen_release(run), state.asked_of_all(run), may_be_guessed(run)
+
+    def make() -> str:
+        cache, key = compute.cache_of(run), input_key(run)
+        text = certify(release, key, cache=cache, asked=asked, guessable_seed=guessable).dumps()
+        return text if signer is None else signer.signed(text)
+
     return Paper(
         "certificate",
         "Certificate (JSON)",
@@ -129,7 +154,7 @@ def _certificate(run: Run) -> Paper:
         "application/json",
         "For publication: what holds and by whose definition. `anoncore verify` re-checks it from the published files "
         "alone, in any of the formats.",
-        lambda: certify(release, input_key(run), cache=compute.cache_of(run)).dumps(),
+        make,
         uncertified(run),
     )
 
@@ -206,23 +231,26 @@ def _recipes(run: Run) -> list[Paper]:
         found, missing = recipe(run), ""
     except AnonymizationError as error:
         found, missing = None, str(error)
+    held = () if found is None else found.holds_values_of
+    secret = "-not-for-publication" if held else ""
+    warning = f" Not for publication: it holds values of {parts.escaped(listing(held))}." if held else ""
     return [
         Paper(
             "recipe",
             "Recipe (TOML)",
-            ".toml",
+            f"{secret}.toml",
             "application/toml",
             "Source, tags, method and requirements: `anoncore run` makes such a release from it again, also from a "
-            "larger table. A seed is never written into it: with it a reader could undo the random choices.",
+            "larger table. A seed is never written into it: with it a reader could undo the random choices." + warning,
             lambda: found.dumps() if found is not None else "",
             missing,
         ),
         Paper(
             "script",
             "Script (Python)",
-            ".py",
+            f"{secret}.py",
             "text/x-python",
-            "The same recipe as a short Python script, to go on from. It holds no seed either.",
+            "The same recipe as a short Python script, to go on from. It holds no seed either." + warning,
             lambda: python_script(found) if found is not None else "",
             missing,
         ),
@@ -236,6 +264,12 @@ def recipe(run: Run) -> Recipe:
     """
     if run.algorithm is None:
         raise ReleaseError("This release was made elsewhere, so nothing here makes it again.")
+    # To find the rules of its hierarchies may take a second.
+    return compute.cached("dashboard.recipe", run, lambda _release, _numbers: _recipe(run), chosen_release(run).numbers)
+
+
+def _recipe(run: Run) -> Recipe:
+    assert run.algorithm is not None, "its recipe was asked for"
     entry = next((entry for entry in datasets.tables().values() if entry.title == run.table_name), None)
     if entry is None:
         source = Source(path=run.table_name, sheet=run.table.sheet if run.table is not None else None)

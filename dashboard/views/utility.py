@@ -68,16 +68,25 @@ def _headline(run: Run, loss: InformationLoss | None) -> None:
     if loss is not None:
         row.append(
             Tile(
-                loss.title, share_text(loss), f"{loss.meaning} {loss.assumed}".strip(), "0%: exact, 100%: nothing left"
+                loss.title,
+                share_text(loss),
+                f"{parts.escaped(loss.meaning)} {loss.assumed}".strip(),
+                "0%: exact, 100%: nothing left",
             )
         )
     smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
     row += [
-        Tile(size.label, f"{size:,.1f} rows", f"{size.meaning} Best is the k that was asked for.", smallest),
+        Tile(
+            size.label,
+            f"{size:,.1f} rows",
+            f"{parts.escaped(size.meaning)} Best is the k that was asked for.",
+            smallest,
+        ),
         Tile(
             pairs.title,
             compact(float(pairs)),
-            f"{pairs.meaning} Here {pairs:,.0f}, from {n:,} (every row alone) to {compact(float(n) ** 2)} (one group).",
+            f"{parts.escaped(pairs.meaning)} Here {pairs:,.0f}, from {n:,} (every row alone) to "
+            f"{compact(float(n) ** 2)} (one group).",
             f"{pairs / n:,.1f} alike per row",
         ),
     ]
@@ -149,7 +158,7 @@ def _associations(run: Run) -> None:
     maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        parts.tiles([Tile(error.title, f"{error:.4f}", f"{error.meaning} 0: all kept, 1: all lost.")])
+        parts.tiles([Tile(error.title, f"{error:.4f}", f"{parts.escaped(error.meaning)} 0: all kept, 1: all lost.")])
         shown = parts.choice("Shown", list(maps), "utility-map", "Association before, after, or how it changed.")
         lost = error.difference.stack()
         pair = lost.index[int(np.argmin(lost.to_numpy()))]
@@ -181,8 +190,8 @@ def _queries(run: Run) -> None:
     left, right = st.columns([1, 3], gap="medium")
     known = error.relative_error[~np.isnan(error.relative_error)]
     with left:
-        parts.tiles([Tile(error.median.label, share_text(error.median), error.median.meaning)])
-        parts.tiles([Tile(error.label, share_text(error.mean), error.meaning)])
+        parts.tiles([Tile(error.median.label, share_text(error.median), parts.escaped(error.median.meaning))])
+        parts.tiles([Tile(error.label, share_text(error.mean), parts.escaped(error.meaning))])
     with right:
         parts.chart(
             error_curve(known, run_style(run.color_index)),

@@ -36,6 +36,7 @@ def verdict_of(run: Run) -> Verdict:
 def render(run: Run) -> None:
     """Draw both halves of the verdict beside each other."""
     found = verdict_of(run)
+    asked = escaped(found.asked)
     left, right = st.columns(2, gap="medium")
     with left:
         if found.failed:
@@ -43,13 +44,13 @@ def render(run: Run) -> None:
         if found.unjudged:
             st.warning(_box("This cannot be judged:", found.unjudged), icon=":material/question_mark:")
         if found.held and found.breaking:
-            st.error(_box(found.asked, found.held), icon=":material/close:")
+            st.error(_box(asked, found.held), icon=":material/close:")
         elif found.held:
-            st.success(_box("This holds:" if found.failed else found.asked, found.held), icon=":material/check:")
+            st.success(_box("This holds:" if found.failed else asked, found.held), icon=":material/check:")
         if found.promised:
             st.info(_box("What no table can show:", found.promised), icon=":material/handshake:")
         elif not found.held and not found.failed and not found.unjudged:
-            st.info(found.asked)
+            st.info(asked)
     with right:
         if found.not_asked:
             count = len(found.not_asked)

@@ -16,7 +16,7 @@ import pytest
 from anoncore import DataError, Recipe
 from anoncore.base import memory
 from anoncore.base.memory import free_memory, require_memory, resident_memory
-from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.certification.strict_reading import read_published
 from anoncore.sources import read_table
 from dashboard import state
 

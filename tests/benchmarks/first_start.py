@@ -81,7 +81,12 @@ def told(text: str) -> None:
 def environment(cache: Path) -> dict[str, str]:
     """That of a fresh installation whose compiled code lies in `cache`."""
     found = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**found, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(cache)}
+    return {
+        **found,
+        "PYTHONPATH": str(ROOT),
+        "NUMBA_CACHE_DIR": str(cache),
+        "ANONCORE_SERVER_TOKEN": browser.TOKEN,
+    }
 
 
 @contextmanager

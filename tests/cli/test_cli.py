@@ -13,6 +13,7 @@ import pytest
 import anoncore
 from anoncore.algorithms import ALGORITHMS
 from anoncore.cli import main
+from anoncore.publishing.certification import Certificate
 from anoncore.requirements import REQUIREMENTS
 from anoncore.sources import read_table
 
@@ -161,9 +162,34 @@ def test_errors_are_one_sentence_and_leave_no_file(
     assert not output.exists()
 
 
-def test_a_seed_in_the_recipe_is_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", write_recipe(tmp_path, ANATOMY + "\nseed = 1"), "--output", str(tmp_path)]) == 0
+def test_a_release_with_a_seed_is_certified_only_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", write_recipe(tmp_path, ANATOMY + "\nseed = 1"), "--output", str(tmp_path)]
+    before = sorted(tmp_path.iterdir())
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "There is no certificate for a release whose random choices follow from a seed that was given" in said
+    assert all(way in said for way in ("--no-certificate", "--guessable-seed", "guessable_seed = true"))
+    assert sorted(tmp_path.iterdir()) == before
+    assert main([*words, "--no-certificate"]) == 0
     assert "the recipe holds a seed" in capsys.readouterr().err
+    assert main([*words, "--guessable-seed", "--force"]) == 0
+    assert "the recipe holds a seed" in capsys.readouterr().err
+    certificate = Certificate.load(tmp_path / "people-release-certificate.json")
+    assert certificate.method.seed.startswith("given by whoever made the release: whoever guesses it")
+    assert "Whoever guesses that seed can repeat and undo them" in " ".join(certificate.not_checked)
+    asked = "guessable_seed = true\n" + Path(words[1]).read_text().replace("seed = 1", "seed = 2")
+    Path(words[1]).write_text(asked)
+    assert main([*words, "--force"]) == 0
+    assert Certificate.load(tmp_path / "people-release-certificate.json").method.seed == certificate.method.seed
+
+
+def test_a_seed_of_128_bits_is_none_that_can_be_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = write_recipe(tmp_path, ANATOMY + f"\nseed = {(1 << 127) + 5}")
+    assert main(["run", recipe, "--output", str(tmp_path)]) == 0
+    assert "the recipe holds a seed" not in capsys.readouterr().err
+    assert "left out" in Certificate.load(tmp_path / "people-release-certificate.json").method.seed
 
 
 class Terminal(io.StringIO):

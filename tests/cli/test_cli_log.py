@@ -143,7 +143,7 @@ def test_notes_warnings_errors_and_the_end_are_told_in_each_style(tmp_path: Path
     text = RECIPE.replace("mondrian", "random-partition").replace(
         'requirements = [{name = "k-anonymity", k = 3}]', "k = 3"
     )
-    recipe.write_text(text + "seed = 1\n", encoding="utf-8")
+    recipe.write_text("guessable_seed = true\n" + text + "seed = 1\n", encoding="utf-8")
     seed = "the recipe holds a seed"
     assert main(["run", str(recipe), "--output", str(tmp_path / "a"), "--quiet"]) == 0
     said = capsys.readouterr()

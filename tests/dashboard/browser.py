@@ -18,7 +18,9 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
-APP = ROOT / "dashboard" / "app.py"
+APP = ROOT / "dashboard" / "guarded_app.py"
+TOKEN = "t" * 40
+"""The token of the dashboards that tests start; visitors have its cookie unless they are strangers."""
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
@@ -82,7 +84,7 @@ def serving(
         stdout=output,
         stderr=output,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "ANONCORE_SERVER_TOKEN": TOKEN, **variables},
     )
     try:
         address = f"http://127.0.0.1:{port}"
@@ -135,11 +137,17 @@ class Visitor:
         page.on("request", self._requested)
         page.on("websocket", lambda socket: socket.on("framereceived", self._received))
         page.on("pageerror", lambda error: self.console.append(str(error)))
+        page.on("console", self._said)
 
     def _requested(self, request: Any) -> None:
         parts = urlsplit(request.url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in LOCAL:
             self.foreign.append(request.url)
+
+    def _said(self, message: Any) -> None:
+        # What the server forbids to load, the browser only mentions.
+        if "Content Security Policy" in message.text:
+            self.console.append(message.text)
 
     def _received(self, payload: Any) -> None:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -384,9 +392,18 @@ def chrome() -> Iterator[Any]:
             browser.close()
 
 
-def visitor(browser: Any, address: str, width: int = 1280, height: int = 900, dark: bool = False) -> Visitor:
-    """A new visitor without a past."""
+def cookie(address: str) -> dict[str, str]:
+    """The cookie that a dashboard at this address hands out for its token."""
+    return {"name": f"anoncore_token_{urlsplit(address).port}", "value": TOKEN}
+
+
+def visitor(
+    browser: Any, address: str, width: int = 1280, height: int = 900, dark: bool = False, is_stranger: bool = False
+) -> Visitor:
+    """A new visitor without a past, who has opened the address with the token before unless they are a stranger."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", accept_downloads=True
     )
+    if not is_stranger:
+        context.add_cookies([{**cookie(address), "url": address}])
     return Visitor(context.new_page(), address)

@@ -11,12 +11,27 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from dashboard import state, warmup
+from anoncore.sources import TableSource, read_table
+from dashboard import reading, state, warmup
 from dashboard.routes import ROUTES
+from dashboard.serving import own_token
 from tests.dashboard import browser
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
 TIMEOUT = 180
+READ_APART = ("test_reading", "test_served", "test_hostile_texts")
+"""Test modules, by how their names begin, in which files are read in a process of their own as visitors' files are."""
+
+
+@pytest.fixture(autouse=True)
+def read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read uploaded files in this process, which saves starting another for every upload."""
+
+    def table_here(content: bytes, name: str, *, limits: object, **more: Any) -> TableSource:
+        return read_table(content, name, **more)
+
+    if not request.module.__name__.rpartition(".")[2].startswith(READ_APART):
+        monkeypatch.setattr(reading, "read_table_apart", table_here)
 
 
 class Visitor:
@@ -125,6 +140,12 @@ def no_warm_up(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Pages need not get ready for a visitor who stays for a second."""
     if request.module.__name__.rpartition(".")[2] != "test_warmup":
         monkeypatch.setattr(warmup, "start", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def started_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without a server are drawn for whoever started the program, which a gate would have seen."""
+    monkeypatch.setattr(own_token, "is_checked", lambda: True)
 
 
 @pytest.fixture

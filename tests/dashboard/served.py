@@ -103,7 +103,7 @@ class Served:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **self.variables},
+                env={**os.environ, "PYTHONPATH": str(ROOT), "ANONCORE_SERVER_TOKEN": browser.TOKEN, **self.variables},
             )
         try:
             browser._wait_until_healthy(self.address, self.process, 60)

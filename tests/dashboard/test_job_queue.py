@@ -82,6 +82,49 @@ def test_a_job_keeps_its_place_while_nobody_waits_or_its_time_is_not_over() -> N
     assert (first.has_turn, second.has_turn) == (True, False)
 
 
+def test_long_jobs_that_cannot_pause_do_not_keep_others_waiting() -> None:
+    order: list[str] = []
+    queue = JobQueue(2, 9.0, most=4)
+    mine = _tickets(queue, "aaa", order)
+    assert order == ["a0", "a1"], "one person alone has all places"
+    others = _tickets(queue, "bcbd", order)
+    assert order == ["a0", "a1", "b0", "c1"], "whoever has no turn gets one, up to four at a time"
+    queue.leave(mine[0])
+    assert order[4:] == ["d3"]
+    queue.leave(others[1])
+    queue.leave(mine[1])
+    assert order[5:] == ["a2"]
+    queue.leave(others[0])
+    assert order[6:] == ["b2"], "the second one of b, which has no turn any more"
+    for ticket in (*mine, *others):
+        queue.leave(ticket)
+    assert queue.waiting() == 0
+
+
+def test_a_place_that_will_be_given_back_is_waited_for() -> None:
+    order: list[str] = []
+    queue = JobQueue(2, 9.0, most=4)
+    queue.enter(Ticket("a", lambda: order.append("a0"), can_pause=True))
+    queue.enter(Ticket("a", lambda: order.append("a1")))
+    waiting = _tickets(queue, "b", order)
+    assert order == ["a0", "a1"]
+    assert queue.place(waiting[0]) == 1
+
+
+def test_a_visitor_computes_although_another_holds_all_workers() -> None:
+    go = threading.Event()
+    held = [jobs.start(lambda report: go.wait(WAIT), owner="test-h") for _ in range(4 * jobs.MAX_WORKERS)]
+    try:
+        mine = jobs.start(lambda report: "mine", owner="test-i")
+        assert mine.wait(WAIT / 2)
+        assert mine.value == "mine"
+        assert sum(one.ticket is not None and one.ticket.has_turn for one in held) == jobs.MAX_WORKERS
+    finally:
+        go.set()
+    for one in held:
+        assert one.wait(WAIT)
+
+
 @given(
     st.integers(1, 3),
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=25),
@@ -117,7 +160,7 @@ def test_a_waiting_visitor_sees_his_place_and_may_cancel() -> None:
         started.release()
         go.wait(WAIT)
 
-    held = [jobs.start(busy, owner="test-a") for _ in range(jobs.MAX_WORKERS)]
+    held = [jobs.start(busy, owner=f"test-a{number}") for number in range(jobs.MOST_WORKERS)]
     try:
         for _ in held:
             assert started.acquire(timeout=WAIT)
@@ -144,7 +187,9 @@ def test_a_job_that_pauses_can_be_cancelled_there() -> None:
             time.sleep(0.001)
 
     job = jobs.start(long, owner="test-d", can_pause=True)
-    others = [jobs.start(lambda report: go.wait(WAIT), owner="test-e") for _ in range(jobs.MAX_WORKERS + 1)]
+    others = [
+        jobs.start(lambda report: go.wait(WAIT), owner=f"test-e{number}") for number in range(jobs.MOST_WORKERS + 1)
+    ]
     try:
         end = time.monotonic() + WAIT
         while "place" not in job.text and time.monotonic() < end:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import sqlite3
 import threading
 import tomllib
@@ -102,6 +103,14 @@ def test_the_recipe_gives_the_same_release_on_the_command_line(visitor: Visitor,
     assert main(["run", str(tmp_path / "again.toml"), *arguments]) == 0
     made = [pq.read_table(tmp_path / f"{name}-release") for name in ("people", "again")]
     assert made[0].equals(made[1])
+
+
+def test_the_line_for_a_terminal_holds_the_name_as_one_word(visitor: Visitor, tmp_path: Path) -> None:
+    stem = "people $(touch hit) `x`; 'y"
+    people().to_parquet(tmp_path / f"{stem}.parquet", index=False)
+    tagged(visitor, tmp_path / f"{stem}.parquet")
+    line = next(str(item.value) for item in visitor.at.code if "anoncore run" in str(item.value))
+    assert shlex.split(line)[:5] == ["anoncore", "run", f"{stem}.toml", "--engine", "disk"]
 
 
 def test_the_parameters_of_a_run_on_the_sample_are_taken_over(visitor: Visitor, source: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_column_that_the_table_has_lost_is_one_sentence(visitor: Visitor, sour
 
 
 def test_a_server_for_others_reads_no_files(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_machine, "ADDRESSES", ("nowhere",))
+    monkeypatch.setattr(own_machine, "is_served_alone", lambda: False)
     visitor.open("large table")
     assert "serves that machine alone" in str(visitor.at.info[0].value)
     assert len(visitor.at.text_input) == 0

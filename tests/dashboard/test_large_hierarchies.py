@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata
+from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.table.hierarchy_defaults import calendar_hierarchy, grid_hierarchy, letter_hierarchy, prefix_hierarchy
 from dashboard import tagging
-from dashboard.full_hierarchies import full_spec
 
 
 def data_of(values: Any) -> tuple[pd.DataFrame, Microdata]:
@@ -31,7 +31,7 @@ def data_of(values: Any) -> tuple[pd.DataFrame, Microdata]:
 def test_intervals_of_equal_width_are_given_by_their_width(values, width, fanout, tenths):
     frame, data = data_of(np.array(values) / (10 if tenths else 1))
     hierarchy = tagging.intervals_by_width(data.domain["x"], width, fanout)
-    spec = full_spec(hierarchy, frame["x"])
+    spec = spec_by_rule(hierarchy, frame["x"])
     if spec.levels is None:
         assert spec.build(frame["x"], None).paths == hierarchy.paths
     else:
@@ -46,7 +46,7 @@ def test_usual_intervals_take_numbers_that_the_sample_lacks(numbers):
         tagging.intervals_by_width(data.domain["x"], 10.0, 2),
         tagging.intervals_by_quantile(data, "x", 8, 3),
     ):
-        spec = full_spec(hierarchy, frame["x"])
+        spec = spec_by_rule(hierarchy, frame["x"])
         assert spec.levels is None
         assert spec.build(frame["x"], None).paths == hierarchy.paths
         everything = pd.Series(numbers)
@@ -74,7 +74,7 @@ def test_usual_intervals_take_numbers_that_the_sample_lacks(numbers):
 def test_ready_made_hierarchies_take_values_that_the_sample_lacks(make, values):
     sample = pd.Series(list(values)).sample(300, random_state=1)
     hierarchy = make(sample)
-    spec = full_spec(hierarchy, sample)
+    spec = spec_by_rule(hierarchy, sample)
     assert spec.levels is None
     assert spec.build(sample, None).paths == hierarchy.paths
     assert len(spec.build(pd.Series(list(values)), None).paths) == len(set(values))
@@ -82,11 +82,11 @@ def test_ready_made_hierarchies_take_values_that_the_sample_lacks(make, values):
 
 def test_a_day_that_no_calendar_has_is_no_date():
     listed = Hierarchy({"2020-02-31": ["2020-02"], "2020-02-30": ["2020-02"], "2020-03-01": ["other"]})
-    assert full_spec(listed, pd.Series(list(listed.paths))).levels is not None
+    assert spec_by_rule(listed, pd.Series(list(listed.paths))).levels is not None
 
 
 def test_other_hierarchies_are_listed():
     taxonomy = Hierarchy.from_nested({"few": [1, 2], "many": [3, 4]})
-    assert full_spec(taxonomy, pd.Series([1, 2, 3, 4])).build(pd.Series([1]), None).paths == taxonomy.paths
+    assert spec_by_rule(taxonomy, pd.Series([1, 2, 3, 4])).build(pd.Series([1]), None).paths == taxonomy.paths
     towns = Hierarchy.from_nested({"South": ["Ulm"], "Rhine": ["Bonn"]})
-    assert full_spec(towns, pd.Series(["Ulm", "Bonn"])).levels is not None
+    assert spec_by_rule(towns, pd.Series(["Ulm", "Bonn"])).levels is not None

@@ -37,7 +37,7 @@ def test_it_runs_the_app_where_its_settings_are_found(
     assert launch.launch(["--server.port", "8600"]) == 0
     assert ready.wait(10), "compiling begins with the server"
     arguments, folder = started[0]
-    assert arguments == ["run", str(ROOT / "dashboard" / "app.py"), "--server.port", "8600"]
+    assert arguments == ["run", str(ROOT / "dashboard" / "guarded_app.py"), "--server.port", "8600"]
     assert (folder / ".streamlit" / "config.toml").is_file()
 
 

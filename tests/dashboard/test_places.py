@@ -85,7 +85,7 @@ def test_the_run_over_all_rows_writes_what_the_command_writes(
     key = source.with_name("people-release-key-not-for-publication.txt")
     assert key.stat().st_mode & 0o077 == 0
     assert main(["verify", str(release), "--recipe", str(recipe), "--key-file", str(key)]) == 0
-    assert "0 fail, 0 could not be made" in capsys.readouterr().out
+    assert "fails:" not in capsys.readouterr().out
     mapping = pd.read_csv(source.with_name("people-release-mapping-not-for-publication.csv"))
     assert mapping.groupby("attribute")["rows"].sum().tolist() == [3_000] * 3
     # The command says the same of the same recipe.

@@ -7,8 +7,10 @@ import re
 import signal
 import stat
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +197,52 @@ def test_workspaces_are_their_owners_alone_and_outlive_a_restart(
     assert Path(download.value.path()).stat().st_size > 0
 
 
+def test_files_and_sign_ins_are_their_owners_and_end_with_them(
+    enter: Callable[..., Visitor], office: tuple[str, served.Served, Path]
+) -> None:
+    ann, bob = enter("ann"), enter("bob")
+    bob.go("Data")
+    bob.upload("bobs-file.csv", people())
+    bob.see("bobs-file.csv")
+    bob.page.get_by_text("Save this session, or open a saved one").click()
+    fetched: list[str] = []
+    bob.page.on("request", lambda request: fetched.append(request.url) if "/media/" in request.url else None)
+    with bob.page.expect_download() as download:
+        bob.page.get_by_role("button", name="Save this session", exact=True).click()
+    assert Path(download.value.path()).stat().st_size > 0
+    address = fetched[-1]
+    assert address.startswith(f"{office[0]}/media/")
+    assert bob.page.context.request.get(address).status == 200
+    stranger = enter()
+    stranger.page.goto(office[0])
+    stranger.page.get_by_role("button", name="Sign in", exact=True).wait_for(timeout=30_000)
+    for other in (stranger, ann):
+        assert other.page.context.request.get(address).status == 403
+        assert other.page.context.request.get(address.rpartition(".")[0]).status == 403
+    # The cookies of Bob, copied while he was signed in, in another browser.
+    thief = enter()
+    thief.page.context.add_cookies(bob.page.context.cookies())
+    assert thief.page.context.request.get(address).status == 200
+    workspace = bob.page.url
+    left_open = bob.page.context.new_page()
+    left_open.goto(workspace)
+    left_open.get_by_text("bobs-file.csv").first.wait_for(timeout=30_000)
+    bob.go("Anonymize")
+    bob.page.get_by_role("button", name="Sign out", exact=True).click()
+    bob.page.wait_for_url(re.compile("end_session"), timeout=30_000)
+    bob.foreign.clear()
+    bob.page.goto(office[0])
+    bob.page.get_by_role("button", name="Sign in", exact=True).wait_for(timeout=30_000)
+    assert thief.page.context.request.get(address).status == 403
+    thief.page.goto(workspace)
+    thief.page.get_by_role("button", name="Sign in", exact=True).wait_for(timeout=30_000)
+    assert "bobs-file" not in thief.page.content()
+    # What was left open in another tab is no longer connected as Bob.
+    left_open.get_by_test_id("stTopNavLink").first.click()
+    left_open.get_by_role("button", name="Sign in", exact=True).wait_for(timeout=30_000)
+    assert "bobs-file" not in left_open.content()
+
+
 def test_the_record_says_who_did_what_and_holds_no_value(office: tuple[str, served.Served, Path]) -> None:
     path = office[2] / "audit.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -203,10 +251,16 @@ def test_the_record_says_who_did_what_and_holds_no_value(office: tuple[str, serv
     done = {(line["who"], line["what"]) for line in lines}
     bob, ann, cleo = (f"{name}@{served.DOMAIN}" for name in ("bob", "ann", "cleo"))
     assert {(bob, "loaded"), (bob, "ran"), (bob, "took away"), (ann, "loaded"), (cleo, "refused")} <= done
+    assert {(bob, "signed in"), (bob, "signed out"), (ann, "refused"), ("", "refused")} <= done
     run = next(line for line in lines if line["who"] == bob and line["what"] == "ran" and line["rows"] == 60)
     assert run["method"]["name"] == "mondrian"
     assert run["method"]["requirements"][0]["k"] >= 2
     assert len(run["table"]) == 64
+    # A plain digest of the table would let whoever knows all of it but one cell guess that cell.
+    plain = {sha256(content).hexdigest() for content in (people(), people() + b"\n" * 100_000, people("Pfadwert"))}
+    assert not [digest for digest in plain if digest in text]
+    taken = next(line for line in lines if line["what"] == "took away" and line["file"] == "session")
+    assert len(taken["digest"]) == 64
     for hidden in (SECRET, "Pfadwert", "town", "bobs-file", "people.csv"):
         assert hidden not in text
 
@@ -222,9 +276,10 @@ def test_a_monitor_learns_how_the_server_is(office: tuple[str, served.Served, Pa
     assert sum(value for name, value in figures.items() if name.startswith("anoncore_records_total")) > 0
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=10) as answer:
         assert answer.read() == b"ok\n"
-    for hidden in ("_stcore/metrics", "metrics"):
-        with urllib.request.urlopen(f"{office[0]}/{hidden}", timeout=10) as answer:
-            assert b"anoncore_workspaces" not in answer.read()
+    with urllib.request.urlopen(f"{office[0]}/metrics", timeout=10) as answer:
+        assert b"anoncore_workspaces" not in answer.read()
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(f"{office[0]}/_stcore/metrics", timeout=10)
 
 
 def _figures(text: str) -> dict[str, float]:

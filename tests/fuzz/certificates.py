@@ -14,7 +14,7 @@ import pandas as pd
 from anoncore import Microdata, Release
 from anoncore.algorithms import ALGORITHMS
 from anoncore.publishing.certification import Certificate, certify, verify
-from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.certification.strict_reading import read_published
 from anoncore.publishing.export import write_tables
 from anoncore.release.reading.published_table import PublishedTable
 from tests.fuzz.case import Case, RefutedError

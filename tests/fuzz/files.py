@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore import Microdata
-from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.certification.strict_reading import read_published
 from anoncore.publishing.export import write_tables
 from anoncore.sources import TableSource, read_table
 from anoncore.table.summary import summarize

@@ -43,6 +43,8 @@ def main() -> None:
             for entry in result.entries:
                 for mutant in entry.mutants:
                     print(f"{paper.title}, {entry.label}, {mutant.name}: {mutant.verdict}", flush=True)
+                    for text, _, after in mutant.fell:
+                        print(f"    {after}: {text}", flush=True)
             continue
         own = folder / paper.name
         own.mkdir(parents=True, exist_ok=True)

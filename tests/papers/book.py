@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from dashboard.reproduction import Entry, Result, Study
+from dashboard.reproduction import HOLDS, Entry, Result, Study
 from tests.papers.contents import Paper
 from tests.papers.findings import Findings, labels_of
 from tests.papers.mutants import EXAMPLES, PROVEN, tried, unbroken
@@ -35,7 +35,7 @@ def rest_of(paper: Paper, shipped: Result) -> Result:
     if [entry.label for entry in shipped.entries] != [item.label for item in paper.items]:
         raise ValueError(f"{paper.title} has other rows today, which have to be run: leave out --rest.")
     entries = tuple(
-        replace(entry, shows=item.shows, reason=item.reason)
+        replace(entry, shows=item.shows, reason=item.reason, settings=item.settings)
         for entry, item in zip(shipped.entries, paper.items, strict=True)
     )
     result = replace(
@@ -69,7 +69,7 @@ def assembled(paper: Paper, found: Findings, quick: bool, seconds: float, date: 
         statements = found.said.of(item.label)
         if bool(statements) == bool(item.reason):
             raise ValueError(f"{paper.title}, {item.label}: needs either statements or a reason why there are none.")
-        entries.append(Entry(item.label, item.shows, statements, item.reason))
+        entries.append(Entry(item.label, item.shows, statements, item.reason, settings=item.settings))
     return Result(
         name=paper.name,
         title=paper.title,
@@ -87,10 +87,11 @@ def assembled(paper: Paper, found: Findings, quick: bool, seconds: float, date: 
 
 
 def summary(result: Result) -> str:
-    """Verdict counts, then one line per figure or table."""
+    """Verdict counts, then one line per figure or table, and one for each statement that does not hold in all cases."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
     lines = [f"{result.title}: {counts}; {result.seconds:,.0f} s ({result.mode})"]
     for entry in result.entries:
         why = entry.reason or "; ".join(entry.causes)
         lines.append(f"  {entry.label}: {entry.verdict}" + (f" ({why})" if why else ""))
+        lines += [f"    {one.judged}: {one.text}" for one in entry.counted if one.judgement != HOLDS]
     return "\n".join(lines)

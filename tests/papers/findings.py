@@ -31,10 +31,11 @@ def labels_of(figure: str) -> tuple[str, ...]:
 
 @dataclass
 class Statements:
-    """What a paper states, beside what came out; `reading` is that of the statements to come."""
+    """What a paper states, beside what came out; `reading` and `oracle` are those of the statements to come."""
 
     lines: list[tuple[str, Statement]] = field(default_factory=list)
     reading: str = ""
+    oracle: str = ""
 
     def add(
         self,
@@ -46,17 +47,24 @@ class Statements:
         tried: str = "",
         by_hand: bool = False,
         timed: bool = False,
+        least: str = "",
+        oracle: str = "",
     ) -> None:
-        """One statement; a series says for each case whether it holds.
+        """One statement; a series says for each case whether it holds, and of an empty one none does.
 
         `cause`, and `tried`, the run that shows it, are kept where it does not hold. `by_hand`: nothing of the library
-        is under test. `timed`: processor seconds are compared.
+        is under test. `timed`: processor seconds are compared. `least`: the least effect, where the statement does not
+        say it. `oracle`: what is counted, and from what, without the library's intermediate results.
         """
         cases = np.atleast_1d(np.asarray(holds, dtype=np.bool_))
+        if not cases.size:
+            cases = np.zeros(1, dtype=np.bool_)
         held, all_hold = int(cases.sum()), bool(cases.all())
         text, reading = statement.rstrip("."), self.reading
         why = ("", reading, "") if all_hold else (cause, reading, tried)
-        self.lines.append((figure, Statement(text, held, cases.size, detail, *why, by_hand, timed)))
+        counted_from = oracle or ("" if by_hand else self.oracle)
+        line = Statement(text, held, cases.size, detail, *why, by_hand, timed, least, counted_from)
+        self.lines.append((figure, line))
 
     def extend(self, other: Statements) -> None:
         """Take another's lines too."""
@@ -78,7 +86,7 @@ class Statements:
                     "figure": figure,
                     "reading": one.reading,
                     "statement": one.text,
-                    "found": word(one),
+                    "found": one.judgement,
                     "cases": f"{one.held} of {one.cases}",
                     "detail": one.found,
                     "cause": one.cause,
@@ -94,14 +102,9 @@ class Statements:
             where = figure + (f", {one.reading}" if one.reading else "")
             cases = f"{one.held} of {one.cases} cases; " if one.cases > 1 else ""
             cause = f" Likely cause: {one.cause.rstrip('.')}." if one.cause else ""
-            line = f"[{word(one)}] {where}: {one.text}. Found: {cases}{one.found}.{cause}"
+            line = f"[{one.judgement}] {where}: {one.text}. Found: {cases}{one.found}.{cause}"
             lines.append(fill(line, 116, subsequent_indent="    "))
         return "\n".join(lines)
-
-
-def word(statement: Statement) -> str:
-    """Whether it holds, in a word or three."""
-    return "agrees" if statement.share == 1 else "agrees in part" if statement.held else "differs"
 
 
 @dataclass

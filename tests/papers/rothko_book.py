@@ -42,7 +42,10 @@ def reproduce(quick: bool, folder: Path, tables: int = 10) -> Findings:
 def judged(statements: pd.DataFrame, folder: Path, found: Findings) -> None:
     """The statements, and the main curves from the tables in the folder."""
     for one in statements.itertuples(index=False):
-        found.said.add(one.figure, one.statement, one.holds, one.found, one.cause, one.tried, timed=one.timed)
+        found.said.add(
+            one.figure, one.statement, one.holds, one.found, one.cause, one.tried, timed=one.timed, least=one.least,
+            oracle=one.oracle,
+        )  # fmt: skip
     tables = {path.stem: pd.read_csv(path) for path in folder.glob("figure*.csv")}
     needed = tables["figures-8-9"].pivot_table(index="rows", columns="algorithm", values="peak GB")
     found.plots.append(Plot("figure 8", "Peak memory over the rows", "rows", "peak GB", curves(needed)))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -15,9 +18,10 @@ from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling, RothkoTree
 from anoncore.algorithms.rothko import sampling_growth
 from anoncore.algorithms.rothko.finish import finish_rows
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import MemoryRows
 from anoncore.algorithms.rothko.sampling_growth import Sampling, sampling_parts
-from anoncore.algorithms.rothko.setting import Counters, Setting
+from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.algorithms.rothko.tree_growth import tree_parts
 from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
 from anoncore.requirements import RecursiveDiversity, VarianceDiversity
@@ -53,8 +57,13 @@ class Report:
         cause: str = "",
         tried: str = "",
         timed: bool = False,
+        least: str = "",
+        oracle: str = "",
     ) -> None:
-        """One statement of the paper; a series says for each case whether it holds; `timed`: seconds are compared."""
+        """One statement of the paper; a series says for each case whether it holds; `timed`: seconds are compared.
+
+        `least` and `oracle`: the least effect that counts, and what is counted, as of `Statements.add`.
+        """
         cases = np.atleast_1d(np.asarray(holds, dtype=np.bool_)).tolist()
         self.statements.append(
             {
@@ -65,28 +74,88 @@ class Report:
                 "cause": cause,
                 "tried": tried,
                 "timed": timed,
+                "least": least,
+                "oracle": oracle,
             }
         )
 
 
+class WatchedRows(MemoryRows):
+    """Rows that count by themselves how often they are read and written, and how many are drawn for samples."""
+
+    read, written = 0, 0
+    samples: ClassVar[list[int]] = []
+
+    @classmethod
+    def begin(cls) -> None:
+        """Count from 0."""
+        WatchedRows.read = WatchedRows.written = 0
+        WatchedRows.samples.clear()
+
+    def scan(self, accumulator: Any) -> None:
+        """Add every row once."""
+        WatchedRows.read += len(self.rows)
+        super().scan(accumulator)
+
+    def sample(self, n: int, generator: np.random.Generator) -> Any:
+        """A simple random sample, for which all rows are read."""
+        WatchedRows.read += len(self.rows)
+        drawn = super().sample(n, generator)
+        WatchedRows.samples.append(len(drawn))
+        return drawn
+
+    def divide(self, tree: PartitionTree, accumulator: Any = None) -> Iterator[tuple[int, MemoryRows]]:
+        """Each leaf with its rows, which are read once, counted on their way, and written."""
+        WatchedRows.read += len(self.rows)
+        WatchedRows.written += len(self.rows)
+        if accumulator is not None:
+            MemoryRows(self.rows).scan(accumulator)
+        for leaf, part in MemoryRows(self.rows).divide(tree):
+            yield leaf, WatchedRows(part.rows)
+
+    def joined(self, others: Sequence[MemoryRows]) -> MemoryRows:
+        """These rows and then the others."""
+        return WatchedRows(super().joined(others).rows)
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """Groups of a run, what it counted, and its processor seconds."""
+    """What a run made of its rows, by the rows themselves.
 
-    groups: int
+    `read` and `written` in tables, as the rows counted it. `samples`: rows of each sample. `group` and `rows`: the
+    class and the codes of every row. `counters`: what the method says of itself.
+    """
+
     counters: Counters
     seconds: float
-    n_rows: int
+    read: float
+    written: float
+    samples: tuple[int, ...]
+    group: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
 
     @property
-    def read(self) -> float:
-        """Rows read, in tables."""
-        return self.counters.rows_read / self.n_rows
+    def groups(self) -> int:
+        """Number of classes."""
+        return int(self.group[-1]) + 1
 
     @property
-    def written(self) -> float:
-        """Rows written, in tables."""
-        return self.counters.rows_written / self.n_rows
+    def smallest(self) -> int:
+        """Rows of the smallest class."""
+        return int(np.bincount(self.group).min())
+
+    def is_minimal(self, k: int) -> bool:
+        """Whether no class can be cut between two values of an attribute so that both sides have k rows.
+
+        A cut has k rows on either side just where the value at place k and the one at place k from the end differ.
+        """
+        sizes = np.bincount(self.group)
+        ends = np.cumsum(sizes)
+        for number in np.flatnonzero(sizes >= 2 * k):
+            own = np.sort(self.rows[ends[number] - sizes[number] : ends[number]], axis=0)
+            if (own[k - 1] < own[len(own) - k]).any():
+                return False
+        return True
 
 
 def coded(data: Microdata, setting: Setting) -> MemoryRows:
@@ -94,13 +163,14 @@ def coded(data: Microdata, setting: Setting) -> MemoryRows:
     columns = [data.codes[name] for name in data.quasi_identifiers] + [view.codes for view in setting.checks.views]
     if setting.model.uses_target and setting.model.target is not None:
         columns.append(data.codes[setting.model.target])
-    return MemoryRows(np.stack([*columns, np.arange(data.n_rows, dtype=np.int32)], axis=1))
+    return WatchedRows(np.stack([*columns, np.arange(data.n_rows, dtype=np.int32)], axis=1))
 
 
 def tree_run(data: Microdata, model: RothkoTree) -> Outcome:
     """RothkoTree on rows in memory, which counts what it would read and write."""
     begun = time.process_time()
     setting = Setting.of(model, data)
+    WatchedRows.begin()
     return _finished(setting, tree_parts(setting, coded(data, setting), setting.region), begun)
 
 
@@ -114,6 +184,7 @@ def sampling_run(
     begun = time.process_time()
     setting = Setting.of(model, data)
     rows = coded(data, setting)
+    WatchedRows.begin()
     MemoryRows.most_leaves = 2**height
     sampling = Sampling(
         size=min(model.sample_rows, model.memory_rows),
@@ -130,11 +201,20 @@ def sampling_run(
     return _finished(setting, sampling_parts(setting, sampling, rows, setting.region), begun)
 
 
-def _finished(setting: Setting, parts, begun: float) -> Outcome:  # type: ignore[no-untyped-def]
-    groups = n_rows = 0
+def _finished(setting: Setting, parts: Iterator[Part], begun: float) -> Outcome:
+    classes, every, n_groups = [], [], 0
     for part in parts:
-        group, _ = finish_rows(setting, part.rows.rows, part.region, part.is_class)
-        groups += int(group[-1]) + 1
-        n_rows += len(group)
+        own = part.rows.rows  # type: ignore[attr-defined]
+        group, _ = finish_rows(setting, own, part.region, part.is_class)
+        classes.append(group.astype(np.int64) + n_groups)
+        every.append(own[:, : setting.search.n_attributes])
+        n_groups += int(group[-1]) + 1
         setting.counters.rows_read += len(group)
-    return Outcome(groups, setting.counters, time.process_time() - begun, n_rows)
+    seconds = time.process_time() - begun
+    group, rows = np.concatenate(classes), np.concatenate(every)
+    n = len(rows)
+    if n != setting.data.n_rows:
+        raise ValueError(f"{n:,} rows are in classes, of {setting.data.n_rows:,}.")
+    # Each part is read once more when it is finished.
+    read, written = WatchedRows.read / n + 1, WatchedRows.written / n
+    return Outcome(setting.counters, seconds, read, written, tuple(WatchedRows.samples), group, rows)

@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 
 from dashboard.reproduction import Entry, Result
-from tests.papers import mutants
+from tests.papers import broken, mutants
 from tests.papers.contents import PAPERS
-from tests.papers.mutants import EXAMPLES, PROVEN
+from tests.papers.mutants import EXAMPLES, FILES, PROVEN
 from tests.papers.wishes import WISHES
 
 TOP = Path(__file__).parents[2]
@@ -127,13 +127,13 @@ def code_of_rows(paper: str) -> Code:
 
 
 def code_of_rest(paper: str) -> Code:
-    """What the verdicts of mutants, which share one file, and the experiments that the paper wished for come from.
+    """What the verdicts of mutants, and the experiments that the paper wished for come from.
 
     What these use of other files makes the rows as well.
     """
-    own = mutants.__name__
-    roots = [(own, name) for name in module(own).definitions]
-    roots += [_named(Entry), *(_named(wish) for wish in WISHES.get(paper, ()))]
+    files = (broken.__name__, FILES[paper].__name__)
+    roots = [(own, name) for own in files for name in module(own).definitions]
+    roots += [(mutants.__name__, "tried"), _named(Entry), *(_named(wish) for wish in WISHES.get(paper, ()))]
     return reached(roots, only={source for source, _ in roots})
 
 

@@ -115,6 +115,11 @@ _ROTHKO = (
         "Splits can be chosen from counts, for median and information gain, k-anonymity and l-diversity",
         "section 2",
     ),
+    (
+        "2",
+        "Cuts may be chosen for a target, by information gain or by regression",
+        "figure 22, figure 23, figure 24, figure 25, figure 26, figure 27",
+    ),
     ("2.2", "Paths from the root are rules that cover the domain", "section 2.2"),
     ("3.1", "A wrong split passes with a probability of alpha", "section 3.1"),
     ("3.2", "Partitions always satisfy the requirements", "section 3.2"),

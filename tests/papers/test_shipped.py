@@ -39,12 +39,14 @@ def test_what_ships_was_made_by_the_code_as_it_is(paper: Paper):
 def test_all_texts_that_ship_are_those_of_the_code(paper: Paper):
     result = shipped(paper.name)
     assert (result.title, result.source, result.stated) == (paper.title, paper.source, STATED[paper.name])
-    assert [(entry.label, entry.shows, entry.reason) for entry in result.entries] == [
-        (item.label, item.shows, item.reason) for item in paper.items
+    assert [(entry.label, entry.shows, entry.reason, entry.settings) for entry in result.entries] == [
+        (item.label, item.shows, item.reason, item.settings) for item in paper.items
     ]
     for entry in result.entries:
         named = [broken.name for broken in MUTANTS if broken.paper == paper.name and entry.label in broken.labels]
         assert [mutant.name for mutant in entry.mutants] == named, entry.label
+        own = {(one.text, one.reading) for one in entry.statements}
+        assert {(text, reading) for one in entry.mutants for text, reading, _ in one.fell} <= own, entry.label
     assert len(result.experiments) == len(WISHES.get(paper.name, ()))
     literals = literals_of(paper.name)
     strange = sorted(text for text in set(texts_of(result)) if not is_made_of(text, literals))
@@ -56,6 +58,7 @@ def texts_of(result: Result) -> Iterator[str]:
     for entry in result.entries:
         for statement in entry.statements:
             yield from (statement.text, statement.cause, statement.reading, statement.tried)
+            yield from (statement.least, statement.oracle)
     for study in result.studies:
         yield from (study.sizes, study.seed)
     for plot in result.plots:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +22,15 @@ import numpy.typing as npt
 import pandas as pd
 import plotly.express as px
 import plotly.graph_objects as go
+from sklearn.metrics import f1_score
 
 from anoncore import Fragment, Microdata, Release
 from anoncore.algorithms import Algorithm, Mondrian, VerticalFragmentation
-from anoncore.algorithms.vertical.changes import class_changes
-from anoncore.attacks import join_likelihood
 from anoncore.datasets import table
+from anoncore.release.recoding import GroupValues
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from anoncore.table.part import rows_of
-from anoncore.utility import information_loss
 from anoncore.utility.classifiers import CLASSIFIERS, Bounds
-from anoncore.utility.outcome import judge
 from anoncore.utility.training import is_random, original_table, released_tables
 from dashboard.reproduction import Plot
 from tests.papers.command import command
@@ -102,9 +100,44 @@ def methods(k: int, recoding: str, seed: int) -> dict[str, Algorithm]:
 
 def weighted_f(release: Release, test: Microdata, classifier: str, seed: int, reading: str, own: bool = False) -> float:
     """Weighted F-measure on the test rows; as for `guesses`, and the mean over the draws of class values."""
-    codes, domain = test.codes["class"], release.data.domain["class"]
     every = guesses(release, test, classifier, seed, reading, own)
-    return float(np.mean([judge(codes, guess, domain).weighted_f for guess in every]))
+    return float(np.mean([plain_f(test.codes["class"], guess) for guess in every]))
+
+
+def plain_f(true: npt.NDArray[np.int32], guess: npt.NDArray[np.int32]) -> float:
+    """F-measure of each class, weighted with the class's share, by scikit-learn."""
+    return float(f1_score(true, guess, average="weighted", zero_division=0))
+
+
+def plain_loss(release: Release) -> float:
+    """Mean share of the feature's range that a published cell covers, from the published bounds and the table's values.
+
+    Raises ValueError where a row's own value is not within its bounds.
+    """
+    losses = []
+    for fragment in release.fragments:
+        for name in set(fragment.attributes) - {"class"}:
+            cells, values = fragment.recodings[name], np.array(release.data.domain[name].values, dtype=float)
+            low, high = (values[side][fragment.partition.group] for side in (cells.low, cells.high))
+            own = release.data.frame[name].to_numpy(dtype=float)
+            if not ((low <= own) & (own <= high)).all():
+                raise ValueError(f"A row's value of '{name}' is not within its published range.")
+            losses.append(float(np.mean((high - low) / (values[-1] - values[0]))))
+    return float(np.mean(losses))
+
+
+def plain_changes(release: Release) -> float:
+    """Share of the rows in all fragments that have another class value, or whose class does not publish theirs."""
+    changed = []
+    for fragment in release.fragments:
+        cells, own = fragment.recodings["class"], release.data.codes["class"]
+        if isinstance(cells, GroupValues):
+            sets = [set(cells.members[begin:end].tolist()) for begin, end in pairwise(cells.offsets.tolist())]
+            groups = fragment.partition.group.tolist()
+            changed += [code not in sets[group] for group, code in zip(groups, own.tolist(), strict=True)]
+        else:
+            changed += (cells.codes != own).tolist()
+    return float(np.mean(changed))
 
 
 def guesses(
@@ -146,8 +179,10 @@ def boxes(fragment: Fragment, test: Microdata) -> dict[str, Bounds]:
     return {name: Bounds(one.low[group], one.high[group], False) for name, one in sides.items()}
 
 
-def measured(split: Split, k: int, recoding: str, seed: int) -> Iterator[dict[str, object]]:
-    """A line per method and reading: loss, F-measures, changed values, largest likelihood of membership, seconds."""
+def measured(
+    split: Split, k: int, recoding: str, seed: int, classifiers: Sequence[str] = tuple(CLASSIFIER_TITLES)
+) -> Iterator[dict[str, object]]:
+    """A line per method and reading: loss, F-measures of these classifiers, changed values, seconds."""
     original: dict[str, float] = {}
     for name, algorithm in methods(k, recoding, seed).items():
         begun = time.process_time()
@@ -158,20 +193,18 @@ def measured(split: Split, k: int, recoding: str, seed: int) -> Iterator[dict[st
             "dimension": len(split.features),
             "k": k,
             "method": name,
-            "loss": float(information_loss(release)),
-            "changed": float(class_changes(release)) if fragmented else np.nan,
-            "likelihood": float(join_likelihood(release).largest) if fragmented else np.nan,
+            "loss": plain_loss(release),
+            "changed": plain_changes(release) if fragmented else np.nan,
             "classes": sum(fragment.partition.n_groups for fragment in release.fragments),
             "seconds": seconds,
             "F majority": majority_f(split.test),
         }
         # Fragments publish all features, so the original values behind each release are the same.
         original = original or {
-            f"F {one}, original data": weighted_f(release, split.test, one, seed, "original")
-            for one in CLASSIFIER_TITLES
+            f"F {one}, original data": weighted_f(release, split.test, one, seed, "original") for one in classifiers
         }
         for reading in READINGS if recoding == "regions" else ("rows",):
-            scores = {f"F {one}": weighted_f(release, split.test, one, seed, reading) for one in CLASSIFIER_TITLES}
+            scores = {f"F {one}": weighted_f(release, split.test, one, seed, reading) for one in classifiers}
             yield {"reading": reading, **common, **original, **scores}
 
 
@@ -192,7 +225,7 @@ def tries(draw: int) -> dict[str, str]:
     for segmentation in ("full", "as-needed"):
         release = every["fragmented, l"].replace(segmentation=segmentation).anonymize(split.train)
         f_tree = weighted_f(release, split.test, "tree", draw, READINGS[-1])
-        losses[segmentation] = f"loss {float(information_loss(release)):.2f}, F of trees {f_tree:.2f}"
+        losses[segmentation] = f"loss {plain_loss(release):.2f}, F of trees {f_tree:.2f}"
     found["fragmented, l"] = (
         f"at {number} features and k = {K} segments cut as far as they go: {losses['full']}; only as needed: "
         f"{losses['as-needed']}"
@@ -242,7 +275,7 @@ def nested_losses(draw: int) -> str:
         kinds = {name: split.train.domain[name].kind for name in roles}
         data = Microdata(split.train.frame[list(roles)], roles, kinds)
         release = methods(K, "rows", draw)["unfragmented, k"].anonymize(data)
-        losses.append(f"{float(information_loss(release)):.2f}")
+        losses.append(f"{plain_loss(release):.2f}")
     return ", ".join(losses)
 
 
@@ -250,13 +283,19 @@ def majority_f(test: Microdata) -> float:
     """Weighted F-measure of always predicting the most frequent class."""
     codes = test.codes["class"]
     guess = np.full(len(codes), np.argmax(np.bincount(codes)), dtype=np.int32)
-    return judge(codes, guess, test.domain["class"]).weighted_f
+    return plain_f(codes, guess)
 
 
-def study(draws: int, dimensions: Sequence[int], levels: Sequence[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def study(
+    draws: int,
+    dimensions: Sequence[int],
+    levels: Sequence[int],
+    splittings: Sequence[bool] = tuple(SPLITS),
+    classifiers: Sequence[str] = tuple(CLASSIFIER_TITLES),
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every run of every draw, and the features that were drawn."""
     lines, features = [], []
-    for draw, by_file in product(range(draws), SPLITS):
+    for draw, by_file in product(range(draws), splittings):
         found = splits(dimensions, seed=draw, by_file=by_file)
         cases = dict.fromkeys([*((number, K) for number in dimensions), *((max(dimensions), k) for k in levels)])
         for number, split in found.items():
@@ -266,7 +305,7 @@ def study(draws: int, dimensions: Sequence[int], levels: Sequence[int]) -> tuple
         for number, k in cases:
             for recoding in ("rows", "regions"):
                 about = {"split": SPLITS[by_file], "draw": draw}
-                lines += [{**about, **line} for line in measured(found[number], k, recoding, draw)]
+                lines += [{**about, **line} for line in measured(found[number], k, recoding, draw, classifiers)]
         print(f"  draw {draw + 1} of {draws}, {SPLITS[by_file]}, done", flush=True)
     return pd.DataFrame(lines), pd.DataFrame(features)
 

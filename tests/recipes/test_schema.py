@@ -100,7 +100,7 @@ def test_the_command_prints_both_schemas(capsys: pytest.CaptureFixture[str]) -> 
     checked = jsonschema.Draft202012Validator(schema)
     written = json.loads(certificate(build("mondrian", {}).anonymize(people())).dumps())
     checked.validate(written)
-    for wrong in ({"version": 2}, {"tables": 3}, {"format": "other"}, {"made": None}):
+    for wrong in ({"version": 3}, {"tables": 3}, {"format": "other"}, {"made": None}):
         assert not checked.is_valid({**written, **wrong})
 
 

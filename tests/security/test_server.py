@@ -42,8 +42,9 @@ def port() -> Iterator[int]:
 
 def _status(port: int, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    cookie = browser.cookie(f"http://127.0.0.1:{port}")
     with contextlib.closing(connection):
-        connection.request(method, path, body, headers or {})
+        connection.request(method, path, body, {"Cookie": f"{cookie['name']}={cookie['value']}", **(headers or {})})
         with connection.getresponse() as answer:
             return answer.status
 

@@ -192,19 +192,22 @@ def test_a_recipe_reads_a_bucket_in_memory_and_on_disk(bucket, table, tmp_path, 
         output = tmp_path / f"{engine}-{Path(source).stem}"
         recipe = written(tmp_path, f'path = "{bucket}/{source}"')
         words = ["run", str(recipe), "--engine", engine, "--output", str(output), "--key-file", str(tmp_path / "key")]
-        assert main(words) == 0
+        assert main(words) == 2, "a recipe asks no other machine unless that is allowed"
+        assert f"--allow-address {bucket}/{source}" in capsys.readouterr().err
+        allowed = ["--allow-address", bucket]
+        assert main([*words, *allowed]) == 0
         (certificate,) = output.rglob("*certificate.json")
         (found,) = Certificate.load(certificate).tables
         stated.append((found.rows, found.groups, found.group_sizes))
         capsys.readouterr()
-        named = ["--recipe", str(recipe), "--key-file", str(tmp_path / "key")]
+        named = ["--recipe", str(recipe), "--key-file", str(tmp_path / "key"), *allowed]
         assert main(["verify", str(certificate.parent if engine == "disk" else certificate), *named]) == 0
         assert "The release was made of this table" in capsys.readouterr().out
     assert stated[0] == stated[1] == stated[2]
-    assert main(["evaluate", str(recipe), "--measure", "k"]) == 0
+    assert main(["evaluate", str(recipe), "--measure", "k", *allowed]) == 0
     for missing in ("none.parquet", "none/"):
         recipe = written(tmp_path, f'path = "{bucket}/{missing}"')
-        assert main(["run", str(recipe), "--output", str(tmp_path / "none")]) == 1
+        assert main(["run", str(recipe), "--output", str(tmp_path / "none"), *allowed]) == 1
         assert f"There is nothing at '{bucket}/{missing}'" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
 
@@ -234,7 +237,9 @@ def test_a_table_of_postgresql_is_read_by_every_engine(database, tmp_path, capsy
     for engine in ("memory", "disk"):
         output = tmp_path / engine
         recipe = written(tmp_path, f'path = "{database}"\ntable = "people"')
-        assert main(["run", str(recipe), "--engine", engine, "--output", str(output)]) == 0
+        words = ["run", str(recipe), "--engine", engine, "--output", str(output)]
+        assert main(words) == 2, "a recipe asks no other machine unless that is allowed"
+        assert main([*words, "--allow-address", database]) == 0
         (certificate,) = output.rglob("*certificate.json")
         stated.append(Certificate.load(certificate).tables[0].group_sizes)
         assert "secret" not in certificate.read_text()

@@ -14,6 +14,7 @@ from pydantic import ValidationError, model_validator
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import DataError
+from anoncore.base.showing import printable
 from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.digests import table_hash
 from anoncore.publishing.certification.earlier import Earlier
@@ -34,13 +35,9 @@ from anoncore.publishing.certification.entries import (
     Unit,
 )
 from anoncore.publishing.export import FileFormat
+from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.table.microdata import Microdata
-
-SEED = "left out: with the seed of a release a reader could undo its random choices"
-NO_SEED = "the method makes no random choices"
-UNREPEATABLE = "there is none: its random choices come from the system, and nothing can repeat them"
-ALIKE = "the files write different values or groups alike"
 
 
 @checked_methods
@@ -52,7 +49,7 @@ class Certificate(Entry):
     format : str
         Says that the JSON is a certificate.
     version : int
-        Version of the format.
+        Version of the format; certificates of version 1 are read too, and judged as those of today.
     made : str
         When it was made, in UTC.
     software : dict of str to str
@@ -102,6 +99,8 @@ class Certificate(Entry):
         whole. The hashes of such a release are made of those of its parts.
     stored : list of Stored or None
         The published tables as a database holds them; None for a release in files.
+    signatures : list of Signature or None
+        Who signed the certificate, see `sign`; None where nobody did.
 
     Examples
     --------
@@ -126,7 +125,7 @@ class Certificate(Entry):
     """
 
     format: Literal["anoncore-release-certificate"] = "anoncore-release-certificate"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     made: str
     software: dict[str, str]
     method: Method | None
@@ -150,6 +149,7 @@ class Certificate(Entry):
     numbers: Literal["bounds", "midpoints"] | None = None
     parts: list[Part] | None = None
     stored: list[Stored] | None = None
+    signatures: list[Signature] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -171,8 +171,19 @@ class Certificate(Entry):
         for table in self.tables:
             columns = [name for name in table.columns if name != self.linked_by]
             named |= {*columns}
+            if len({*table.columns}) < len(table.columns):
+                raise ValueError(f"table '{table.name}' has a column twice")
             if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
                 raise ValueError(f"the columns of table '{table.name}' do not fit")
+        names = [one.name for one in self.attributes]
+        if len({*names}) < len(names):
+            raise ValueError("an attribute stands twice")
+        shown = {name for table in self.tables for name in table.columns}
+        identifiers = [one.name for one in self.attributes if one.role == "identifier" and one.name in shown]
+        if identifiers:
+            raise ValueError(f"{listing(identifiers)} is called an identifier, and is published")
+        if self.linked_by is not None and (len(self.tables) < 2 or self.linked_by in names):
+            raise ValueError(f"linked_by: '{self.linked_by}' is to join tables, and is no column that does")
         held = {one.name for one in self.files} | {one.name for one in self.stored or ()}
         if self.parts is not None and {one.file for one in self.parts} - held:
             raise ValueError("a part is in none of the files")
@@ -204,12 +215,16 @@ class Certificate(Entry):
             For a text that is no certificate.
         """
         try:
-            return cls.model_validate_json(text)
+            _require_plain(text)
+            return cls.model_validate_json(text, strict=True)
+        except (_UnclearError, RecursionError, UnicodeDecodeError) as error:
+            reason = str(error) if isinstance(error, _UnclearError) else "it is no JSON text"
+            raise DataError(f"This is no certificate of a release ({reason}).") from None
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             reason = f"{f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
-            raise DataError(f"This is no certificate of a release ({reason}).") from None
+            raise DataError(f"This is no certificate of a release ({printable(reason)}).") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -245,6 +260,35 @@ class Certificate(Entry):
         if all(one.part_of is None for one in self.attributes):
             unused["attributes"] = {"__all__": {"part_of"}}
         return json.dumps(self.model_dump(exclude=unused), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+class _UnclearError(Exception):
+    """A JSON text says something that programs read in different ways."""
+
+
+def _require_plain(text: str | bytes) -> None:
+    """Raise _UnclearError for a JSON text with a name that stands twice in one object, or with a number that is none.
+
+    Of a name that stands twice some programs show the first value, and others take the last.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in fields:
+                raise _UnclearError(f"it has {quoted(name)} twice in one place")
+            fields[name] = value
+        return fields
+
+    def no_number(name: str) -> None:
+        raise _UnclearError(f"it has the number {name}, which is none")
+
+    try:
+        json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    except json.JSONDecodeError as error:
+        raise _UnclearError(f"it is no JSON text: {error.msg}, line {error.lineno}") from None
+    except ValueError:
+        raise _UnclearError("it has a number of thousands of digits") from None
 
 
 @checked

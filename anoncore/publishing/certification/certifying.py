@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ import pandas as pd
 import anoncore
 from anoncore import privacy
 from anoncore.base.arguments import checked
-from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.errors import AnonymizationError, DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import Cache, KeptResults
@@ -26,8 +25,22 @@ from anoncore.measures.verdict import guarantees_of, insensitive_columns
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
-from anoncore.publishing.certification.certificate import ALIKE, NO_SEED, SEED, UNREPEATABLE, Certificate, input_hash
-from anoncore.publishing.certification.decided_columns import classes_entry, classes_shown, decided_entries
+from anoncore.publishing.certification.certificate import Certificate, input_hash
+from anoncore.publishing.certification.claims import (
+    HIDDEN_PEOPLE,
+    HIDDEN_SUPPRESSION,
+    HIDDEN_UNIT,
+    UNSHOWABLE,
+    Judged,
+    Question,
+    hidden_reason,
+    judged,
+    people_check,
+    recheck_joins,
+    recheck_people,
+)
+from anoncore.publishing.certification.counting import Counted
+from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
@@ -42,21 +55,11 @@ from anoncore.publishing.certification.entries import (
     Unit,
     Written,
 )
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
-from anoncore.publishing.certification.rechecking import (
-    HIDDEN_PEOPLE,
-    HIDDEN_SUPPRESSION,
-    HIDDEN_UNIT,
-    UNSHOWABLE,
-    Recheck,
-    hidden_reason,
-    people_check,
-    recheck_joins,
-    recheck_people,
-    recheck_requirement,
-)
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.verification import content_findings
-from anoncore.publishing.certification.written_cells import written_as
+from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
 from anoncore.release.reading.published_table import PublishedTable, cell_name
@@ -88,6 +91,8 @@ def certify(
     tables: Mapping[str, Any] | None = None,
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
+    guessable_seed: bool = False,
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
@@ -108,6 +113,11 @@ def certify(
     cache : callable, optional
         `cache(name, function, *arguments)` gives `function(release, *arguments)` and may keep it, so that what was
         measured before is not measured again.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
+    guessable_seed : bool
+        Whether a release is certified although its random choices follow from a seed that was given and that others
+        can guess. The certificate then says so.
 
     Returns
     -------
@@ -117,7 +127,7 @@ def certify(
     Raises
     ------
     ReleaseError
-        Where something that was promised or asked for does not hold.
+        Where something that was promised or asked for does not hold, and for a seed that can be guessed.
     DataError
         For a column name that files cannot keep apart, and for files that are not what is written of the tables.
 
@@ -139,62 +149,90 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
+    certificate = certified(release, key, files, requirements, tables, after, cache, asked, guessable_seed)
+    wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
+    if wrong:
+        raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
+    return certificate
+
+
+def certified(
+    release: Release,
+    key: str,
+    files: Mapping[str, bytes] | None = None,
+    requirements: Sequence[Requirement] = (),
+    tables: Mapping[str, Any] | None = None,
+    after: Sequence[Certificate | Earlier] = (),
+    cache: Cache | None = None,
+    asked: Sequence[Requirement] = (),
+    guessable_seed: bool = False,
+) -> Certificate:
+    """State what holds of a release as `certify` does, of files that were just written of its tables."""
     measure = KeptResults(release) if cache is None else cache
+    require_drawn_seeds(release.algorithm, guessable_seed)
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     if not personal:
         release.require_people("A certificate states what is promised of people or holds of groups of them")
     require_clear_names(release)
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
-    by_table = {name: PublishedTable.of(name, frame) for name, frame in frames.items()}
-    shown = tuple(by_table.values())
+    cells = distinct_cells(frames)
+    shown = tuple(published_as(frames, cells))
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
     guarantees = guarantees_of(requirements, measure)
-    asked = [_asked(published, one, unit) for one in guarantees]
+    guarantees += tuple(_also_holding(asked, guarantees, measure))
+    leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
+    splits = [(one.columns, one.k) for one in (over_all, *(leak.split for leak in leaks)) if one is not None]
+    questions = [Question(one.requirement, one.attribute) for one in guarantees]
+    shown_ones = [one for one in questions if unit is None and not hidden_reason(published.attributes, one)]
+    counted = Counted.of(published, shown_ones, splits=splits)
+    entries = [
+        _asked(counted, guarantee, question, unit)
+        for guarantee, question in zip(guarantees, questions, strict=True)
+        if guarantee.requirement not in asked or question not in shown_ones or _holds(counted, question)
+    ]
     method = None if release.algorithm is None else method_entry(release.algorithm)
-    people = [_personal(published, method, one) for one in personal]
+    people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
-    written = _written(frames)
+    written = written_as(frames, cells)
     earlier = [
         one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
     ]
     found = verdict(release, requirements, measure)
-    leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
-    classes = partial(classes_shown, published)
-    certificate = Certificate(
+    return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
-        tables=[_table(published, table, place, written) for place, table in enumerate(shown)],
+        tables=[
+            _table(published, table, scan, place, written)
+            for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
+        ],
         linked_by=group,
         sha256=joined_hash(shown, group),
-        requirements=asked,
+        requirements=entries,
         people=people,
         joins=joins,
         files=[_file(name, content) for name, content in (files or {}).items()],
         not_checked=[
-            *not_checked(asked, people, joins),
+            *not_checked(entries, people, joins),
             *([EXACT_ROWS] if release.is_synthetic else ()),
             *(one.sentence for one in earlier),
+            *seed_sentences(release.algorithm),
         ],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
-        decided=decided_entries(leaks, classes),
-        over_all=classes_entry(over_all, classes),
+        decided=decided_entries(leaks, counted.classes),
+        over_all=classes_entry(over_all, counted.classes),
         breaking=found.breaking or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
     )
-    wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
-    if wrong:
-        raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
-    return certificate
 
 
 def software_versions(algorithm: ReleaseMethod | None = None) -> dict[str, str]:
@@ -245,12 +283,6 @@ def require_clear_values(release: Release) -> None:
                 )
 
 
-def _written(tables: Mapping[str, pd.DataFrame]) -> dict[FileFormat, list[PublishedTable]]:
-    """The cells of the tables in every format that can hold them."""
-    by_format = {format: written_as(tables, format) for format in get_args(FileFormat)}
-    return {format: exact for format, exact in by_format.items() if exact is not None}
-
-
 def _file(name: str, content: bytes) -> File:
     return File(name=name, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
 
@@ -272,7 +304,7 @@ def method_entry(algorithm: ReleaseMethod) -> Method:
         title=algorithm.title,
         source=algorithm.source,
         parameters=json.loads(json.dumps(parameters)),
-        seed=UNREPEATABLE if not algorithm.is_repeatable else SEED if algorithm.seeds else NO_SEED,
+        seed=seed_entry(algorithm),
         group_word=algorithm.group_word,
     )
 
@@ -280,10 +312,11 @@ def method_entry(algorithm: ReleaseMethod) -> Method:
 def _table(
     published: PublishedRelease,
     table: PublishedTable,
+    scan: Scan,
     place: int,
     written: Mapping[FileFormat, Sequence[PublishedTable]],
 ) -> Table:
-    sizes = group_sizes(published, table)
+    sizes = scan.group_sizes
     return Table(
         name=table.name,
         columns=list(table.columns),
@@ -302,7 +335,7 @@ def _table(
     )
 
 
-def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str | None) -> Asked:
+def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, unit: str | None) -> Asked:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     requirement = guarantee.requirement
@@ -315,19 +348,46 @@ def _asked(published: PublishedRelease, guarantee: privacy.Guarantee, unit: str 
         asked=requirement.threshold,
         reached=None,
         rechecked=False,
-        reason=hidden_reason(published, requirement, guarantee.attribute),
+        reason=hidden_reason(counted.attributes, question),
     )
     if unit is not None:
         reached = None if np.isinf(guarantee.reached) else guarantee.reached
         return entry.model_copy(update={"reached": reached, "reason": HIDDEN_UNIT.format(unit=unit)})
     if entry.reason:
         return entry
-    recheck = recheck_requirement(published, entry)
-    changes: dict[str, Any] = {"rechecked": True, "reached": recheck.reached} if recheck.holds else {"reason": ALIKE}
-    return entry.model_copy(update=changes)
+    found = _holding(judged(question, counted.levels(question)))
+    return entry.model_copy(update={"rechecked": True, "reached": found.reached})
 
 
-def _personal(published: PublishedRelease, method: Method | None, guarantee: privacy.PersonalGuarantee) -> Personal:
+def _also_holding(
+    asked: Sequence[Requirement], promised: Sequence[privacy.Guarantee], measure: Cache
+) -> Iterator[privacy.Guarantee]:
+    """What else was asked of a release and holds in it."""
+    known = {(one.requirement, one.attribute) for one in promised}
+    for requirement in dict.fromkeys(asked):
+        try:
+            found = [one for one in guarantees_of([requirement], measure) if one.requirement == requirement]
+        except AnonymizationError:  # it cannot be asked of this table
+            continue
+        if all(one.holds for one in found):
+            yield from (one for one in found if (one.requirement, one.attribute) not in known)
+
+
+def _holds(counted: Counted, question: Question) -> bool:
+    """Whether a requirement holds as readers of the tables count it."""
+    return judged(question, counted.levels(question)).holds
+
+
+def _holding(found: Judged) -> Judged:
+    """What the files show. Raises ReleaseError where readers count something else than holds in the release."""
+    if not found.holds:
+        raise ReleaseError(f"There is no certificate for what its readers count otherwise: {found.sentence}")
+    return found
+
+
+def _personal(
+    published: PublishedRelease, method: Method | None, has_numbers: bool, guarantee: privacy.PersonalGuarantee
+) -> Personal:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     if guarantee.level:
@@ -345,14 +405,12 @@ def _personal(published: PublishedRelease, method: Method | None, guarantee: pri
         else f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
         rechecked=False,
     )
-    recheck = recheck_people(published, method, entry)
-    if entry.attribute is None and (recheck is None or not recheck.holds):
+    if entry.attribute is None and has_numbers:
         return entry.model_copy(update={"reason": HIDDEN_SUPPRESSION})
-    if recheck is None:
+    found = recheck_people(published, method, entry)
+    if found is None:
         return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
-    return entry.model_copy(
-        update={"rechecked": True, "sentence": recheck.sentence} if recheck.holds else {"reason": ALIKE}
-    )
+    return entry.model_copy(update={"rechecked": True, "sentence": _holding(found).sentence})
 
 
 def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joins | None:
@@ -365,8 +423,8 @@ def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joi
     if not check.holds:
         raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
     entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=JOINS_SOURCE, rechecked=False)
-    recheck: Recheck = recheck_joins(published, entry)
-    return entry.model_copy(update={"rechecked": True} if recheck.holds else {"reason": ALIKE})
+    _holding(recheck_joins(published, entry))
+    return entry.model_copy(update={"rechecked": True})
 
 
 def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:

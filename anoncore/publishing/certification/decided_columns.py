@@ -7,12 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from anoncore.measures.verdict import columns_find
 from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import ClassesShown, DecidedColumn
 from anoncore.publishing.certification.finding import Finding
-from anoncore.publishing.certification.published_release import PublishedRelease
 from anoncore.requirements import KAnonymity
 from anoncore.table.relations import Split
 
@@ -81,12 +79,15 @@ def _promised_k(certificate: Certificate) -> int:
     return max((int(one) for one in asked), default=0)
 
 
-def decided_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[Finding]:
-    """Compare what the certificate says of insensitive columns with what the published tables show of the classes."""
+def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bool) -> Iterator[Finding]:
+    """Compare what the certificate says of insensitive columns with what the published tables show of the classes.
+
+    `is_found` says that these columns were already found to break what is promised.
+    """
     for entry in certificate.decided or ():
         check = f"insensitive column '{entry.column}'"
         if entry.classes is None:
-            yield Finding(check, "not checked", f"{entry.sentence} It is {entry.decision}.")
+            yield Finding(check, "claimed", f"The certificate says: {entry.sentence} It is {entry.decision}.")
             continue
         together = " and ".join(f"'{name}'" for name in entry.classes.columns)
         found, said = shown(entry.classes), (entry.classes.smallest, entry.classes.n_below)
@@ -95,31 +96,21 @@ def decided_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[
         sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
         yield Finding(check, "holds" if found == said else "fails", sentence)
     yield from _over_all_findings(certificate, shown)
+    if certificate.breaking and not is_found:
+        sentence = f"The certificate says against itself: {certificate.breaking}."
+        yield Finding(OVER_ALL, "claimed", sentence, certificate.breaking)
 
 
 def _over_all_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[Finding]:
-    """Compare the classes for readers who know all but the secrets, and name the columns that break a promise."""
+    """Compare the classes for readers who know all but the secrets with what the certificate says of them."""
     counted = [(classes, found) for classes in _over_all(certificate) if (found := shown(classes)) is not None]
     certified = certificate.over_all
-    if not counted:
-        if certificate.breaking:
-            sentence = f"{certificate.breaking[0].upper()}{certificate.breaking[1:]}; the tables alone do not show it."
-            yield Finding(OVER_ALL, "not checked", sentence, certificate.breaking)
-        return
-    classes, found = max(counted, key=lambda one: (one[1][1], -one[1][0]))
-    breaking = certificate.breaking or ""
-    if not breaking and found[1] > 0 and _promised_k(certificate) >= UNIQUE:
-        n_rows = max(table.rows for table in certificate.tables)
-        breaking = columns_find(classes.columns, True, found[1], n_rows, classes.k)
-    sentence = f"Told apart by {OVER_ALL}, {_numbers(found, classes)}"
-    if certified is None:
-        # Certificates of earlier versions do not say it, and those of people count other things than the files show.
-        if breaking:
-            yield Finding(OVER_ALL, "not checked", f"{sentence}; the certificate does not say so.", breaking)
-        return
-    said = (certified.smallest, certified.n_below)
-    sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
-    yield Finding(OVER_ALL, "holds" if found == said else "fails", sentence, breaking)
+    if certified is not None and counted:
+        classes, found = max(counted, key=lambda one: (one[1][1], -one[1][0]))
+        said = (certified.smallest, certified.n_below)
+        sentence = f"Told apart by {OVER_ALL}, {_numbers(found, classes)}"
+        sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
+        yield Finding(OVER_ALL, "holds" if found == said else "fails", sentence)
 
 
 def _numbers(found: tuple[int, int] | None, classes: ClassesShown) -> str:
@@ -129,14 +120,6 @@ def _numbers(found: tuple[int, int] | None, classes: ClassesShown) -> str:
     return f"the smallest class has {rows}, and {found[1]:,} of all rows are in classes of fewer than {classes.k}"
 
 
-def classes_shown(published: PublishedRelease, classes: ClassesShown) -> tuple[int, int] | None:
-    """Rows of the smallest class and rows below k where the columns tell classes apart, in the table with most such
-    rows; None where no table has the columns beside quasi-identifiers.
-    """
-    found = []
-    for table in published.tables if published.group is None else ():
-        known = [name for name in table.columns if published.attributes[name].role == "quasi-identifier"]
-        if known and table.columns.keys() >= set(classes.columns):
-            sizes = np.bincount(table.keys([*known, *classes.columns]))
-            found.append((int(sizes.min()), int(sizes[sizes < classes.k].sum())))
-    return max(found, key=lambda one: (one[1], -one[0]), default=None)
+def split_of(classes: ClassesShown) -> tuple[tuple[str, ...], int]:
+    """The columns that make some classes, and the k that they are compared with, as a scan takes them."""
+    return tuple(classes.columns), classes.k

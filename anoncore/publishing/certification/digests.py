@@ -40,12 +40,15 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
     for table in tables:
         names = [name for name in table.columns if name != group]
         key = table.keys(names)
-        _, first = np.unique(key, return_index=True)
+        first = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
+        first[key[::-1]] = np.arange(len(key), dtype=np.int64)[::-1]
         codes = np.array([table.columns[name].codes[first] for name in names], dtype="<i4")
         parts.append(_text([table.name, names, [table.columns[name].texts for name in names]]) + codes.tobytes())
         rows.append(key)
     if group is None:
-        parts += [np.sort(key).astype("<i8").tobytes() for key in rows]
+        # Ranks in their order, without sorting them.
+        counts = [np.bincount(key) for key in rows]
+        parts += [np.repeat(np.arange(len(one)), one).astype("<i8").tobytes() for one in counts]
     else:
         parts += sorted(_group_digests(tables, rows, group, is_sorted=True))
     return _sha256(*parts)

@@ -8,13 +8,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from anoncore.publishing.export import FileFormat
 
+LARGEST = 2**63
+"""No number of rows, people or bytes is as large."""
 Form = Literal["exact", "changed", "set", "region"]
 
 
 class Entry(BaseModel):
     """A part of a certificate."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Method(Entry):
@@ -31,7 +33,7 @@ class Method(Entry):
 class InputTable(Entry):
     """The table that the release was made of: rows, and a keyed hash of its content without identifiers."""
 
-    rows: int = Field(ge=1)
+    rows: int = Field(ge=1, lt=LARGEST)
     hmac_sha256: str
     about: str
 
@@ -40,7 +42,7 @@ class Unit(Entry):
     """Whose rows these are: the column by which different people were counted, which is not published."""
 
     column: str
-    people: int = Field(ge=1)
+    people: int = Field(ge=1, lt=LARGEST)
     about: str
 
 
@@ -78,8 +80,8 @@ class Table(Entry):
 
     name: str
     columns: list[str] = Field(min_length=1)
-    rows: int = Field(ge=1)
-    groups: int = Field(ge=1)
+    rows: int = Field(ge=1, lt=LARGEST)
+    groups: int = Field(ge=1, lt=LARGEST)
     group_sizes: dict[str, int]
     sha256: str
     column_sha256: dict[str, str]
@@ -133,9 +135,9 @@ class ClassesShown(Entry):
     """What the classes are where readers tell rows apart by insensitive columns: as the files show it."""
 
     columns: list[str] = Field(min_length=1)
-    k: int = Field(ge=1)
-    smallest: int = Field(ge=1)
-    n_below: int = Field(ge=0)
+    k: int = Field(ge=1, lt=LARGEST)
+    smallest: int = Field(ge=1, lt=LARGEST)
+    n_below: int = Field(ge=0, lt=LARGEST)
 
 
 class DecidedColumn(Entry):
@@ -166,7 +168,7 @@ class Part(Entry):
     """A part of a table: the file that has it, and digests of its rows in their order, however the file is written."""
 
     file: Annotated[str, AfterValidator(_without_folder)]
-    rows: int = Field(ge=1)
+    rows: int = Field(ge=1, lt=LARGEST)
     sha256: str
     column_sha256: dict[str, str]
 
@@ -179,7 +181,7 @@ class Stored(Entry):
 
     table: str
     name: str
-    rows: int = Field(ge=1)
+    rows: int = Field(ge=1, lt=LARGEST)
     types: dict[str, str]
     sha256: str
     column_sha256: dict[str, str]
@@ -189,5 +191,5 @@ class File(Entry):
     """A written file, which lies beside its certificate."""
 
     name: Annotated[str, AfterValidator(_without_folder)]
-    bytes: int
+    bytes: int = Field(ge=0, lt=LARGEST)
     sha256: str

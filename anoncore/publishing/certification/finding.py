@@ -1,13 +1,17 @@
-"""What a verification says: a finding per check, and all of them together."""
+"""What a verification says: a finding per check, and all of them together.
+
+There are three kinds of sentences, which are never mixed: counted here and holds, counted here and fails, and claimed
+by the certificate but not to be counted in the files.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from anoncore.base.showing import Lines, Shown, counted
+from anoncore.base.showing import Lines, Shown, counted, printable
 
-Outcome = Literal["holds", "fails", "not checked"]
+Outcome = Literal["holds", "fails", "claimed"]
 
 
 @dataclass(frozen=True)
@@ -18,10 +22,10 @@ class Finding:
     ----------
     check : str
         What was checked.
-    outcome : {"holds", "fails", "not checked"}
-        How it came out.
+    outcome : {"holds", "fails", "claimed"}
+        How it came out: counted in the files, or only claimed.
     sentence : str
-        Why, in a sentence for people.
+        Why, in a sentence for people. What it quotes from certificates and files commands no terminal.
     breaking : str
         Where the check is about insensitive columns that break what is promised: which they are and what they do, in
         half a sentence.
@@ -51,6 +55,10 @@ class Finding:
     sentence: str
     breaking: str = ""
 
+    def __post_init__(self) -> None:
+        for name in ("check", "sentence", "breaking"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
+
 
 @dataclass(frozen=True)
 class Verification(Shown):
@@ -78,33 +86,56 @@ class Verification(Shown):
     >>> certificate = certify(release, new_key(), files)
     >>> verification = verify(certificate, files)
     >>> verification.holds, len(verification.findings)
-    (True, 5)
+    (True, 3)
     """
 
     findings: tuple[Finding, ...]
 
     def _headline(self) -> str:
-        failed = sum(one.outcome == "fails" for one in self.findings)
-        of = counted(len(self.findings), "check")
-        told = f"; {self.breaking}" if self.breaking else ""
-        return f"Verification: {'nothing fails' if failed == 0 else f'{failed:,} fail'} in {of}{told}"
+        return f"Verification of {counted(len(self.findings), 'statement')}: {self.state}"
+
+    def _lines(self) -> Lines:
+        return [(one.check, one.outcome) for one in self.findings]
+
+    def of(self, outcome: Outcome) -> tuple[Finding, ...]:
+        """The findings that came out in one way.
+
+        Parameters
+        ----------
+        outcome : {"holds", "fails", "claimed"}
+            The way.
+
+        Returns
+        -------
+        tuple of Finding
+            These findings in their order.
+        """
+        return tuple(one for one in self.findings if one.outcome == outcome)
+
+    @property
+    def holds(self) -> bool:
+        """Whether all that is claimed was counted and holds; what is only claimed does not."""
+        return all(one.outcome == "holds" for one in self.findings)
+
+    @property
+    def code(self) -> int:
+        """The exit code of the command: 0 if all holds, 1 if something fails, 3 if something is only claimed."""
+        return 0 if self.holds else 1 if self.of("fails") else 3
 
     @property
     def breaking(self) -> str:
-        """The insensitive columns by which what is promised only holds over what is known, in half a sentence."""
+        """The published columns by which what is claimed holds only if nobody knows them, in half a sentence."""
         return next((one.breaking for one in self.findings if one.breaking), "")
 
     @property
     def state(self) -> str:
         """Whether the certificate holds, in a sentence that never says the good half alone."""
-        holds = "holds" if self.holds else "does not hold"
-        over = " over what is known" if self.holds and self.breaking else ""
-        return f"The certificate {holds}{over}{f'; {self.breaking}' if self.breaking else ''}."
-
-    def _lines(self) -> Lines:
-        return [(one.check, one.outcome) for one in self.findings]
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing failed; what could not be checked does not count."""
-        return all(one.outcome != "fails" for one in self.findings)
+        failed, claimed = len(self.of("fails")), len(self.of("claimed"))
+        breaking = f"; {self.breaking}" if self.breaking else ""
+        if failed:
+            of = f"{counted(failed, 'statement')} of {len(self.findings):,}"
+            return f"The certificate does not hold: {of} {'fails' if failed == 1 else 'fail'}{breaking}."
+        if claimed:
+            only = f"{counted(claimed, 'statement')} of {len(self.findings):,} {'is' if claimed == 1 else 'are'}"
+            return f"What was counted holds, but {only} only claimed{breaking}."
+        return f"The certificate holds: all {counted(len(self.findings), 'statement')} were counted here and hold."

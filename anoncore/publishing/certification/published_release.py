@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from anoncore.release.reading.published_table import NUMBER, Column, PublishedTa
 from anoncore.release.reading.region_texts import set_parts
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.requirements.requirement import Check, Comparison, Requirement
+from anoncore.requirements.requirement import Check, Comparison
 from anoncore.table.axis import EXACT
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata
@@ -27,11 +27,11 @@ from anoncore.table.microdata import Microdata
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What the published groups of one table reach of a requirement: a level per group."""
+    """What the groups of one table reach of a requirement, a level per group, and the columns that tell them apart."""
 
-    table: str
     check: Check
     levels: Floats
+    over: tuple[str, ...] = ()
 
     @property
     def worst(self) -> float:
@@ -64,12 +64,8 @@ class PublishedRelease:
             column = table.columns[self.group]
             group_of_text = np.array([labels[text] for text in column.texts], dtype=np.int32)
             return Partition(group_of_text[column.codes])
-        apart = [name for name in table.columns if self._separates(name)]
+        apart = told_apart(list(table.columns), self.attributes, None)
         return Partition(table.keys(apart).astype(np.int32))
-
-    def _separates(self, name: str) -> bool:
-        attribute = self.attributes[name]
-        return attribute.role == "quasi-identifier" or attribute.form == "set"
 
     @cached_property
     def _labels(self) -> dict[str, int]:
@@ -87,30 +83,6 @@ class PublishedRelease:
                     f"{sizes.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
                 )
         return {text: number for number, text in enumerate(counts[0])}
-
-    def publishing(self, attribute: str | None) -> tuple[PublishedTable, ...]:
-        """The tables whose groups say something about an attribute (None: about sizes)."""
-        if attribute is None:
-            return self.tables[:1] if self.group is not None else self.tables
-        tables = tuple(table for table in self.tables if attribute in table.columns)
-        return tables[:1] if self.group is not None else tables
-
-    def levels(self, requirement: Requirement, attribute: str | None) -> list[Level]:
-        """The requirement on the groups of every table that shows the attribute."""
-        levels = []
-        for table in self.publishing(attribute):
-            partition = self.partition(table)
-            if attribute is None:
-                (check,) = requirement.checks(_nothing(partition.n_rows))
-                levels.append(Level(table.name, check, check.levels(partition)))
-                continue
-            cells = table.columns[attribute]
-            if self.attributes[attribute].form == "set":
-                partition, cells = _members(partition, cells, attribute)
-            data = self.microdata({attribute: cells})
-            asked = requirement if requirement.attribute_free else requirement.replace(attribute=attribute)
-            levels += [Level(table.name, check, check.levels(partition)) for check in asked.checks(data)]
-        return levels
 
     def joined(self, common: str) -> Release:
         """The tables as fragments with classes of their own that show the common attribute only."""
@@ -204,10 +176,6 @@ class PublishedRelease:
         return np.array(values, dtype=np.int32)[cells.codes]
 
 
-def _nothing(n_rows: int) -> Microdata:
-    return Microdata(pd.DataFrame({"row": np.zeros(n_rows, dtype=np.int8)}), {"row": "insensitive"})
-
-
 def _value(attribute: Attribute, text: str) -> Any:
     if text == "":
         return None
@@ -254,6 +222,36 @@ def _moments(name: str, values: Sequence[pd.Timestamp | None]) -> pd.DatetimeInd
     )
 
 
+def told_apart(
+    names: Sequence[str], attributes: Mapping[str, Attribute], group: str | None, further: Collection[str] = ()
+) -> tuple[str, ...]:
+    """The columns of a table by which a reader tells its groups apart who knows the columns `further` besides.
+
+    Where a group has only a set of values, rows of different sets stay apart. `group` joins tables; yet what stands
+    beside a known column in one table is found by it, whether or not its rows are joined to others.
+    """
+    role = {name: attributes[name].role for name in names if name != group}
+    known = [name for name in role if role[name] == "quasi-identifier" or name in further]
+    if group is None:
+        return tuple(name for name in names if name in known or attributes[name].form == "set")
+    beside = "sensitive" in role.values() or (further and {"quasi-identifier", "insensitive"} <= {*role.values()})
+    return (group, *known) if beside else (group,)
+
+
+def with_members(table: PublishedTable, apart: Sequence[str], name: str) -> tuple[PublishedTable, list[str]]:
+    """A table with a row for every value of every group's set, and the columns in it that tell the groups apart.
+
+    Raises DataError as `_members` does.
+    """
+    partition = Partition(table.keys(apart).astype(np.int32))
+    spread, cells = _members(partition, table.columns[name], name)
+    rows = partition.order[partition.starts[:-1]][spread.group]
+    # A set tells groups apart too, by another name than that of its values.
+    known = {f"{one} (set)" if one == name else one: table.columns[one] for one in apart}
+    columns = {one: replace(column, codes=column.codes[rows]) for one, column in known.items()}
+    return PublishedTable(table.name, columns | {name: cells}), list(columns)
+
+
 def _members(partition: Partition, cells: Column, name: str) -> tuple[Partition, Column]:
     """Each value of every group's set once, and the partition that puts them in groups.
 
@@ -284,12 +282,6 @@ def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:
     """The table's rows sorted by group, so that rows of joined tables pair up within groups."""
     columns = {name: replace(one, codes=one.codes[partition.order]) for name, one in table.columns.items()}
     return PublishedTable(table.name, columns)
-
-
-def group_sizes(published: PublishedRelease, table: PublishedTable) -> dict[str, int]:
-    """How many groups of a table have each size, sizes as text."""
-    sizes, counts = np.unique(published.partition(table).sizes, return_counts=True)
-    return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
 
 
 def by_name(attributes: Sequence[Attribute]) -> dict[str, Attribute]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,15 +13,7 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
-from anoncore.publishing.certification.files import (
-    ADVICE,
-    PARQUET,
-    UNPACKED_LIMIT,
-    ZIP,
-    check_unpacked_size,
-    damaged,
-    value_type,
-)
+from anoncore.publishing.certification.strict_parquet import parquet_fault
 from anoncore.publishing.certification.text_cells import (
     first_difference,
     header_of,
@@ -33,16 +23,13 @@ from anoncore.publishing.certification.text_cells import (
 )
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
-from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, ZipTime, packed, parquet_bytes
-from anoncore.release.reading.published_table import Column, cell_name, cell_text
-from anoncore.sources.parquet import read_within
+from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.sources.parquet import read_within, value_type
 
-MAKER = re.compile(r"parquet-cpp-arrow version \d+\.\d+\.\d+")
-SCHEMA = b"ARROW:schema"
-BOOK_RIGHTS = (0o600 << 16, 0o100600 << 16)
-"""Rights that workbooks of earlier versions give to their parts; they also say when they were saved."""
-SAVING = 60
-"""Minutes within which such a workbook was saved."""
+PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
+UNPACKED_LIMIT = 4 << 30
+ADVICE = "verify it on a machine with more memory"
 SHOWN = 40
 
 
@@ -70,6 +57,24 @@ def read_strictly(name: str, content: bytes) -> StrictReading:
         if not faults:
             raise damaged(name) from None
     return StrictReading(tuple(tables), tuple(faults))
+
+
+def damaged(name: str) -> DataError:
+    """The error for a file that nothing can be read from."""
+    return DataError(f"'{name}' is damaged or is no table that was published: it cannot be read.")
+
+
+def check_unpacked_size(name: str, archive: zipfile.ZipFile) -> None:
+    """Raise DataError for an archive that would take too much memory."""
+    size = sum(member.file_size for member in archive.infolist())
+    if size > UNPACKED_LIMIT:
+        raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+    require_memory(size, f"'{name}'", ADVICE)
+
+
+def read_published(name: str, content: bytes) -> list[PublishedTable]:
+    """The tables of a file in the texts that are equal in all formats. Raises DataError as `read_strictly` does."""
+    return [table.published for table in read_strictly(name, content).tables]
 
 
 def _read(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
@@ -116,23 +121,18 @@ def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
         if member.comment or member.extra:
             kind = "a comment" if member.comment else "an extra field"
             return f"holds {kind} of its member '{member.filename}': {_shown(member.comment or member.extra)}"
-        if member.external_attr not in (ZIP_RIGHTS, *(BOOK_RIGHTS if is_book else ())):
+        if member.external_attr != ZIP_RIGHTS:
             return f"holds its member '{member.filename}' with attributes of its own"
-        if member.date_time != ZIP_TIME and not (is_book and _minutes(member.date_time, members[0].date_time) < SAVING):
+        if member.date_time != ZIP_TIME:
             return f"says when its member '{member.filename}' was made"
     if archive.comment:
         return f"holds a comment: {_shown(archive.comment)}"
     if members and members[0].header_offset != 0:
         return f"holds {members[0].header_offset:,} bytes before its first member: {_shown(content)}"
-    again = packed((one.filename, archive.read(one), one.date_time, one.external_attr) for one in members)
+    again = archive_bytes((one.filename, archive.read(one)) for one in members)
     if again == content:
         return ""
     return f"is not packed as it is written; it differs from byte {first_difference(content, again):,} on"
-
-
-def _minutes(moment: ZipTime, other: ZipTime) -> float:
-    """The minutes between two times of members of a zip."""
-    return abs((datetime(*moment) - datetime(*other)).total_seconds()) / 60
 
 
 def _shown(content: bytes) -> str:
@@ -166,33 +166,19 @@ def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], fa
     tables.append(WrittenTable(title, where, "csv", labels, tuple(map(cell_name, labels)), tuple(cells), tuple(values)))
 
 
-def _parquet_fault(content: bytes, declared: pa.Schema, table: pa.Table) -> str:
-    """What a Parquet file holds besides its table, or how it is written otherwise; empty where neither is so."""
-    metadata = pq.ParquetFile(pa.BufferReader(content)).metadata
-    for key, value in (metadata.metadata or {}).items():
-        if key != SCHEMA:
-            return f"holds metadata {_shown(key)}: {_shown(value)}"
-    for field in declared:
-        for key, value in (field.metadata or {}).items():
-            return f"holds metadata of the column '{field.name}', {_shown(key)}: {_shown(value)}"
-    if not MAKER.fullmatch(metadata.created_by):
-        return f"names as its maker {_shown(metadata.created_by.encode())}"
-    again = parquet_bytes(table)
-    if again == content:
-        return ""
-    return (
-        f"is not written as this table is: it differs from byte {first_difference(content, again):,} on, which leaves "
-        "room for values that no row has"
-    )
-
-
-def _coded(array: pa.Array) -> tuple[Column, Column]:
+def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
     """A column of a Parquet file as it is written, and the texts of its values."""
-    # 0.0 and -0.0 are written differently, and so are numbers that are none.
-    bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32(), pa.float16(): pa.int16()}.get(array.type)
-    encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
-    distinct = encoded.dictionary if bits is None else encoded.dictionary.view(array.type)
-    codes = encoded.indices.to_numpy()
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32(), pa.float16(): pa.int16()}.get(kind)
+    if pa.types.is_dictionary(array.type):
+        # A row without a value has a number of its own.
+        codes = array.indices.fill_null(len(array.dictionary)).to_numpy()
+        distinct = pa.concat_arrays([array.dictionary.cast(kind), pa.nulls(1, kind)])
+    else:
+        # 0.0 and -0.0 are written differently, and so are numbers that are none.
+        encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
+        codes = encoded.indices.to_numpy()
+        distinct = encoded.dictionary if bits is None else encoded.dictionary.view(kind)
     values = pa.table([distinct], names=["values"]).to_pandas(integer_object_nulls=True, date_as_object=True)["values"]
     return Column.coded(codes, arrow_texts(distinct)), Column.coded(codes, [cell_text(value) for value in values])
 
@@ -200,14 +186,11 @@ def _coded(array: pa.Array) -> tuple[Column, Column]:
 def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
     read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
     declared = pq.read_schema(pa.BufferReader(content))
-    plain = pa.schema([pa.field(one.name, value_type(one.type)) for one in declared])
-    arrays = [read.column(place).combine_chunks().cast(kind.type) for place, kind in enumerate(plain)]
-    table = pa.Table.from_arrays(arrays, schema=plain)
-    fault = _parquet_fault(content, declared, table)
+    labels = tuple(declared.names)
+    fault = parquet_fault(content)
     if fault:
         faults.append(f"{where}: {fault}.")
-    coded = [_coded(array) for array in arrays]
-    labels = tuple(declared.names)
+    coded = [_coded(read.column(place), value_type(field.type)) for place, field in enumerate(declared)]
     tables.append(
         WrittenTable(
             title,

@@ -6,32 +6,23 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import AnonymizationError, DataError
-from anoncore.base.progress import Progress, silent
+from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import FORMULA, listing
-from anoncore.kernels.rounding import ACCUMULATED
-from anoncore.publishing.certification.certificate import ALIKE, Certificate, input_hash
-from anoncore.publishing.certification.decided_columns import classes_shown, decided_findings
+from anoncore.publishing.certification.certificate import Certificate, input_hash
+from anoncore.publishing.certification.claims import countable, insensitive, people_findings, requirement_findings
+from anoncore.publishing.certification.counting import Counted, Tables
+from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
-from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Personal, Table
-from anoncore.publishing.certification.files import read_published
+from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name, group_sizes
-from anoncore.publishing.certification.rechecking import (
-    HIDDEN_SUPPRESSION,
-    UNSHOWABLE,
-    Recheck,
-    people_check,
-    recheck_joins,
-    recheck_people,
-    recheck_requirement,
-    recheck_rows,
-)
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.published_rows import TableRows
+from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
@@ -48,12 +39,14 @@ def verify(
     hashes: bool = True,
     data: Microdata | None = None,
     key: str | None = None,
+    known: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Re-check a certificate from the published files alone, in any of the formats that are written.
 
-    Groups, levels and joins are worked out anew from the tables. With the original table and the key of its hash, the
-    input is compared as well.
+    The certificate is a claim, the files are the evidence: files are read strictly, whoever made them, and groups,
+    levels and joins are counted anew, whatever the certificate says of them. With the original table and the key of its
+    hash, the input is compared as well.
 
     Parameters
     ----------
@@ -67,6 +60,8 @@ def verify(
         The original table.
     key : str, optional
         The key with which the original table was hashed.
+    known : sequence of str, optional
+        The columns that a reader takes for known, in place of those that the certificate names.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
 
@@ -78,7 +73,9 @@ def verify(
     Raises
     ------
     DataError
-        For a file that cannot be read as a table, and for the certificate of a release in parts.
+        For a file that cannot be read as a table, and for the certificate of a release in parts or in a database.
+    ParameterError
+        For a known column that is not published.
 
     Examples
     --------
@@ -107,77 +104,148 @@ def verify(
     if certificate.parts is not None:
         raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
     tell = progress if progress is not None else silent
+    certificate, is_given = with_known(certificate, known)
     tell(0.0, "Reading the tables")
     shown, findings = _shown(certificate, files)
     if shown:
-        findings += _shown_findings(certificate, shown, files if hashes else None, tell)
-    findings.append(input_finding(certificate, data, key))
+        tell(0.4, "Comparing the contents with those certified")
+        if hashes:
+            findings += _contents(certificate, shown, files)
+        tables = [one.table for one in shown]
+        findings += table_findings(certificate, tables, hashes, is_given, part_of(tell, 0.4, 1.0))
+        findings += _names(certificate, shown)
     tell(1.0, "Done")
-    return Verification(tuple(findings))
+    return Verification((*findings, *input_findings(certificate, data, key)))
+
+
+def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[Certificate, bool]:
+    """The certificate with the columns for known that a reader names, and whether there are any.
+
+    Others of those that the certificate calls known count as nobody's. Raises ParameterError for a column that is not
+    published.
+    """
+    if known is None:
+        return certificate, False
+    published = {name for table in certificate.tables for name in table.columns if name != certificate.linked_by}
+    parts = {one.name: one.part_of for one in certificate.attributes}
+    wrong = [name for name in known if name not in published | {*parts.values()}]
+    if wrong or not known:
+        raise ParameterError(
+            f"There is no published column {listing(wrong)} to be known; there is {listing(sorted(published), 30)}."
+            if wrong
+            else "Name at least one column that is known."
+        )
+    attributes = []
+    for one in certificate.attributes:
+        role = one.role
+        if one.name in published:
+            is_known = one.name in known or parts[one.name] in known
+            role = "quasi-identifier" if is_known else "insensitive" if role == "quasi-identifier" else role
+        attributes.append(one.model_copy(update={"role": role}))
+    return certificate.model_copy(update={"attributes": attributes}), True
+
+
+def counted_findings(
+    certificate: Certificate,
+    tables: Tables,
+    published: PublishedRelease | None,
+    hashes: bool,
+    is_given: bool,
+    tell: Progress,
+) -> Iterator[Finding]:
+    """What the certified tables, in their order, show of a certificate, wherever their rows lie.
+
+    `published` has the same tables where they are in memory, for what is promised of persons. `is_given` says that the
+    reader named the known columns, so that numbers of the certificate are about other groups.
+    """
+    names = {name for table in certificate.tables for name in table.columns}
+    # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
+    classes = [] if is_given else [one for one in asked_classes(certificate) if set(one.columns) <= names]
+    others = frozenset() if is_given else insensitive(certificate)
+    splits = [split_of(one) for one in classes]
+    attributes, questions = by_name(certificate.attributes), countable(certificate)
+    counted = Counted(tables, attributes, certificate.linked_by, questions, others, splits, tell)
+    try:
+        if published is not None and published.group is not None:
+            published.partition(published.tables[0])
+        sizes = counted.sizes()
+    except CancelledError:
+        raise
+    except AnonymizationError as error:
+        yield Finding("groups", "fails", f"What was certified cannot hold: {error}")
+        return
+    if hashes and not is_given:
+        yield from _groups(certificate, sizes)
+    found = list(requirement_findings(certificate, counted.levels, is_given))
+    if published is not None:
+        found += people_findings(certificate, published)
+    elif certificate.people or certificate.joins or certificate.linked_by:
+        sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
+        found.append(Finding("statements", "fails", sentence))
+    yield from found
+    if not is_given:
+        yield from decided_findings(certificate, counted.classes, any(one.breaking for one in found))
 
 
 def table_findings(
-    certificate: Certificate, tables: Sequence[PublishedTable], hashes: bool = True, progress: Progress = silent
+    certificate: Certificate,
+    tables: Sequence[PublishedTable],
+    hashes: bool = True,
+    is_given: bool = False,
+    tell: Progress = silent,
 ) -> list[Finding]:
-    """What the certified tables, in their order, show of a certificate, wherever they were read from."""
-    shown = [
-        _Shown(entry, replace(table, name=entry.name), None)
-        for entry, table in zip(certificate.tables, tables, strict=True)
-    ]
-    return list(_shown_findings(certificate, shown, {} if hashes else None, progress))
+    """What tables in memory show of a certificate, see `counted_findings`."""
+    named = tuple(replace(table, name=entry.name) for entry, table in zip(certificate.tables, tables, strict=True))
+    published = PublishedRelease(named, by_name(certificate.attributes), certificate.linked_by)
+    rows = [[TableRows(table)] for table in named]
+    return list(counted_findings(certificate, rows, published, hashes, is_given, tell))
 
 
-def _shown_findings(
-    certificate: Certificate, shown: Sequence[_Shown], files: Mapping[str, bytes] | None, tell: Progress
-) -> Iterator[Finding]:
-    """What tables show; their contents are compared with those of `files` unless there are none to compare with."""
-    published = PublishedRelease(
-        tuple(one.table for one in shown), by_name(certificate.attributes), certificate.linked_by
-    )
-    if files is not None:
-        tell(0.4, "Comparing the contents with those certified")
-        yield from _contents(certificate, shown, files)
-        yield from _groups(certificate, published)
-    tell(0.7, "Checking again what holds")
-    yield from _statements(certificate, published)
-    yield from _names(certificate, shown)
-    yield from decided_findings(certificate, partial(classes_shown, published))
+def content_finding(entry: Table, reason: str) -> Finding:
+    """Whether a table is the certified one; `reason` says why it is not."""
+    good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
+    return Finding(f"content of '{entry.name}'", "fails" if reason else "holds", reason or good)
 
 
-def input_finding(certificate: Certificate, data: Microdata | None, key: str | None) -> Finding:
-    """Whether the original table and the key of its hash are those of the certificate."""
+def input_findings(certificate: Certificate, data: Microdata | None, key: str | None) -> list[Finding]:
+    """Whether the original table and the key of its hash are those of the certificate; nothing where there are none."""
     if data is None or key is None:
-        return Finding(
-            "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
-        )
+        return []
     # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
     hashed = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
     there = set(hashed) <= set(data.given.columns)
-    same = there and input_hash(data, key, hashed) == certificate.input.hmac_sha256
+    return [same_input(there and input_hash(data, key, hashed) == certificate.input.hmac_sha256)]
+
+
+def same_input(is_same: bool) -> Finding:
+    """The finding of whether the original table is the certified one."""
     sentence = (
         "The release was made of this table."
-        if same
+        if is_same
         else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
     )
-    return Finding("input", "holds" if same else "fails", sentence)
+    return Finding("input", "holds" if is_same else "fails", sentence)
 
 
 def content_findings(certificate: Certificate, files: Mapping[str, bytes]) -> list[Finding]:
-    """Whether files hold the certified tables and nothing else, read strictly even where the certificate names them."""
+    """Whether files hold the certified tables and nothing else."""
     if not files:
         return []
-    unnamed = certificate.model_copy(update={"files": []})
-    shown, findings = _shown(unnamed, files)
-    return findings + ([*_contents(unnamed, shown, files), *_names(unnamed, shown)] if shown else [])
+    shown, findings = _shown(certificate, files)
+    return findings + ([*_contents(certificate, shown, files), *_names(certificate, shown)] if shown else [])
 
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """A certified table as the files show it; `written` is missing where its file is the one written, byte by byte."""
+    """A certified table as the files show it."""
 
     entry: Table
-    table: PublishedTable
-    written: WrittenTable | None
+    written: WrittenTable
+
+    @property
+    def table(self) -> PublishedTable:
+        """Its cells in the texts that are equal in all formats, by its certified name."""
+        return replace(self.written.published, name=self.entry.name)
 
 
 def _shown(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[_Shown], list[Finding]]:
@@ -185,38 +253,24 @@ def _shown(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[_
 
     There are no tables where one of them is missing or one too many is there.
     """
-    known = {file.sha256 for file in certificate.files}
-    tables: list[tuple[PublishedTable, WrittenTable | None]] = []
+    tables: list[WrittenTable] = []
     findings = []
     for name, content in files.items():
-        if hashlib.sha256(content).hexdigest() in known:
-            tables += [(table, None) for table in read_published(name, content)]
-            continue
         reading = read_strictly(name, content)
-        tables += [(table.published, table) for table in reading.tables]
+        tables += reading.tables
         findings += [Finding(f"file '{name}'", "fails", fault) for fault in reading.faults]
     shown: list[_Shown] = []
     missing: list[Table] = []
     for entry in certificate.tables:
-        fitting = [one for one in tables if _columns(one) == entry.columns]
-        fitting.sort(key=lambda one: entry.name not in (one[0].name, _own_name(certificate, entry, one[1])))
+        fitting = [one for one in tables if [*one.names] == entry.columns]
+        fitting.sort(key=lambda one: one.title not in (entry.name, _title(certificate, entry, one.format)))
         if fitting:
             tables.remove(fitting[0])
-            shown.append(_Shown(entry, replace(fitting[0][0], name=entry.name), fitting[0][1]))
+            shown.append(_Shown(entry, fitting[0]))
         else:
             missing.append(entry)
-    problems = [_missing(entry) for entry in missing] + [_too_many(*one, missing) for one in tables]
+    problems = [_missing(entry) for entry in missing] + [_too_many(one, missing) for one in tables]
     return ([] if problems else shown), findings + problems
-
-
-def _columns(table: tuple[PublishedTable, WrittenTable | None]) -> list[str]:
-    """The names of a table's columns in order, one of them twice where the file has it twice."""
-    return list(table[0].columns if table[1] is None else table[1].names)
-
-
-def _own_name(certificate: Certificate, entry: Table, written: WrittenTable | None) -> str:
-    """The certified name where the sheet or the member of a zip is named as this table's is; else nothing."""
-    return entry.name if written is not None and written.title == _title(certificate, entry, written.format) else ""
 
 
 def _title(certificate: Certificate, entry: Table, format: FileFormat) -> str:
@@ -231,13 +285,12 @@ def _missing(entry: Table) -> Finding:
     return Finding(f"table '{entry.name}'", "fails", sentence)
 
 
-def _too_many(table: PublishedTable, written: WrittenTable | None, missing: Sequence[Table]) -> Finding:
+def _too_many(table: WrittenTable, missing: Sequence[Table]) -> Finding:
     """Why a table of the files is none of the certified ones that are missing."""
-    names = _columns((table, written))
-    where = f"table '{table.name}'" if written is None else written.where
+    names, where = table.names, table.where
     entry = max(missing, key=lambda one: len({*one.columns} & {*names}), default=None)
     if entry is None or not {*entry.columns} & {*names}:
-        sentence = f"The files hold a table '{table.name}' with {listing(names, 30)}, which is not certified."
+        sentence = f"The files hold a table '{table.title}' with {listing(names, 30)}, which is not certified."
     elif len({*names}) < len(names):
         twice = listing([name for name, number in Counter(names).items() if number > 1], 30)
         sentence = f"{where} has more than one column called {twice}."
@@ -249,15 +302,13 @@ def _too_many(table: PublishedTable, written: WrittenTable | None, missing: Sequ
     else:
         less = listing([name for name in entry.columns if name not in names], 30)
         sentence = f"{where} lacks {less} of the certified columns of '{entry.name}'."
-    return Finding(f"table '{table.name}'", "fails", sentence)
+    return Finding(f"table '{table.title}'", "fails", sentence)
 
 
 def _names(certificate: Certificate, shown: Sequence[_Shown]) -> Iterator[Finding]:
     """Where sheets, members of a zip, columns or groups have other names than they are written with."""
     for one in shown:
         written, check = one.written, f"names in '{one.entry.name}'"
-        if written is None:
-            continue
         title = _title(certificate, one.entry, written.format)
         if written.is_named and written.title != title:
             yield Finding(check, "fails", f"{written.where} should have the name '{title}'.")
@@ -295,45 +346,49 @@ def _contents(certificate: Certificate, shown: Sequence[_Shown], files: Mapping[
         reason = _difference(one.entry, one.table, certificate.linked_by)
         reason = reason or _written_difference(one, by_name(certificate.attributes), certificate.linked_by)
         same = same and not reason
-        good = f"'{one.entry.name}' has the {one.entry.rows:,} rows that were certified."
-        yield Finding(f"content of '{one.entry.name}'", "fails" if reason else "holds", reason or good)
-        if one.written is not None and one.entry.written is None and not reason:
+        yield content_finding(one.entry, reason)
+        if one.entry.written is None and not reason:
             sentence = (
-                f"How the cells of '{one.entry.name}' are written and in which order their rows stand is not checked: "
-                "this certificate of an earlier version does not say it."
+                f"How the cells of '{one.entry.name}' are written and in which order their rows stand tells nothing: "
+                "this certificate of an earlier version does not say it, so that nothing can be compared."
             )
-            yield Finding(f"cells of '{one.entry.name}'", "not checked", sentence)
+            yield Finding(f"cells of '{one.entry.name}'", "claimed", sentence)
     if same and certificate.linked_by is not None:
         same = _is_joined(certificate, shown, certificate.linked_by)
-        sentence = (
-            "The tables are joined as certified."
-            if same
-            else ("Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged.")
-        )
-        yield Finding("links between tables", "holds" if same else "fails", sentence)
+        yield join_finding(same)
     for file in certificate.files:
         content = files.get(file.name)
         if content is None:
             continue
-        if hashlib.sha256(content).hexdigest() == file.sha256:
-            yield Finding(f"file '{file.name}'", "holds", f"'{file.name}' is the file that was written, byte by byte.")
-        elif same:
-            sentence = f"'{file.name}' is another file than the one written; its tables are the same."
-            yield Finding(f"file '{file.name}'", "not checked", sentence)
+        if (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256):
+            continue
+        if same:
+            sentence = f"'{file.name}' is another file than the one written, and its tables are the same."
+            yield Finding(f"file '{file.name}'", "holds", sentence)
         else:
             yield Finding(f"file '{file.name}'", "fails", f"'{file.name}' is not the file that was written.")
+
+
+def join_finding(is_joined: bool) -> Finding:
+    """Whether rows of tables belong to the same groups as certified."""
+    sentence = (
+        "The tables are joined as certified."
+        if is_joined
+        else "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
+    )
+    return Finding("links between tables", "holds" if is_joined else "fails", sentence)
 
 
 def _is_joined(certificate: Certificate, shown: Sequence[_Shown], group: str) -> bool:
     """Whether rows of the tables belong to the same groups as certified."""
     if joined_hash([one.table for one in shown], group) != certificate.sha256:
         return False
-    formats = {one.written.format if one.written is not None else None for one in shown}
-    if certificate.written is None or None in formats or len(formats) > 1:
+    formats = {one.written.format for one in shown}
+    if certificate.written is None or len(formats) > 1:
         return True
     (format,) = formats
-    exact = [one.written.exact(one.entry.name) for one in shown if one.written is not None]
-    return format is None or certificate.written.get(format) == ordered_hash(exact, group)
+    exact = [one.written.exact(one.entry.name) for one in shown]
+    return certificate.written.get(format) == ordered_hash(exact, group)
 
 
 def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
@@ -373,8 +428,6 @@ def _spelling(written: WrittenTable, name: str, attribute: Attribute) -> str:
 
 def _written_difference(one: _Shown, attributes: Mapping[str, Attribute], group: str | None) -> str:
     """Where the values of a table are those certified, but written otherwise; empty where they are not."""
-    if one.written is None:
-        return ""
     if one.entry.written is None:
         names = [name for name in one.written.names if name != group]
         return next((fault for name in names if (fault := _spelling(one.written, name, attributes[name]))), "")
@@ -394,15 +447,11 @@ def _written_difference(one: _Shown, attributes: Mapping[str, Attribute], group:
     return f"{one.written.where}: rows stand in another order than they were certified in. {ORDER}"
 
 
-def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
+def _groups(certificate: Certificate, counted: Sequence[Scan]) -> Iterator[Finding]:
     """Compare the numbers of groups by size that the certificate names with those of the tables."""
-    for entry, table in zip(certificate.tables, published.tables, strict=True):
-        try:
-            sizes = group_sizes(published, table)
-        except AnonymizationError as error:
-            yield Finding(f"groups of '{entry.name}'", "fails", str(error))
-            continue
-        same = sizes == entry.group_sizes and entry.groups == sum(sizes.values())
+    for entry, scan in zip(certificate.tables, counted, strict=True):
+        sizes = scan.group_sizes
+        same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, sum(sizes.values()))
         number = sum(sizes.values())
         sentence = (
             f"'{entry.name}' has {number:,} groups, of the sizes that were certified."
@@ -410,38 +459,3 @@ def _groups(certificate: Certificate, published: PublishedRelease) -> Iterator[F
             else f"'{entry.name}' has {number:,} groups, and their sizes are not those that the certificate names."
         )
         yield Finding(f"groups of '{entry.name}'", "holds" if same else "fails", sentence)
-
-
-def _statements(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
-    for asked in certificate.requirements:
-        recheck = recheck_requirement(published, asked) if asked.rechecked else None
-        if certificate.unit is not None and not asked.rechecked:
-            recheck = recheck_rows(published, asked)
-        yield statement_finding(asked.label, asked, recheck, asked.reached)
-    for promise in certificate.people:
-        # Where the tables do not show that it holds, they may still show that it fails.
-        # But numbers in place of suppressed cells show neither, and no table shows an epsilon.
-        hidden = promise.reason in (ALIKE, HIDDEN_SUPPRESSION, UNSHOWABLE)
-        recheck = None if hidden else recheck_people(published, certificate.method, promise)
-        yield statement_finding(people_check(promise), promise, recheck)
-    if certificate.joins is not None:
-        joins = certificate.joins
-        yield statement_finding(
-            f"joins on '{joins.common}'", joins, recheck_joins(published, joins) if joins.rechecked else None
-        )
-
-
-def statement_finding(
-    check: str, entry: Asked | Personal | Joins, recheck: Recheck | None, certified: float | None = None
-) -> Finding:
-    """What a recheck of a statement says, beside the level that the certificate names (`certified`)."""
-    if recheck is None:
-        reason = entry.reason or "the tables no longer show it"
-        return Finding(check, "not checked", f"{check} is not checked: {reason}.")
-    if recheck.holds and certified is not None and recheck.reached is not None:
-        # The tables order values and groups in their own way, which adds the terms of a level in another order.
-        asked = abs(entry.asked) if isinstance(entry, Asked) else 0.0
-        if abs(recheck.reached - certified) > ACCUMULATED * max(abs(certified), asked):
-            sentence = f"{recheck.sentence} The certificate says {certified:.6g}."
-            return Finding(check, "fails", sentence)
-    return Finding(check, "holds" if recheck.holds else "fails", recheck.sentence)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from anoncore.publishing.export import (
     safe_cells,
     sheet_cells,
 )
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_name
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
 
 MARK = "\0"
 """Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""
@@ -63,30 +64,58 @@ class WrittenTable:
         return PublishedTable(name, dict(zip(self.names, self.cells, strict=True)))
 
 
-def written_as(tables: Mapping[str, pd.DataFrame], format: FileFormat) -> list[PublishedTable] | None:
-    """The cells that files of a format have of tables; None where the format cannot hold them."""
+Distinct = Mapping[str, Sequence[tuple[Int64, Int64]]]
+"""For every column of every table a number per row, and the first row of each number."""
+
+
+def distinct_cells(tables: Mapping[str, pd.DataFrame]) -> Distinct:
+    """Which cells of published tables are the same."""
+    return {
+        name: [_distinct_cells(frame.iloc[:, place]) for place in range(frame.shape[1])]
+        for name, frame in tables.items()
+    }
+
+
+def published_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> list[PublishedTable]:
+    """The tables in the texts that are equal in all formats."""
+    found = []
+    for name, frame in tables.items():
+        columns = {}
+        for place, (codes, first) in enumerate(distinct[name]):
+            texts = [cell_text(value) for value in frame.iloc[:, place].iloc[first]]
+            columns[cell_name(frame.columns[place])] = Column.coded(codes, texts)
+        found.append(PublishedTable(name, columns))
+    return found
+
+
+def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[FileFormat, list[PublishedTable]]:
+    """The cells that files of every format have of tables; formats that cannot hold them are left out."""
+    found: dict[FileFormat, list[PublishedTable]] = {}
     try:
         for name, frame in tables.items():
             check_table(name, frame)
-            if format == "excel":
-                check_sheet_size(name, *frame.shape)
-        return [
-            PublishedTable(
-                name,
-                {
-                    cell_name(label): _written(frame.iloc[:, position], name, format)
-                    for position, label in enumerate(frame.columns)
-                },
-            )
-            for name, frame in tables.items()
-        ]
     except DataError:
-        return None
+        return found
+    for format in get_args(FileFormat):
+        with suppress(DataError):
+            for name, frame in tables.items():
+                if format == "excel":
+                    check_sheet_size(name, *frame.shape)
+            found[format] = [
+                PublishedTable(
+                    name,
+                    {
+                        cell_name(label): _written(frame.iloc[:, place], *distinct[name][place], name, format)
+                        for place, label in enumerate(frame.columns)
+                    },
+                )
+                for name, frame in tables.items()
+            ]
+    return found
 
 
-def _written(column: pd.Series[Any], table: str, format: FileFormat) -> Column:
+def _written(column: pd.Series[Any], codes: Int64, first: Int64, table: str, format: FileFormat) -> Column:
     """The cells of a column; only its distinct values are written, by what writes files."""
-    codes, first = _distinct_cells(column)
     sample = column.iloc[first]
     if format == "csv":
         (texts,) = text_columns(csv_bytes(sample.to_frame()), 1)
@@ -106,8 +135,10 @@ def _distinct_cells(column: pd.Series[Any]) -> tuple[Int64, Int64]:
     elif column.dtype == object:
         values = pd.Series([_key(value) for value in column], dtype=object)
     codes, _ = pd.factorize(values, use_na_sentinel=False)
-    _, first = np.unique(codes, return_index=True)
-    return codes.astype(np.int64), first.astype(np.int64)
+    # Numbers are given in the order in which values first come.
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes), dtype=np.int64)[::-1]
+    return codes.astype(np.int64), first
 
 
 def _key(value: Any) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.publishing.certification.entries import Stored
-from anoncore.publishing.parts.part_digests import PartDigester, rows_digest
+from anoncore.publishing.certification.part_digests import PartDigester, rows_digest
 from anoncore.release.reading.published_table import PublishedTable
 
 BATCH_ROWS = 131_072

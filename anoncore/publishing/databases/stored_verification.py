@@ -12,14 +12,21 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.verification import input_finding, table_findings
+from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.verification import (
+    content_finding,
+    counted_findings,
+    input_findings,
+    join_finding,
+    table_findings,
+    with_known,
+)
 from anoncore.publishing.databases.held_tables import HeldTable
 from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX, fetch_held, read_certificate
-from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_verification import input_finding as parts_input_finding
-from anoncore.publishing.parts.part_verification import shown_findings
+from anoncore.publishing.parts.part_verification import input_findings as parts_input_findings
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.postgresql import connected
 from anoncore.table.microdata import Microdata
@@ -34,6 +41,7 @@ def verify_stored(
     data: Microdata | None = None,
     key: str | None = None,
     input_digest: Callable[[Sequence[str]], str] | None = None,
+    known: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Re-check the certificate of a release in a database from the tables that the database holds.
@@ -58,6 +66,8 @@ def verify_stored(
         The key with which the original table was hashed.
     input_digest : callable, optional
         For a release that was made piece by piece: gives the keyed hash of some columns of the original table.
+    known : sequence of str, optional
+        The columns that a reader takes for known, in place of those that the certificate names.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
 
@@ -70,6 +80,8 @@ def verify_stored(
     ------
     DataError
         Where the database cannot be read, and for a certificate of files.
+    ParameterError
+        For a known column that is not published.
 
     Examples
     --------
@@ -88,15 +100,15 @@ def verify_stored(
             found = certificate if certificate is not None else _certificate(cursor, told, schema, base)
             if found.stored is None:
                 raise DataError("This is the certificate of files, not of tables in a database.")
+            found, is_given = with_known(found, known)
             tell(0.1, "Reading the tables")
             held = _held(cursor, told, schema, found, workspace)
         findings = list(_differences(found, held, hashes, workspace))
         if all(one is not None for one in held) and not any(one.check.startswith("columns") for one in findings):
-            findings += _shown(found, [one for one in held if one is not None], hashes, part_of(tell, 0.4, 0.95))
+            complete = [one for one in held if one is not None]
+            findings += _shown(found, complete, hashes, is_given, part_of(tell, 0.4, 0.95))
     tell(0.95, "Comparing the original table")
-    findings.append(
-        input_finding(found, data, key) if found.parts is None else parts_input_finding(found, input_digest)
-    )
+    findings += input_findings(found, data, key) if found.parts is None else parts_input_findings(found, input_digest)
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
@@ -152,32 +164,36 @@ def _differences(
         elif table.n_rows == 0:
             yield Finding(f"columns of '{stored.name}'", "fails", f"'{stored.name}' has no rows any more.")
         elif hashes:
-            yield _content(stored, table.entry(stored.table, workspace))
+            yield content_finding(entry, _difference(stored, table.entry(stored.table, workspace)))
 
 
-def _content(certified: Stored, found: Stored) -> Finding:
-    check, name = f"content of '{certified.name}'", certified.name
+def _difference(certified: Stored, found: Stored) -> str:
+    """Why a table of the database is not the certified one; empty if it is."""
+    name = certified.name
     if found.rows != certified.rows:
-        return Finding(check, "fails", f"'{name}' has {found.rows:,} rows, but {certified.rows:,} were certified.")
+        return f"'{name}' has {found.rows:,} rows, but {certified.rows:,} were certified."
     other = [one for one, kind in certified.types.items() if found.types.get(one) != kind]
     if other:
-        return Finding(check, "fails", f"'{name}' is not as certified: the types of {listing(other)} were changed.")
+        return f"'{name}' is not as certified: the types of {listing(other)} were changed."
     if found.sha256 == certified.sha256:
-        return Finding(check, "holds", f"'{name}' has the {certified.rows:,} rows that were certified, value by value.")
+        return ""
     # Rows are sorted from the first column on, so that one changed cell may put all the others elsewhere.
     changed = [one for one, digest in certified.column_sha256.items() if found.column_sha256.get(one) != digest]
-    return Finding(
-        check,
-        "fails",
+    return (
         f"'{name}' is not as certified: values were changed, or stand in other rows; what differs is seen in "
-        f"{listing(changed)}.",
+        f"{listing(changed)}."
     )
 
 
-def _shown(certificate: Certificate, held: Sequence[HeldTable], hashes: bool, tell: Progress) -> list[Finding]:
+def _shown(
+    certificate: Certificate, held: Sequence[HeldTable], hashes: bool, is_given: bool, tell: Progress
+) -> list[Finding]:
     """What the groups of the tables show of the statements."""
-    if certificate.parts is not None:
-        parts = [PartFile(one.name, one.file) for one in held]
-        return list(shown_findings(certificate, parts, hashes, tell))
-    tables = [one.published(entry.name) for one, entry in zip(held, certificate.tables, strict=True)]
-    return table_findings(certificate, tables, hashes, tell)
+    if certificate.parts is None:
+        tables = [one.published(entry.name) for one, entry in zip(held, certificate.tables, strict=True)]
+        joins = []
+        if hashes and certificate.linked_by is not None:
+            joins.append(join_finding(joined_hash(tables, certificate.linked_by) == certificate.sha256))
+        return joins + table_findings(certificate, tables, hashes, is_given, tell)
+    parts = [[PartFile(one.name, one.file)] for one in held]
+    return list(counted_findings(certificate, parts, None, hashes, is_given, tell))

@@ -22,13 +22,13 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Part
+from anoncore.publishing.certification.part_digests import joined_digest
+from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import table_findings
 from anoncore.publishing.databases.held_tables import HeldTable
 from anoncore.publishing.databases.table_types import LONGEST_NAME, held_batches, held_schema
 from anoncore.publishing.export import check_table, member_names, parquet_array
 from anoncore.publishing.parts.part_certificate import CertifiedParts
-from anoncore.publishing.parts.part_digests import joined_digest
-from anoncore.publishing.parts.part_scan import TABLE
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 from anoncore.sources.addresses import is_database, shown_address
@@ -55,6 +55,7 @@ def store(
     after: Sequence[Certificate | Earlier] = (),
     cache: Cache | None = None,
     progress: Progress | None = None,
+    guessable_seed: bool = False,
 ) -> Certificate:
     """Write a release and its certificate into a database, in one transaction: all of it, or nothing.
 
@@ -85,6 +86,8 @@ def store(
         What keeps results of the release, see `certify`.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
+    guessable_seed : bool
+        Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def store(
         check_table(table, frame)
         columns = [parquet_array(frame.iloc[:, place], table) for place in range(frame.shape[1])]
         frames[table] = pa.table(columns, names=[str(one) for one in frame.columns])
-    certificate = certify(release, key, None, requirements, given, after, cache)
+    certificate = certify(release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed)
     with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
         for number, (table, frame) in enumerate(frames.items()):
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))

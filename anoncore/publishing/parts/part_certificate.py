@@ -41,15 +41,16 @@ from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, sp
 from anoncore.publishing.certification.attribute_entries import cell_type
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
+from anoncore.publishing.certification.claims import Question, judged
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
-from anoncore.publishing.certification.rechecking import judged
-from anoncore.publishing.parts.part_classes import PartClasses
-from anoncore.publishing.parts.part_digests import joined_digest, rows_digest
-from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import TABLE, Question, Scan, scan_parts
+from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
+from anoncore.publishing.certification.scan_classes import PartClasses
 from anoncore.release.reading.published_table import cell_name, cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
@@ -95,20 +96,22 @@ def certify_parts(
     related: FoundRelations,
     after: Sequence[Certificate | Earlier] = (),
     progress: Progress | None = None,
+    guessable_seed: bool = False,
 ) -> CertifiedParts:
     """State what the Parquet files of a folder show, as `certify` does of a release in memory.
 
     `profile` is the original table as requirements see it, `kinds` those that were given for its columns, and
     `input_digest` its keyed hash. `related` is how far its insensitive columns tell tagged ones. Every other statement
-    is worked out from the files. Raises ReleaseError where something that was asked for does not hold in them, and
-    DataError for values that readers cannot tell apart.
+    is worked out from the files. Raises ReleaseError where something that was asked for does not hold in them and for a
+    seed that can be guessed, and DataError for values that readers cannot tell apart.
     """
+    require_drawn_seeds(algorithm, guessable_seed)
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
     _require_clear_names(profile)
     attributes = _attributes(profile, files[0].schema, kinds)
     asked = [Question(*pair) for pair in _asked(algorithm, profile)]
     more = list(_more(profile, by_name(attributes)))
-    scan = scan_parts(files, by_name(attributes), asked, more, digested=True, progress=progress)
+    scan = scan_rows(files, by_name(attributes), asked, more, digested=True, progress=progress)
     attributes = [_with_values(one, scan) for one in attributes]
     uncounted = [name for name in profile.sensitive if name not in scan.values]
     entries = [_entry(scan, one) for one in asked]
@@ -140,6 +143,7 @@ def certify_parts(
             *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
             *[one for one in not_checked(entries, (), None) if one != UNSIGNED],
             *(one.sentence for one in earlier),
+            *seed_sentences(algorithm),
             UNSIGNED,
         ],
         after=earlier or None,
@@ -156,7 +160,7 @@ def certify_parts(
 def _promise(scan: Scan, question: Question, breaking: str) -> Promise:
     """What was asked and is reached, for people."""
     requirement = question.requirement
-    found = judged(requirement, question.attribute, scan.of(question))
+    found = judged(question, scan.of(question), is_told=False)
     sentence = over_what_is_known(found.sentence) if breaking else found.sentence
     return Promise(found.holds, sentence, requirement.source)
 
@@ -281,7 +285,7 @@ def _with_values(attribute: Attribute, scan: Scan) -> Attribute:
 def _entry(scan: Scan, question: Question) -> Asked:
     """A requirement with the level that the worst group of the files reaches."""
     requirement = question.requirement
-    found = judged(requirement, question.attribute, scan.of(question))
+    found = judged(question, scan.of(question))
     if not found.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {found.sentence}")
     return Asked(
@@ -345,19 +349,13 @@ def _file(file: PartFile) -> File:
     return File(name=file.name, bytes=file.digest.bytes, sha256=file.digest.sha256)
 
 
-def sizes_of_groups(scan: Scan) -> dict[str, int]:
-    """How many groups have each size, sizes as text."""
-    sizes, counts = np.unique(scan.sizes, return_counts=True)
-    return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
-
-
 def _table(scan: Scan, names: Sequence[str], parts: Sequence[Part], content: str) -> Table:
     return Table(
         name=TABLE,
         columns=list(names),
         rows=scan.n_rows,
         groups=len(scan.sizes),
-        group_sizes=sizes_of_groups(scan),
+        group_sizes=scan.group_sizes,
         sha256=content,
         column_sha256={name: joined_digest([part.column_sha256[name] for part in parts]) for name in names},
     )

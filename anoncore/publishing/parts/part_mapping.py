@@ -10,8 +10,8 @@ from anoncore.base.faults import writing
 from anoncore.base.texts import listing
 from anoncore.engines.large_run import WrittenParts
 from anoncore.engines.value_pairs import mapping_frames
+from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.export import csv_bytes
-from anoncore.publishing.parts.part_scan import TABLE
 
 
 def write_mapping(written: WrittenParts, path: Path) -> str:

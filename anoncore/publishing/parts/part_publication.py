@@ -36,6 +36,7 @@ def certified_folder(
         written.related,
         certificates,
         progress,
+        recipe.guessable_seed,
     )
 
 

@@ -14,8 +14,8 @@ from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.engines.large_run import LargeRun
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.measures.criteria import CRITERIA
-from anoncore.publishing.certification.certificate import NO_SEED, SEED
 from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.given_seeds import seed_entry
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.parts.part_certificate import (
     CertifiedParts,
@@ -207,6 +207,6 @@ def _method(run: LargeRun) -> Section:
         "method.html",
         algorithm=algorithm,
         parameters=list(parameters_of(algorithm)),
-        seed=SEED if algorithm.seeds else NO_SEED,
+        seed=seed_entry(algorithm),
         notes=run.notes,
     )

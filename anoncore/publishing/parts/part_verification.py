@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import AnonymizationError, CancelledError, DataError
+from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
+from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings
-from anoncore.publishing.certification.entries import Asked, ClassesShown, File, Part
-from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import by_name
-from anoncore.publishing.certification.rechecking import Recheck, judged
-from anoncore.publishing.certification.verification import statement_finding
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, sizes_of_groups
-from anoncore.publishing.parts.part_digests import PartDigester, joined_digest
-from anoncore.publishing.parts.part_files import PartFile
-from anoncore.publishing.parts.part_scan import Question, Scan, Split, scan_parts
-from anoncore.requirements import REQUIREMENTS
+from anoncore.publishing.certification.entries import Part
+from anoncore.publishing.certification.finding import Finding, Outcome, Verification
+from anoncore.publishing.certification.folders import files_of
+from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
+from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.strict_parquet import parquet_fault
+from anoncore.publishing.certification.verification import content_finding, counted_findings, same_input, with_known
+from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 HASHED = 0.25
 """Share of a verification that is over when the files are hashed, as a rule of thumb."""
+PART_NAME = re.compile(r"part-\d{5}\.parquet")
 Given = Sequence[PartFile]
 
 
@@ -32,12 +33,13 @@ def verify_folder(
     folder: str | Path,
     certificate: Certificate | None = None,
     hashes: bool = True,
+    known: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Re-check the certificate of a release in parts, as runs on disk and Spark write it, without loading the parts.
 
-    Every file of the folder is looked at. The files have to be those that were written, byte by byte, under whatever
-    names; groups and what they reach are worked out anew in one scan.
+    Everything in the folder is looked at. The files have to be those that were written, and to hold nothing but the
+    rows of the release; groups and what they reach are worked out anew in one scan.
 
     Parameters
     ----------
@@ -47,6 +49,8 @@ def verify_folder(
         What the parts should be and show; by default the certificate that lies among them.
     hashes : bool
         Whether the contents must also be those that were certified.
+    known : sequence of str, optional
+        The columns that a reader takes for known, in place of those that the certificate names.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
 
@@ -59,6 +63,8 @@ def verify_folder(
     ------
     DataError
         For a folder or a file that cannot be read, and for a certificate of a release that is not in parts.
+    ParameterError
+        For a known column that is not published.
 
     Examples
     --------
@@ -93,9 +99,11 @@ def verify_folder(
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"There is no folder '{path}'.")
-    certificate = Certificate.load(path / CERTIFICATE_FILE) if certificate is None else certificate
-    files = [PartFile(one.name, one) for one in sorted(path.rglob("*")) if one.is_file()]
-    return verify_parts(certificate, files, hashes, progress=progress)
+    own = path / CERTIFICATE_FILE
+    certificate = Certificate.load(own) if certificate is None else certificate
+    files, findings = files_of(path, own)
+    given = [PartFile(one.name, one) for one in files]
+    return verify_parts(certificate, given, hashes, known=known, found=findings, progress=progress)
 
 
 def verify_parts(
@@ -103,99 +111,124 @@ def verify_parts(
     files: Given,
     hashes: bool = True,
     input_digest: Callable[[Sequence[str]], str] | None = None,
+    known: Sequence[str] | None = None,
+    found: Sequence[Finding] = (),
     progress: Progress | None = None,
 ) -> Verification:
-    """Re-check the certificate of a release in parts: which files there are, and what holds in their groups.
+    """Re-check the certificate of a release in parts: which files there are, what they hold, what their groups show.
 
-    A part is known by its content, whatever its name and wherever it lies. `input_digest` gives the keyed hash of some
-    columns of the original table. Raises DataError for files that cannot be read.
+    `input_digest` gives the keyed hash of some columns of the original table, and `found` are findings on the folder
+    that the files lie in. Raises DataError for files that cannot be read.
     """
     if certificate.parts is None:
         raise DataError("This is no certificate of a release in parts.")
+    certificate, is_given = with_known(certificate, known)
     tell = progress if progress is not None else silent
-    files = [file for file in files if file.name != CERTIFICATE_FILE]
-    findings: list[Finding] = []
-    if hashes:
-        parts, findings = _contents(certificate, files, part_of(tell, 0.0, HASHED))
-    else:
-        parts = [file for file in files if file.name.endswith(".parquet")]
-        findings += list(_number_of_parts(certificate, parts))
+    findings = [*found, *_names(certificate, files)]
+    parts = [file for file in files if PART_NAME.fullmatch(file.name)]
+    findings += _read_strictly(certificate, files, part_of(tell, 0.0, HASHED))
     columns = certificate.tables[0].columns
+    fitting = [file for file in parts if file.schema.names == columns]
     for file in parts:
-        if file.schema.names != columns:
+        if file not in fitting:
             sentence = f"'{file.name}' has the columns {listing(file.schema.names, 30)}, but {listing(columns, 30)} "
             findings.append(Finding(f"columns of '{file.name}'", "fails", f"{sentence}were certified."))
-    complete = not any(
-        one.outcome == "fails" and one.check.startswith(("missing", "added", "columns")) for one in findings
-    )
-    if complete and parts:
-        findings += shown_findings(certificate, parts, hashes, part_of(tell, HASHED if hashes else 0.0, 0.95))
+    if hashes:
+        findings += _contents(certificate, files, fitting)
+    else:
+        findings += _number_of_parts(certificate, parts)
+    is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
+    if is_complete and fitting:
+        findings += counted_findings(certificate, [fitting], None, hashes, is_given, part_of(tell, HASHED, 0.95))
     elif not findings:
         findings.append(Finding("missing parts", "fails", "There is no part of the release in these files."))
-    tell(0.95, "Comparing the original table")
-    findings.append(input_finding(certificate, input_digest))
+    findings += input_findings(certificate, input_digest)
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
 
-def _contents(certificate: Certificate, files: Given, tell: Progress) -> tuple[list[PartFile], list[Finding]]:
-    """The parts among the files, and how the files differ from those that were certified."""
+def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
+    """Whether there are the parts that the certificate names, and beside them nothing but their summary."""
     entries = {one.name: one for one in certificate.files}
     part_of_file = {one.file: one for one in certificate.parts or ()}
-    left = dict(entries)
-    matched: list[PartFile] = []
-    unmatched: list[PartFile] = []
-    for number, file in enumerate(files):
-        tell(number / len(files), f"Hashing '{file.name}'")
-        found = _same(file, left)
-        if found is None:
-            unmatched.append(file)
+    allowed = {name for name in part_of_file if PART_NAME.fullmatch(name)} | ({SUMMARY} & {*entries})
+    given = {file.name: file for file in files}
+    for name in [*entries, *part_of_file]:
+        if name not in allowed:
+            sentence = f"The certificate names '{name}', which is no part of a release, and nothing else is published."
+            yield Finding(f"added file '{name}'", "fails", sentence)
+    for name, file in given.items():
+        if name in allowed:
             continue
-        del left[found.name]
-        if found.name in part_of_file:
-            matched.append(file)
-    findings: list[Finding] = []
-    for file in unmatched:
-        entry = left.pop(file.name, None)
-        if entry is None:
-            findings.append(_added(file, certificate))
-        elif file.name in part_of_file:
-            findings.append(_changed(file, part_of_file[file.name], certificate))
-            matched.append(file)
+        twin = next((one for one in certificate.files if one.sha256 == file.digest.sha256), None)
+        twice = "" if twin is None else f": it is '{twin.name}' once more"
+        yield Finding(f"added file '{name}'", "fails", f"'{name}' is no file that was certified{twice}.")
+    for name in sorted(allowed - {*given}):
+        part = part_of_file.get(name)
+        rows = "" if part is None else f", a part with {part.rows:,} rows,"
+        yield Finding(f"missing file '{name}'", "fails", f"'{name}'{rows} is missing.")
+
+
+def _read_strictly(certificate: Certificate, files: Given, tell: Progress) -> Iterator[Finding]:
+    """What files hold besides the rows of the release, whatever their hashes are."""
+    for number, file in enumerate(files):
+        tell(number / len(files), f"Reading '{file.name}'")
+        fault = ""
+        if PART_NAME.fullmatch(file.name):
+            fault = file.read(lambda file=file: parquet_fault(file.source))
+        elif file.name == SUMMARY:
+            fault = _summary_fault(certificate, file.content)
+        if not fault:
+            continue
+        check: str = f"content of '{file.name}'"
+        outcome: Outcome = "fails"
+        if certificate.version == 1 and (file.name == SUMMARY or "is not written as" in fault):
+            outcome, fault = "claimed", f"{fault}; an earlier version wrote it in its own way"
+        yield Finding(check, outcome, f"'{file.name}' {fault}.")
+
+
+def _summary_fault(certificate: Certificate, content: bytes) -> str:
+    """Where the summary of a run says something else than the certificate does, or more; empty where it does not."""
+    method, table = certificate.method, certificate.tables[0]
+    sizes = {int(size): n for size, n in table.group_sizes.items()}
+    expected = {
+        "anoncore": certificate.software.get("anoncore"),
+        "algorithm": None if method is None else {"name": method.name, **method.parameters},
+        "rows": table.rows,
+        "groups": table.groups,
+        "smallest group": min(sizes, default=0),
+        "largest group": max(sizes, default=0),
+        "information loss": None,
+        "discernibility": sum(n * size**2 for size, n in sizes.items()),
+    }
+    try:
+        loss = json.loads(content)["information loss"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "is no summary of a run"
+    is_loss = isinstance(loss, float | int) and 0 <= loss <= 1 and round(loss, 4) == loss
+    written = summary_text(expected | {"information loss": loss}).encode()
+    return "" if is_loss and content == written else "says something else than the certificate, or more"
+
+
+def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[Finding]:
+    """How the files differ from those that were certified."""
+    part_of_file = {one.file: one for one in certificate.parts or ()}
+    digests = {file.name: (file.digest.bytes, file.digest.sha256) for file in files}
+    changed = {one.name for one in certificate.files if digests.get(one.name) not in (None, (one.bytes, one.sha256))}
+    for file in files:
+        if file.name not in changed:
+            continue
+        if file in parts and file.name in part_of_file:
+            yield _changed(file, part_of_file[file.name], certificate)
         else:
             sentence = f"'{file.name}' is not the file that was written: it has other bytes."
-            findings.append(Finding(f"content of '{file.name}'", "fails", sentence))
-    findings += [_missing(entry, part_of_file.get(entry.name)) for entry in left.values()]
-    if certificate.sha256 != joined_digest([part.sha256 for part in certificate.parts or ()]):
+            yield Finding(f"content of '{file.name}'", "fails", sentence)
+    content = joined_digest([part.sha256 for part in certificate.parts or ()])
+    if {certificate.sha256, certificate.tables[0].sha256} != {content}:
         sentence = "The certificate does not fit itself: the hash of the table is not that of its parts together."
-        findings.append(Finding("hash of the table", "fails", sentence))
-    if not findings:
-        rows = certificate.tables[0].rows
-        n = len(part_of_file)
-        parts = f"All {n:,} parts with their {rows:,} rows are" if n > 1 else f"The only part with its {rows:,} rows is"
-        sentence = f"{parts} as written, byte by byte."
-        findings.append(Finding("content of the parts", "holds", sentence))
-    return matched, findings
-
-
-def _same(file: PartFile, entries: dict[str, File]) -> File | None:
-    """The certified file with the same content, that of the same name first."""
-    ordered = [*([entries[file.name]] if file.name in entries else []), *entries.values()]
-    for entry in ordered:
-        if (entry.bytes, entry.sha256) == (file.digest.bytes, file.digest.sha256):
-            return entry
-    return None
-
-
-def _added(file: PartFile, certificate: Certificate) -> Finding:
-    twin = next((one for one in certificate.files if one.sha256 == file.digest.sha256), None)
-    twice = "" if twin is None else f": it is '{twin.name}' once more"
-    return Finding(f"added file '{file.name}'", "fails", f"'{file.name}' is no file that was certified{twice}.")
-
-
-def _missing(entry: File, part: Part | None) -> Finding:
-    rows = "" if part is None else f", a part with {part.rows:,} rows,"
-    return Finding(f"missing file '{entry.name}'", "fails", f"'{entry.name}'{rows} is missing.")
+        yield Finding("hash of the table", "fails", sentence)
+    elif not changed:
+        yield content_finding(certificate.tables[0], "")
 
 
 def _changed(file: PartFile, part: Part, certificate: Certificate) -> Finding:
@@ -229,78 +262,9 @@ def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding
         yield Finding("rows of the parts", "fails", sentence)
 
 
-def shown_findings(certificate: Certificate, parts: Given, hashes: bool, tell: Progress) -> Iterator[Finding]:
-    """What the groups of the parts show of the statements."""
-    questions: dict[int, Question] = {}
-    faults: dict[int, Recheck] = {}
-    for place, asked in enumerate(certificate.requirements):
-        if not asked.rechecked:
-            continue
-        try:
-            requirement = REQUIREMENTS.build(asked.requirement)
-        except AnonymizationError as error:
-            faults[place] = Recheck(False, f"{asked.label} cannot hold: {error}")
-            continue
-        if (requirement.label(), requirement.threshold) != (asked.label, asked.asked):
-            sentence = f"The certificate says '{asked.label}', but describes {requirement.label()}."
-            faults[place] = Recheck(False, sentence)
-            continue
-        questions[place] = Question(requirement, asked.attribute)
-    columns = set(certificate.tables[0].columns)
-    classes = asked_classes(certificate)
-    # What the certificate says of columns that the parts do not have cannot be worked out, and fails below.
-    splits = [_split(one) for one in classes if set(one.columns) <= columns]
-    try:
-        scan = scan_parts(
-            parts, by_name(certificate.attributes), list(questions.values()), progress=tell, splits=splits
-        )
-    except CancelledError:
-        raise
-    except AnonymizationError as error:
-        yield Finding("statements", "fails", f"What was certified cannot hold: {error}")
-        return
-    if hashes:
-        yield _groups(certificate, scan)
-    for place, asked in enumerate(certificate.requirements):
-        yield statement_finding(
-            asked.label, asked, _recheck(asked, questions.get(place), scan, faults.get(place)), asked.reached
-        )
-    yield from decided_findings(certificate, lambda classes: scan.splits.get(_split(classes)))
-
-
-def _split(classes: ClassesShown) -> Split:
-    return tuple(classes.columns), classes.k
-
-
-def _recheck(asked: Asked, question: Question | None, scan: Scan, fault: Recheck | None) -> Recheck | None:
-    if question is None:
-        return fault
-    return judged(question.requirement, asked.attribute, scan.of(question))
-
-
-def _groups(certificate: Certificate, scan: Scan) -> Finding:
-    entry = certificate.tables[0]
-    same = (scan.n_rows, len(scan.sizes), sizes_of_groups(scan)) == (entry.rows, entry.groups, entry.group_sizes)
-    sentence = (
-        f"The parts have {len(scan.sizes):,} groups together, of the sizes that were certified."
-        if same
-        else f"The parts have {len(scan.sizes):,} groups together, and their sizes are not those that the certificate "
-        "names."
-    )
-    return Finding("groups", "holds" if same else "fails", sentence)
-
-
-def input_finding(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> Finding:
-    """Whether the original table, by its digest, is that of the certificate."""
+def input_findings(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> list[Finding]:
+    """Whether the original table, by its digest, is that of the certificate; nothing where there is none."""
     if input_digest is None:
-        return Finding(
-            "input", "not checked", "The original table is not checked: that takes the table and the key of its hash."
-        )
+        return []
     names = [one.name for one in certificate.attributes if one.form is not None]
-    same = input_digest(names) == certificate.input.hmac_sha256
-    sentence = (
-        "The release was made of this table."
-        if same
-        else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
-    )
-    return Finding("input", "holds" if same else "fails", sentence)
+    return [same_input(input_digest(names) == certificate.input.hmac_sha256)]

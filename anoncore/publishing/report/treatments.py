@@ -9,7 +9,7 @@ import pandas as pd
 
 from anoncore.algorithms import Algorithm
 from anoncore.base.texts import is_missing, value_text
-from anoncore.publishing.certification.certificate import NO_SEED, SEED, UNREPEATABLE
+from anoncore.publishing.certification.given_seeds import NO_SEED, seed_entry
 from anoncore.publishing.report.rendering import Section, section
 from anoncore.publishing.report.subject import Subject
 from anoncore.release.recoding import ColumnRegions, Distorted, Exact, Generalized, GroupValues, Recoding
@@ -100,14 +100,12 @@ def sample_of(name: str, frame: pd.DataFrame, n_rows: int | None = None) -> Samp
 def method(subject: Subject) -> Section:
     """The method, its parameters without any seed, and notes on how it went."""
     algorithm = subject.release.algorithm
-    is_repeatable = algorithm is None or algorithm.is_repeatable
-    has_seed = algorithm is not None and bool(algorithm.seeds)
     return section(
         "How it was made",
         "method.html",
         algorithm=algorithm,
         parameters=[] if algorithm is None else list(parameters_of(algorithm)),
-        seed=UNREPEATABLE if not is_repeatable else SEED if has_seed else NO_SEED,
+        seed=NO_SEED if algorithm is None else seed_entry(algorithm),
         notes=subject.release.notes,
     )
 

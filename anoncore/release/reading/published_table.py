@@ -20,6 +20,7 @@ from anoncore.kernels.arrays import Codes, Int64
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d(?::\d\d)?)?)?")
 EXACT_WHOLE = 1e16
+LARGEST_KEY = 1 << 62
 
 
 def cell_text(value: Any) -> str:
@@ -106,7 +107,8 @@ class Column:
     @classmethod
     def coded(cls, codes: npt.NDArray[Any], texts: Sequence[str]) -> Column:
         """The column of codes into texts that are in any order and may be alike."""
-        ordered = sorted({texts[code] for code in np.unique(codes).tolist()})
+        used = np.flatnonzero(np.bincount(codes, minlength=1)) if len(codes) else []
+        ordered = sorted({texts[code] for code in used})
         rank = {text: position for position, text in enumerate(ordered)}
         recode = np.array([rank.get(text, 0) for text in texts], dtype=np.int32)
         return cls(recode[codes] if len(codes) else np.zeros(0, dtype=np.int32), tuple(ordered))
@@ -147,12 +149,31 @@ class PublishedTable:
 
     def keys(self, names: Iterable[str]) -> Int64:
         """A number per row, int64 (n_rows,): equal where the rows agree in the named columns, in their order."""
-        key = np.zeros(self.n_rows, dtype=np.int64)
+        asked = tuple(names)
+        if asked not in self._found_keys:
+            self._found_keys[asked] = self._keys(asked)
+        return self._found_keys[asked]
+
+    @cached_property
+    def _found_keys(self) -> dict[tuple[str, ...], Int64]:
+        return {}
+
+    def _keys(self, names: Sequence[str]) -> Int64:
+        """The rank of every row among the combinations of cells that there are."""
+        key, span = np.zeros(self.n_rows, dtype=np.int64), 1
         for name in names:
             column = self.columns[name]
-            joined = key * max(len(column.texts), 1) + column.codes
-            key = np.unique(joined, return_inverse=True)[1].astype(np.int64)
-        return key
+            size = max(len(column.texts), 1)
+            if span * size > LARGEST_KEY:
+                key = _ranks(key)
+                span = int(key.max(initial=0)) + 1
+            key, span = key * size + column.codes, span * size
+        return _ranks(key)
+
+
+def _ranks(key: Int64) -> Int64:
+    """The rank of every number among those that there are."""
+    return np.asarray(pd.factorize(key, sort=True)[0], dtype=np.int64)
 
 
 def cell_name(label: Any) -> str:

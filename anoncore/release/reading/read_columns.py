@@ -203,7 +203,7 @@ def read_column(
     # Texts of one content are one cell. Those that allow the same by chance are not: readers tell them apart.
     known: dict[Any, int] = {}
     content = np.array([known.setdefault(one, len(known)) for one in shown], dtype=np.int32)
-    first = [shown.index(one) for one in known]
+    first = np.unique(content, return_index=True)[1].tolist()
     cells = tuple(cell for cell in (found[one] for one in first) if cell is not None)
     texts = tuple(SUPPRESSED_TEXT if is_missing(distinct[one]) else value_text(distinct[one]) for one in first)
     read_as = tuple(regions[one] for one in first)

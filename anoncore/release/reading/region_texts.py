@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,15 +18,17 @@ RANGE_MARKS = (" to ", "..", "…", " - ", "–", "—", "-", ":")
 """What stands between the ends of a range, what is least likely to be part of a value first."""
 SET_MARKS = ("|", ";", ",", "/")
 LIST_MARKS = (", ", ";", ",")
-AT_LEAST = re.compile(
-    r"(?:>=|≥|=>)\s*(.+)|(.+?)\s*(?:\+|and over|and older|and above|or more|or over|or older|or above)"
+LONGEST_REGION = 200
+"""Characters up to which a text can be a range or a masked value. Sets may be longer: they are taken apart in one go,
+while a range is looked for at every mark."""
+AT_LEAST = (
+    (">=", "≥", "=>"),
+    ("+", "and over", "and older", "and above", "or more", "or over", "or older", "or above"),
 )
-AT_MOST = re.compile(
-    r"(?:<=|≤|=<|up to)\s*(.+)|(.+?)\s*(?:and under|and younger|and below|or less|or under|or younger)"
-)
-ABOVE = re.compile(r"(?:>|over|above)\s*(.+)")
-BELOW = re.compile(r"(?:<|under|below)\s*(.+)")
-MASKED = re.compile(r"(?!\*+$).*\*+.*", re.DOTALL)
+AT_MOST = (("<=", "≤", "=<", "up to"), ("and under", "and younger", "and below", "or less", "or under", "or younger"))
+ABOVE = ((">", "over", "above"), ())
+BELOW = (("<", "under", "below"), ())
+"""What stands before and after the end of a range that has only one."""
 OR_MISSING = f" or {MISSING_TEXT}"
 
 
@@ -89,19 +90,21 @@ def _regions_in_text(given: str) -> Iterator[Region]:
     if parts is not None:
         yield OneOf(tuple(parts))
         yield from (OneOf(split) for split in _split(text[1:-1], LIST_MARKS))
-    yield from _bracketed(text)
-    yield from _spans(text)
+    is_short = len(text) <= LONGEST_REGION
+    yield from _bracketed(text, is_short)
+    if is_short:
+        yield from _spans(text)
     yield from (OneOf(split) for split in _split(text, SET_MARKS))
-    if MASKED.fullmatch(text):
+    if is_short and "*" in text:
         yield Masked(text)
 
 
-def _bracketed(text: str) -> Iterator[Region]:
-    """Intervals such as [20, 30) or ]20; 30], and sets in other brackets."""
+def _bracketed(text: str, is_short: bool) -> Iterator[Region]:
+    """Intervals such as [20, 30) or ]20; 30], where the text is short, and sets in other brackets."""
     if len(text) < 2 or text[0] not in OPENING or text[-1] not in CLOSING:
         return
     inner = text[1:-1]
-    for mark in (*LIST_MARKS, *RANGE_MARKS):
+    for mark in (*LIST_MARKS, *RANGE_MARKS) if is_short else ():
         for low, high in _halves(inner, mark):
             yield Span(_end(low), _end(high), text[0] in OPEN_LOW, text[-1] in OPEN_HIGH)
     if text[0] + text[-1] in ("[]", "()"):
@@ -121,16 +124,26 @@ def _spans(text: str) -> Iterator[Span]:
     for mark in RANGE_MARKS:
         for low, high in _halves(text, mark):
             yield Span(low, high, missing=missing)
-    for pattern, is_low, is_open in (
+    for marks, is_low, is_open in (
         (AT_LEAST, True, False),
         (AT_MOST, False, False),
         (ABOVE, True, True),
         (BELOW, False, True),
     ):
-        found = pattern.fullmatch(text)
-        if found is not None:
-            end = next(group for group in found.groups() if group is not None).strip()
+        end = _without_mark(text, *marks)
+        if end:
             yield Span(end, None, low_open=is_open) if is_low else Span(None, end, high_open=is_open)
+
+
+def _without_mark(text: str, before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    """What remains of a text without the mark that it begins or else ends with; empty where it has none."""
+    for mark in before:
+        if text.startswith(mark) and len(text) > len(mark):
+            return text.removeprefix(mark).strip()
+    for mark in after:
+        if text.endswith(mark):
+            return text.removesuffix(mark).strip()
+    return ""
 
 
 def _halves(text: str, mark: str) -> Iterator[tuple[str, str]]:

@@ -171,27 +171,27 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
             Tile(
                 f"Fewer than {l:g} values",
                 share_text(float(found.few)),
-                found.few.meaning,
+                parts.escaped(found.few.meaning),
                 _alone(found.few),
                 not found.few > 0,
             ),
             Tile(
                 f"Believed above 1/{l:g}",
                 share_text(float(found.breach)),
-                found.breach.meaning,
+                parts.escaped(found.breach.meaning),
                 _alone(found.breach),
                 not found.breach > 0,
             ),
             Tile(
                 "Largest belief",
                 share_text(float(found.largest)),
-                found.largest.meaning,
+                parts.escaped(found.largest.meaning),
                 f"guessing: {_share(found.largest.baseline)}",
             ),
             Tile(
                 "Belief in the truth",
                 share_text(float(found.truth)),
-                found.truth.meaning,
+                parts.escaped(found.truth.meaning),
                 f"guessing: {_share(found.truth.baseline)}",
             ),
         ]

@@ -105,7 +105,9 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
 
 
 def _tile(score: Score, baseline: str = "without") -> Tile:
-    return Tile(score.label, share_text(score), score.meaning, f"{baseline}: {share_text(score.baseline or 0)}")
+    return Tile(
+        score.label, share_text(score), parts.escaped(score.meaning), f"{baseline}: {share_text(score.baseline or 0)}"
+    )
 
 
 def _lift(score: Score, interval: tuple[float, float]) -> Tile:
@@ -113,7 +115,7 @@ def _lift(score: Score, interval: tuple[float, float]) -> Tile:
     return Tile(
         score.label,
         f"{score * 100:+.1f} points",
-        f"{score.meaning} The interval has the lift with 95%, as if the classes were drawn from many.",
+        f"{parts.escaped(score.meaning)} The interval has the lift with 95%, as if the classes were drawn from many.",
         f"95% interval: {low * 100:+.1f} to {high * 100:+.1f}",
     )
 

@@ -57,11 +57,11 @@ def _tuples(run: Run, found: Membership) -> None:
     many = found.histogram.iloc[2]
     parts.tiles(
         [
-            Tile(found.fake.title, f"{found.fake:,.0f}", found.fake.meaning, bounds),
+            Tile(found.fake.title, f"{found.fake:,.0f}", parts.escaped(found.fake.meaning), bounds),
             Tile(
                 found.belief.title,
                 share_text(found.belief),
-                found.belief.meaning,
+                parts.escaped(found.belief.meaning),
                 f"guessing: {_share(float(found.belief.baseline or 0))}",
             ),
             Tile(
@@ -130,7 +130,7 @@ def _joins(run: Run, found: JoinLikelihood) -> None:
             Tile(
                 "Joined rows", f"{found.total:,.0f}", f"Rows of the fragments' join on '{parts.escaped(found.common)}'."
             ),
-            Tile(found.unmatched.label, share_text(found.unmatched), found.unmatched.meaning),
+            Tile(found.unmatched.label, share_text(found.unmatched), parts.escaped(found.unmatched.meaning)),
         ]
     )
     st.markdown(
@@ -187,7 +187,12 @@ def _regions(run: Run, found: RegionMembership) -> None:
 
 
 def _likelihood(score: Score) -> Tile:
-    return Tile(score.label, _share(float(score)), score.meaning, f"guessing: {_share(float(score.baseline or 0))}")
+    return Tile(
+        score.label,
+        _share(float(score)),
+        parts.escaped(score.meaning),
+        f"guessing: {_share(float(score.baseline or 0))}",
+    )
 
 
 def _share(value: float) -> str:

@@ -115,7 +115,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
         Tile(
             "In the table",
             share_text(found.members),
-            found.members.meaning,
+            parts.escaped(found.members.meaning),
             f"guessing: {share_text(found.members.baseline or 0)}",
         )
     ]
@@ -123,11 +123,16 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
     if who != ALONE:
         low, high = found.difference_interval
         row += [
-            Tile("Not in the table", share_text(found.control), found.control.meaning, _range(found.control_interval)),
+            Tile(
+                "Not in the table",
+                share_text(found.control),
+                parts.escaped(found.control.meaning),
+                _range(found.control_interval),
+            ),
             Tile(
                 "Difference",
                 f"{found.difference * 100:+.1f} points",
-                f"{found.difference.meaning} The interval has it with 95%, for all adversaries at once.",
+                f"{parts.escaped(found.difference.meaning)} The interval has it with 95%, for all adversaries at once.",
                 f"95%: {low * 100:+.1f} to {high * 100:+.1f}",
             ),
         ]
@@ -176,7 +181,7 @@ def _meaning(found: Figures, who: str) -> str:
 
 
 def _plain(label: str, score: Score) -> Tile:
-    return Tile(label, "–" if score != score else share_text(score), score.meaning)
+    return Tile(label, "–" if score != score else share_text(score), parts.escaped(score.meaning))
 
 
 def _range(ends: tuple[float, float]) -> str:

@@ -102,13 +102,16 @@ def _draw_uniqueness(found: PopulationUniqueness) -> None:
         Tile(
             "Unique people",
             share_text(found.share),
-            found.share.meaning,
+            parts.escaped(found.share.meaning),
             f"in the table: {share_text(found.share.baseline or 0)}",
         ),
-        Tile("A unique row is a unique person", _stays(found.stays), found.stays.meaning),
+        Tile("A unique row is a unique person", _stays(found.stays), parts.escaped(found.stays.meaning)),
     ]
     if not isnan(found.counted):
-        row.insert(1, Tile("Counted", share_text(found.counted), found.counted.meaning, "in the given population"))
+        row.insert(
+            1,
+            Tile("Counted", share_text(found.counted), parts.escaped(found.counted.meaning), "in the given population"),
+        )
     row.append(
         Tile(
             "Population",
@@ -150,7 +153,7 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
             Tile(
                 "Expected right links",
                 f"{found.links:,.1f}",
-                found.links.meaning,
+                parts.escaped(found.links.meaning),
                 f"if it were everybody: {found.links.baseline or 0:,.0f}",
             ),
         ]
@@ -166,7 +169,12 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
 
 
 def _beside(label: str, score: Score) -> Tile:
-    return Tile(label, share_text(score), score.meaning, f"if it were everybody: {share_text(score.baseline or 0)}")
+    return Tile(
+        label,
+        share_text(score),
+        parts.escaped(score.meaning),
+        f"if it were everybody: {share_text(score.baseline or 0)}",
+    )
 
 
 def _stays(score: Score) -> str:

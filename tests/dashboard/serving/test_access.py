@@ -1,8 +1,7 @@
-"""Who may do what by the claims of the provider, and what the gate refuses before it is taken in."""
+"""Who may do what by the claims of the provider."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ import pytest
 from anoncore import DataError
 from dashboard.large_runs import Sampled, checked_output
 from dashboard.own_machine import whole_place
-from dashboard.serving import access, gate, quotas, settings
-from dashboard.serving.settings import Quotas, Rights, Settings, SignIn
+from dashboard.serving import access, settings, sign_ins
+from dashboard.serving.settings import Rights, Settings, SignIn
 from dashboard.table_place import TablePlace
 
 NOW = 1_800_000_000.0
+COOKIES = {"_streamlit_user": "a cookie"}
 CLAIMS = {
     "sub": "7",
     "iss": "https://login.example",
@@ -29,6 +29,13 @@ CLAIMS = {
 def made(hours: float = 12.0, verified: bool = True, **rights: tuple[str, ...]) -> Settings:
     sign_in = SignIn(metadata_url="https://login.example/x", hours=hours, require_verified_email=verified)
     return Settings(sign_in=sign_in, rights=Rights(**rights))
+
+
+@pytest.fixture(autouse=True)
+def listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of sign-ins on which that of these cookies stands."""
+    monkeypatch.setattr(sign_ins, "_sign_ins", {digest: sign_ins.SignIn(NOW) for digest in sign_ins.digests(COOKIES)})
+    monkeypatch.setattr(access, "cookies", lambda: COOKIES)
 
 
 def rights_of(claims: Mapping[str, Any], found: Settings) -> frozenset[str]:
@@ -61,6 +68,41 @@ def rights_of(claims: Mapping[str, Any], found: Settings) -> frozenset[str]:
 def test_an_entry_is_about_whom_it_names(entry: str, fits: bool) -> None:
     claims = {**CLAIMS, "groups": ["analysts", "all"], "department": "health"}
     assert rights_of(claims, made(look=(entry,))) == ({"look"} if fits else frozenset())
+
+
+@pytest.mark.parametrize("verified", ["false", "False", 0, "no", "", [], {"verified": True}, ["true"]])
+def test_what_is_no_yes_is_a_no_also_where_providers_need_not_vouch(verified: object) -> None:
+    claims = {**CLAIMS, "email_verified": verified}
+    assert rights_of(claims, made(verified=False, upload=("ann@office.example", "*@office.example"))) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "ann@ban\N{KELVIN SIGN}.example",
+        "\N{KELVIN SIGN}im@bank.example",
+        "ann@bank.example\n",
+        "ann@bank.example ",
+        " ann@bank.example",
+        "ann@bank.exam\N{LATIN SMALL LIGATURE FI}le",
+        "ann@\N{FULLWIDTH LATIN SMALL LETTER B}ank.example",
+        "ann@b\N{CYRILLIC SMALL LETTER A}nk.example",
+        "ann@bank.example\N{ZERO WIDTH SPACE}",
+    ],
+)
+def test_letters_that_look_like_others_are_nobody_elses(email: str) -> None:
+    rights = made(upload=("*@bank.example", "ann@bank.example", "email:kim@bank.example"))
+    assert rights_of({**CLAIMS, "email": email}, rights) == (
+        frozenset({"look", "upload"}) if email == "\N{KELVIN SIGN}im@bank.example" else frozenset()
+    )
+    named = made(upload=("ann@bank.example", "kim@bank.example"))
+    assert rights_of({**CLAIMS, "email": email}, named) == frozenset()
+
+
+def test_an_address_with_other_letters_fits_itself() -> None:
+    domain = "k\N{LATIN SMALL LETTER O WITH STROKE}benhavn.example"
+    found = rights_of({**CLAIMS, "email": f"Ann@{domain}"}, made(upload=(f"*@{domain}",)))
+    assert found == {"look", "upload"}
 
 
 @pytest.mark.parametrize("verified", [False, None, "true", 1])
@@ -138,6 +180,26 @@ def test_a_missing_right_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         access.require("look")
 
 
+@pytest.mark.parametrize("how", ["signed out", "never listed", "another's", "too old"])
+def test_claims_count_for_nothing_without_a_sign_in_that_is_listed(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "_used", made(look=("*",)))
+    monkeypatch.setattr(access, "claims", lambda: CLAIMS)
+    monkeypatch.setattr(access.time, "time", lambda: NOW)
+    here = access.person()
+    assert here is not None
+    if how == "signed out":
+        assert sign_ins.end(COOKIES) is not None
+    elif how == "never listed":
+        monkeypatch.setattr(access, "cookies", lambda: {"_streamlit_user": "another cookie"})
+    elif how == "another's":
+        assert sign_ins.name(COOKIES, "somebody else", "bob")
+    else:
+        digest = sign_ins.digests(COOKIES)[-1]
+        monkeypatch.setattr(sign_ins, "_sign_ins", {digest: sign_ins.SignIn(NOW - 13 * 3_600)})
+    assert access.person() is None
+    assert access.refusal("look") == "Your sign-in has ended; load the page again and sign in."
+
+
 def test_what_lies_beside_a_release_stays_inside_the_folders_too(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -169,47 +231,3 @@ def test_no_file_of_a_folder_is_a_link_to_a_file_elsewhere(monkeypatch: pytest.M
     link.symlink_to(secret)
     with pytest.raises(DataError, match=r"part.csv' is a link that leads outside the folders"):
         whole_place(str(tables / "people"))
-
-
-def ask(method: str, path: str, *headers: tuple[bytes, bytes]) -> tuple[int, str]:
-    """What the gate answers; 200 where it lets the request pass."""
-    said: list[dict[str, Any]] = []
-
-    async def app(_scope: Any, _receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"taken"})
-
-    async def send(message: Any) -> None:
-        said.append(message)
-
-    async def receive() -> Any:
-        raise AssertionError("the gate must not read what it refuses")
-
-    scope = {"type": "http", "method": method, "path": path, "headers": list(headers)}
-    asyncio.run(gate.Gate(app)(scope, receive, send))
-    return said[0]["status"], said[1]["body"].decode()
-
-
-def test_the_gate_takes_uploads_of_those_only_who_may_upload(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "_used", made(look=("*",)))
-    monkeypatch.setattr(access, "_uploaders", {"session-of-ann": True, "session-of-cleo": False})
-    for base in ("", "/tools/anoncore"):
-        assert ask("PUT", f"{base}/_stcore/upload_file/session-of-ann/1")[0] == 200
-        for session in ("session-of-cleo", "unknown", "", "session-of-ann-2"):
-            assert ask("PUT", f"{base}/_stcore/upload_file/{session}/1") == (403, "You may not load files here.")
-    assert ask("GET", "/_stcore/health")[0] == 200
-
-
-def test_the_gate_takes_no_upload_for_which_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "_used", Settings(quotas=Quotas(memory_megabytes=1_000)))
-    monkeypatch.setattr(quotas.memory, "free_memory", lambda: 300 << 20)
-    path = "/_stcore/upload_file/any/1"
-    # A fifth of 1000 MB is kept for work, so tables may take 100 MB, and an upload counts twice.
-    assert ask("PUT", path, (b"content-length", str(49 << 20).encode()))[0] == 200
-    status, text = ask("PUT", path, (b"content-length", str(51 << 20).encode()))
-    assert (status, text.startswith("The tables of all who work here take nearly all of the 1,000 MB")) == (507, True)
-    assert ask("PUT", path)[0] == 411
-    assert ask("PUT", path, (b"content-length", b"-1"))[0] == 411
-    with quotas.upload(30 << 20):
-        assert ask("PUT", path, (b"content-length", str(30 << 20).encode()))[0] == 507
-    assert ask("PUT", path, (b"content-length", str(30 << 20).encode()))[0] == 200

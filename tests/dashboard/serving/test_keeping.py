@@ -77,7 +77,7 @@ def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
     here = worked("person")
     keeping.save(here, None)
     files = [path for path in folder.rglob("*") if path.is_file()]
-    assert len(files) == 3, "the table, the rest, and whose it is"
+    assert len(files) == 4, "the table, the rest, whose it is, and the ledger"
     for path in files:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -87,7 +87,7 @@ def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
             assert hidden.decode() not in str(path.relative_to(folder))
 
 
-@pytest.mark.parametrize("change", ["one bit", "cut", "exchanged", "empty", "table gone"])
+@pytest.mark.parametrize("change", ["one bit", "cut", "mark alone", "half a nonce", "exchanged", "empty", "table gone"])
 def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
     here = worked()
     keeping.save(here, None)
@@ -98,6 +98,10 @@ def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
         session.write_bytes(content[:-20] + bytes([content[-20] ^ 1]) + content[-19:])
     elif change == "cut":
         session.write_bytes(content[:-1])
+    elif change == "mark alone":
+        session.write_bytes(content[:21])
+    elif change == "half a nonce":
+        session.write_bytes(content[:27])
     elif change == "exchanged":
         session.write_bytes(table.read_bytes())
     elif change == "empty":
@@ -105,6 +109,71 @@ def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
     else:
         table.unlink()
     assert keeping.load(here.id, state.builtin_table, state.coded) is None
+
+
+def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
+    here = worked("person")
+    keeping.save(here, None)
+    (group,) = (path for path in folder.iterdir() if path.is_dir() and path.name != keeping.PEOPLE)
+    older = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    here.change_run(here.runs[0].id, label="a newer name")
+    keeping.save(here, None)
+    newer = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    changed = [path for path in older if older[path] != newer[path]]
+    assert group / "session" in changed
+    (group / "session").write_bytes(older[group / "session"])
+    for is_restarted in (False, True):
+        if is_restarted:
+            keeping._vaults.clear()
+        assert keeping.load(here.id, state.builtin_table, state.coded) is None
+    # Also the whole folder as it was, while the program runs; after a restart that is a backup like any other.
+    (group / "session").write_bytes(newer[group / "session"])
+    keeping._vaults.clear()
+    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    for path in changed:
+        path.write_bytes(older[path])
+    assert keeping.load(here.id, state.builtin_table, state.coded) is None
+    # Without its ledger, or with a changed one, nothing is opened, and new files are kept.
+    (ledger,) = folder.glob("ledger-*")
+    for content in (None, b"", older[ledger][:-1], older[group / "session"]):
+        ledger.unlink() if content is None else ledger.write_bytes(content)
+        keeping._vaults.clear()
+        assert keeping.load(here.id, state.builtin_table, state.coded) is None
+    keeping._written.clear()
+    keeping.save(here, None)
+    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+
+
+def test_what_was_removed_stays_removed(folder: Path) -> None:
+    vault = Vault(folder, KEY)
+    vault.write("a", "b", b"content")
+    content = (folder / "a" / "b").read_bytes()
+    vault.remove("a")
+    (folder / "a").mkdir()
+    (folder / "a" / "b").write_bytes(content)
+    for one in (vault, Vault(folder, KEY)):
+        with pytest.raises(DataError, match="not the one that was written last"):
+            one.read("a", "b")
+
+
+def test_a_crash_between_ledger_and_file_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault = Vault(folder, KEY)
+    vault.write("a", "b", b"first")
+    replace = os.replace
+
+    def crash(source: str, target: Path) -> None:
+        if target.name == "b":
+            raise OSError("the disk is full")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", crash)
+    with pytest.raises(OSError, match="the disk is full"):
+        vault.write("a", "b", b"second")
+    for one in (vault, Vault(folder, KEY)):
+        assert one.read("a", "b") == b"first"
+    monkeypatch.undo()
+    vault.write("a", "b", b"third")
+    assert Vault(folder, KEY).read("a", "b") == b"third"
 
 
 def test_another_key_opens_nothing(folder: Path) -> None:

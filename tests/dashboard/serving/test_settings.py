@@ -6,6 +6,7 @@ import base64
 import os
 import re
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from anoncore import ParameterError
 from anoncore.cli import main
 from dashboard import own_machine
-from dashboard.serving import settings
+from dashboard.serving import audit, own_token, settings
 from dashboard.serving.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,7 +48,6 @@ def written(folder: Path, text: str) -> Path:
 def test_without_a_file_all_is_as_the_program_comes() -> None:
     found = settings.read(None, {})
     assert found == Settings()
-    assert not found.is_guarded
     assert settings.options_of(found) == []
 
 
@@ -187,6 +187,25 @@ def test_streamlit_is_told_of_names_origin_and_limits(tmp_path: Path) -> None:
     ]
 
 
+def test_a_record_needs_a_key_for_its_digests(tmp_path: Path) -> None:
+    path = written(tmp_path, f'[audit]\nfile = "{tmp_path}/audit.jsonl"\n')
+    with pytest.raises(ParameterError, match=r"no key for the digests in it.* set the variable ANONCORE_AUDIT_KEY"):
+        settings.read(path, {})
+    assert settings.read(path, {"ANONCORE_AUDIT_KEY": KEY}).audit.key == KEY
+    with pytest.raises(ParameterError, match=r"audit\.key is no key of 32 bytes"):
+        settings.read(path, {"ANONCORE_AUDIT_KEY": "x"})
+
+
+@pytest.mark.parametrize(("token", "is_taken"), [("t" * 32, True), ("t" * 31, False), ("secret", False)])
+def test_a_token_that_is_set_cannot_be_guessed(token: str, is_taken: bool) -> None:
+    if is_taken:
+        assert settings.read(None, {"ANONCORE_SERVER_TOKEN": token}).server.token == token
+    else:
+        with pytest.raises(ParameterError, match=r"server\.token has \d+ characters; .* at least 32") as told:
+            settings.read(None, {"ANONCORE_SERVER_TOKEN": token})
+        assert token not in str(told.value)
+
+
 @pytest.mark.slow
 def test_the_command_checks_and_shows_the_settings_without_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -206,6 +225,21 @@ def test_the_command_checks_and_shows_the_settings_without_secrets(
     assert "server.port is 0.5; write a whole number from 0 to 65535." in capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_the_command_prints_how_the_record_calls_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(settings, "_used", None)
+    release = tmp_path / "release.zip"
+    release.write_bytes(b"rows")
+    assert main(["dashboard", "--digest", str(release)]) == 2
+    assert "--digest is for a server that records" in capsys.readouterr().err
+    monkeypatch.setenv("ANONCORE_AUDIT_KEY", KEY)
+    monkeypatch.setenv("ANONCORE_AUDIT_FILE", str(tmp_path / "audit.jsonl"))
+    assert main(["dashboard", "--digest", str(release)]) == 0
+    assert capsys.readouterr().out.strip() == audit.keyed(sha256(b"rows").hexdigest())
+
+
 def test_the_documentation_names_every_key_with_its_variable_and_default() -> None:
     page = (ROOT / "docs" / "pages" / "how-to" / "serve.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+\.\w+)` \| (.+? \| `ANONCORE_\w+`) \| .+ \|$", page, re.MULTILINE))
@@ -222,7 +256,7 @@ def test_the_settings_that_the_documentation_shows_can_be_meant_so(tmp_path: Pat
         assert folder in text
     text = text.replace("/srv/", f"{tmp_path}/srv/").replace("/var/", f"{tmp_path}/var/")
     found = settings.read(written(tmp_path, text), {**SECRETS, "ANONCORE_WORKSPACES_KEY": KEY})
-    assert found.is_guarded
+    assert found.has_sign_in
     assert found.hosts == ("office.example.org",)
 
 
@@ -249,11 +283,16 @@ def test_a_server_with_others_before_it_does_not_read_paths_for_everybody(
     given: dict[str, Any], alone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "_used", settings.read(None, {}, given))
-    assert own_machine.is_served_alone() is alone
-    assert own_machine.may_use_paths() is alone
+    # Nor does one whose requests no gate has looked at: who started it would not be known from other users.
+    for is_checked in (True, False):
+        monkeypatch.setattr(own_token, "is_checked", lambda is_checked=is_checked: is_checked)
+        assert own_machine.is_served_alone() is (alone and is_checked)
+        assert own_machine.may_use_paths() is (alone and is_checked)
 
 
 def test_a_request_that_a_web_server_passed_on_is_not_from_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = SimpleNamespace(headers={"X-Forwarded-For": "192.0.2.7"})
+    monkeypatch.setattr(own_token, "is_checked", lambda: True)
+    assert own_machine.is_served_alone()
     monkeypatch.setattr("dashboard.own_machine.st.context", asked)
     assert not own_machine.is_served_alone()

@@ -741,7 +741,7 @@ def _(table: pa.Table) -> bytes:
     return parquet(table, compression="gzip")
 
 
-@on_parquet("rows in several groups of the file", "is not written as this table is")
+@on_parquet("rows in several groups of the file", "has its rows in groups of other sizes")
 def _(table: pa.Table) -> bytes:
     return parquet(table, row_group_size=7)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anoncore import DataError, Microdata
+from anoncore import DataError, Microdata, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing import certify, new_key, write_tables
 from anoncore.requirements import DistinctDiversity
@@ -33,6 +33,11 @@ def test_values_that_readers_cannot_tell_apart(first: Any, second: Any, algorith
         _certified(first, second, algorithm)
 
 
-@pytest.mark.parametrize(("first", "second"), [(1, "one"), (0.3, 0.1 + 0.2), ("=A", "A"), ("(missing)", None)])
+def test_numbers_that_a_workbook_writes_alike_are_not_counted_as_two() -> None:
+    with pytest.raises(ReleaseError, match="what its readers count otherwise: distinct l-diversity"):
+        _certified(0.3, 0.1 + 0.2, Mondrian(requirements=[DistinctDiversity(l=2)]))
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, "one"), ("=A", "A"), ("(missing)", None)])
 def test_values_that_readers_can_tell_apart(first: Any, second: Any) -> None:
     _certified(first, second, Mondrian(requirements=[DistinctDiversity(l=2)]))

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from anoncore import AnonymizationError, Microdata, Release
+from anoncore import AnonymizationError, Microdata, Release, ReleaseError
 from anoncore.publishing.certification import Certificate, certify, verify
-from anoncore.publishing.export import FileFormat, write_tables
+from anoncore.publishing.export import FileFormat, archive_bytes, write_tables
 from tests.properties.subjects import build, subjects
 from tests.publishing.certification.smuggling import METHODS, released
 from tests.publishing.certification.tables import KEY
@@ -80,7 +80,13 @@ def failures(release: Release, format: FileFormat) -> list[str] | None:
     except AnonymizationError:
         return None
     files = {"release": content.getvalue()}
-    certificate = made(release, files=files, tables=tables)
+    try:
+        certificate = made(release, files=files, tables=tables)
+    except ReleaseError as error:
+        # An empty text is a value in the table, and no value to readers: what they count may be another level.
+        if "what its readers count otherwise" not in str(error):
+            raise
+        return None
     unnamed = certificate.model_copy(update={"files": []})
     again = io.BytesIO()
     write_tables(release.tables(), again, format)
@@ -198,15 +204,13 @@ def test_dates_that_are_all_missing_verify_in_fragments() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_workbook_of_an_earlier_version_verifies(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says when it was saved, and so do its members."""
+def test_a_workbook_that_says_when_it_was_saved_is_refused(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of earlier versions do: times can spell anything."""
 
     def as_saved(parts: Iterable[tuple[str, bytes]]) -> bytes:
-        content = io.BytesIO()
-        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-            for name, part in parts:
-                archive.writestr(name, part.replace(b"1980-01-01T00:00:00Z", b"2026-05-06T07:08:09Z"))
-        return content.getvalue()
+        return archive_bytes(
+            (name, part.replace(b"1980-01-01T00:00:00Z", b"2026-05-06T07:08:09Z")) for name, part in parts
+        )
 
     release, content = released(method), io.BytesIO()
     tables = release.tables()
@@ -215,9 +219,8 @@ def test_a_workbook_of_an_earlier_version_verifies(method: str, monkeypatch: pyt
         patched.setattr("anoncore.publishing.export.archive_bytes", as_saved)
         write_tables(tables, content, "excel")
     assert b"2026" in zipfile.ZipFile(content).read("docProps/core.xml")
-    found = verify(earlier(certificate), {"release.xlsx": content.getvalue()})
-    assert [one.sentence for one in found.findings if one.outcome == "fails"] == []
-    assert "this certificate of an earlier version does not say it" in " ".join(one.sentence for one in found.findings)
+    (found,) = verify(earlier(certificate), {"release.xlsx": content.getvalue()}).of("fails")
+    assert "docProps/core.xml" in found.sentence
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, anon
 from anoncore.engines.spool import Tags
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.finding import Verification
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, CertifiedParts, certify_parts
-from anoncore.publishing.parts.part_files import PartFile
 from anoncore.publishing.parts.part_verification import verify_parts
 from anoncore.sources.large_table import LargeTable
 from tests.engines.large_tables import ROLES
@@ -46,7 +46,7 @@ def certified_run(
 def verified(folder: Path, certificate: Certificate | None = None, **more: Any) -> Verification:
     """The verification of all files of a folder."""
     certificate = certificate or Certificate.load(folder / CERTIFICATE_FILE)
-    files = [PartFile(path.name, path) for path in sorted(folder.iterdir())]
+    files = [PartFile(path.name, path) for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE]
     return verify_parts(certificate, files, **more)
 
 

@@ -55,12 +55,15 @@ def with_cell(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
     return change
 
 
-def test_a_copy_elsewhere_holds_and_parts_may_have_other_names(folder):
-    assert verified(folder).holds
-    for number, part in enumerate(sorted(folder.glob("*.parquet"), reverse=True)):
-        part.rename(folder / f"piece-{number}.parquet")
+def test_a_copy_elsewhere_holds_and_parts_have_no_other_names(folder):
+    assert failures(verified(folder)) == []
     (folder / CERTIFICATE_FILE).rename(folder.parent / "certificate.json")
-    assert verified(folder, Certificate.load(folder.parent / "certificate.json")).holds
+    certificate = Certificate.load(folder.parent / "certificate.json")
+    assert failures(verified(folder, certificate)) == []
+    (folder / PART).rename(folder / "Ann-is-ill.parquet")
+    added, missing = failures(verified(folder, certificate))
+    assert added == f"'Ann-is-ill.parquet' is no file that was certified: it is '{PART}' once more."
+    assert missing.startswith(f"'{PART}', a part with ")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,10 @@ def test_a_file_beside_the_parts_and_a_changed_summary_are_refused(folder):
     (folder / "readme.txt").unlink()
     summary = folder / "_release.json"
     summary.write_text(summary.read_text().replace("400", "401"))
-    assert failures(verified(folder)) == ["'_release.json' is not the file that was written: it has other bytes."]
+    assert failures(verified(folder)) == [
+        "'_release.json' says something else than the certificate, or more.",
+        "'_release.json' is not the file that was written: it has other bytes.",
+    ]
 
 
 def test_rows_in_another_order_or_fewer_of_them_are_refused(folder):
@@ -117,14 +123,17 @@ def test_the_same_rows_in_another_file_are_refused_for_what_else_it_may_hold(fol
     with pq.ParquetWriter(folder / PART, table.schema, store_schema=False) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({"secret": "row 7 is Ann"})
-    (sentence,) = failures(verified(folder))
-    assert sentence.startswith(f"'{PART}' has the certified rows, but is not the file that was written, byte by byte")
-    assert verified(folder, hashes=False).holds
+    strict, other = failures(verified(folder))
+    assert strict == f"'{PART}' holds metadata 'secret': 'row 7 is Ann'."
+    assert other.startswith(f"'{PART}' has the certified rows, but is not the file that was written, byte by byte")
+    assert failures(verified(folder, hashes=False)) == [strict]
 
 
 def test_a_column_more_is_refused_and_a_broken_file_is_named(folder):
     rewritten(folder / PART, lambda table: table.append_column("more", pa.array([1] * table.num_rows)))
-    assert failures(verified(folder))[0] == f"'{PART}' is not the part that was written: it has other columns."
+    assert failures(verified(folder))[0].startswith(
+        f"'{PART}' has the columns 'age', 'weight', 'town', 'since', 'debt'"
+    )
     (folder / PART).write_bytes((folder / PART).read_bytes()[:-9])
     with pytest.raises(Exception, match=f"'{PART}' is damaged or is no part of a release"):
         verified(folder)

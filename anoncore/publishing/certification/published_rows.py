@@ -1,4 +1,4 @@
-"""Parts of a release: Parquet files that are hashed as they are and read some row groups at a time."""
+"""Rows of published tables, read some at a time: of tables in memory, and of the files of a large release."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
+from anoncore.release.reading.published_table import PublishedTable
 
 UNIT_ROWS = 1 << 21
 """Row groups of at most so many rows are read together; one row group that has more is read alone."""
@@ -25,6 +26,57 @@ class Digest:
 
     bytes: int
     sha256: str
+
+
+class Rows(Protocol):
+    """Rows of a published table that are read some at a time, wherever they lie."""
+
+    @property
+    def name(self) -> str:
+        """What they are called in a sentence."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+
+    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of the rows, so many at a time that they fit into memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """The rows of a table in memory."""
+
+    table: PublishedTable
+
+    @property
+    def name(self) -> str:
+        """What they are called in a sentence."""
+        return self.table.name
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+        return list(self.table.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.n_rows
+
+    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of all rows, coded as they are."""
+        coded = []
+        for name in names:
+            column = self.table.columns[name]
+            texts = pa.array(column.texts, pa.large_string())
+            coded.append(pa.DictionaryArray.from_arrays(pa.array(column.codes), texts))
+        # A table without columns has no rows in Arrow.
+        yield pa.table(coded or [pa.nulls(self.n_rows)], names=list(names) or [""])
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,30 +101,41 @@ class PartFile:
             raise self._unreadable(error) from None
         return Digest(size, found.hexdigest())
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+        return list(self.schema.names)
+
+    @property
+    def content(self) -> bytes:
+        """The whole content, for small files. Raises DataError for a file that cannot be read."""
+        return self.source if isinstance(self.source, bytes) else bytes(self.read(self.source.read_bytes))
+
     @cached_property
     def schema(self) -> pa.Schema:
         """The names and types of the columns. Raises DataError for a file that is no Parquet file."""
-        return self._read(lambda: pq.read_schema(self._opened()))
+        return self.read(lambda: pq.read_schema(self._opened()))
 
     @cached_property
     def n_rows(self) -> int:
         """The number of rows that the file says it has."""
-        return int(self._read(lambda: pq.read_metadata(self._opened())).num_rows)
+        return int(self.read(lambda: pq.read_metadata(self._opened())).num_rows)
 
     def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """The rows of some columns, a few row groups at a time; texts are dictionary-coded. Raises DataError."""
         kinds = {field.name: field.type for field in self.schema}
         texts = [name for name in names if pa.types.is_string(kinds[name]) or pa.types.is_large_string(kinds[name])]
-        file = self._read(lambda: pq.ParquetFile(self._opened(), read_dictionary=texts, pre_buffer=False))
+        file = self.read(lambda: pq.ParquetFile(self._opened(), read_dictionary=texts, pre_buffer=False))
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         for numbers in _together(sizes):
-            read = self._read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
+            read = self.read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
             yield read.unify_dictionaries().combine_chunks()
 
     def _opened(self) -> Any:
         return pa.BufferReader(self.source) if isinstance(self.source, bytes) else pa.OSFile(str(self.source), "rb")
 
-    def _read(self, read: Any) -> Any:
+    def read(self, read: Any) -> Any:
+        """What a function reads of the file. Raises DataError where it cannot."""
         try:
             return read()
         except OSError as error:

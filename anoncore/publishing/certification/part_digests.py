@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncore.publishing.parts.published_texts import text_bytes
+from anoncore.publishing.certification.published_texts import text_bytes
 
 BLOCK_ROWS = 1 << 20
 """Texts of so many rows are sorted and coded together, so that a digest does not depend on how a file is written."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.checking import counts_level
 from anoncore.kernels.grouping import numbered_keys
-from anoncore.publishing.parts.published_texts import hashed_texts
+from anoncore.publishing.certification.published_texts import hashed_texts
 from anoncore.release.partition import Partition
 from anoncore.requirements.requirement import Check
 

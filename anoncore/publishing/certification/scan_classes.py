@@ -13,8 +13,8 @@ import pyarrow as pa
 from anoncore.base.pipeline import in_threads
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.grouping import classes_within
-from anoncore.publishing.parts.part_files import PartFile, array_of
-from anoncore.publishing.parts.part_groups import GroupKeys, Lanes, distinct_keys, shared_keys, unit_partition
+from anoncore.publishing.certification.published_rows import Rows, array_of
+from anoncore.publishing.certification.scan_groups import GroupKeys, Lanes, distinct_keys, shared_keys, unit_partition
 from anoncore.release.partition import Partition
 from anoncore.table.keys import dense_key
 
@@ -94,7 +94,7 @@ class PartClasses:
     """
 
     def __init__(
-        self, files: Sequence[PartFile], known: Sequence[str], k: int, shared: Sequence[Int64] | None = None
+        self, files: Sequence[Rows], known: Sequence[str], k: int, shared: Sequence[Int64] | None = None
     ) -> None:
         self.k, self._files, self._known = k, files, list(known)
         self._keys = GroupKeys(len(self._known))

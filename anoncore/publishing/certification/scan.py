@@ -16,12 +16,14 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
-from anoncore.publishing.parts.part_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
-from anoncore.publishing.parts.part_digests import PartDigester
-from anoncore.publishing.parts.part_files import PartFile, array_of
-from anoncore.publishing.parts.part_groups import (
+from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
+from anoncore.publishing.certification.published_texts import distinct_texts
+from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
+from anoncore.publishing.certification.scan_groups import (
     GroupKeys,
     Lanes,
     Triples,
@@ -32,10 +34,9 @@ from anoncore.publishing.parts.part_groups import (
     shared_keys,
     unit_partition,
 )
-from anoncore.publishing.parts.published_texts import distinct_texts
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import Column
-from anoncore.requirements.requirement import Check, Requirement
+from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
 
 TABLE = "release"
@@ -46,14 +47,6 @@ WAITING = 0.5
 
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What every group is asked: its level of a requirement, on an attribute or on sizes alone."""
-
-    requirement: Requirement
-    attribute: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,39 +75,51 @@ class Scan:
     shared: Sequence[Int64]
     splits: Mapping[Split, tuple[int, int]]
 
+    @property
+    def group_sizes(self) -> dict[str, int]:
+        """How many groups have each size, sizes as text."""
+        sizes, counts = np.unique(self.sizes, return_counts=True)
+        return {str(size): count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)}
+
     def of(self, question: Question) -> list[Level]:
         """What the groups reach of a question, a level per group for each of its checks."""
         return [level for asked, level in self.levels if asked == question]
 
 
-def scan_parts(
-    files: Sequence[PartFile],
+def scan_rows(
+    files: Sequence[Rows],
     attributes: Mapping[str, Attribute],
     questions: Sequence[Question],
     optional: Sequence[Question] = (),
     digested: bool = False,
     progress: Progress | None = None,
     splits: Sequence[Split] = (),
+    known: Sequence[str] | None = None,
+    is_limited: bool = True,
 ) -> Scan:
-    """Read every part once, in pieces, and say what its groups reach; `digested` parts have digests of their columns.
+    """Read the rows of a table once, in pieces, and say what its groups reach; `digested` parts get digests of columns.
 
-    Groups are those that a reader sees: rows of any parts whose quasi-identifiers are published alike. What a
-    requirement needs to know of the whole table is counted first, from the sensitive columns alone. Pieces that share
-    groups, other than at their edges, are read a second time. `splits` are answered in the same scan, or in one more
-    where pieces share groups other than at their edges. `optional` questions are left out where their attribute
-    has more than MOST_VALUES different values; for the others that is a DataError.
+    Groups are those that a reader sees: rows of any parts that agree in the columns `known`, by default the
+    quasi-identifiers. What a requirement needs to know of the whole table is counted first, from the sensitive columns
+    alone. Pieces that share groups, other than at their edges, are read a second time. `splits` are answered in the
+    same scan, or in one more where pieces share groups other than at their edges. `optional` questions are left out
+    where their attribute has more than MOST_VALUES different values; for the others that is a DataError. Without
+    `is_limited` there may be any number of them.
     """
     tell = progress if progress is not None else silent
+    most = MOST_VALUES if is_limited else None
+    if known is None:
+        known = [name for name in (files[0].names if files else ()) if attributes[name].role == "quasi-identifier"]
     asked = _attributes_of(questions)
     values: dict[str, PublishedValues] = {}
     for name in dict.fromkeys([*asked, *_attributes_of(optional)]):
-        counted_ones = _counted_values(files, attributes[name], tell)
+        counted_ones = _counted_values(files, attributes[name], most, tell)
         if counted_ones is not None:
             values[name] = counted_ones
         elif name in asked:
-            raise DataError(f"'{name}' has more than {MOST_VALUES:,} different values, which cannot be counted.")
+            raise DataError(f"'{name}' has more than {most:,} different values, which cannot be counted.")
     answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
-    scan = _Scan(files, attributes, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)))
+    scan = _Scan(files, known, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)))
     scan.run(tell)
     return scan.result()
 
@@ -145,7 +150,9 @@ def published_values(attribute: Attribute, counts: Mapping[str, int]) -> Publish
     return PublishedValues(profile, dict(zip(texts, codes.tolist(), strict=True)))
 
 
-def _counted_values(files: Sequence[PartFile], attribute: Attribute, tell: Progress) -> PublishedValues | None:
+def _counted_values(
+    files: Sequence[Rows], attribute: Attribute, most: int | None, tell: Progress
+) -> PublishedValues | None:
     """The values of a column in all parts; None where there are too many of them."""
     counts: Counter[str] = Counter()
     for number, file in enumerate(files):
@@ -157,7 +164,7 @@ def _counted_values(files: Sequence[PartFile], attribute: Attribute, tell: Progr
             for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
                 if rows:
                     counts[text] += rows
-            if len(counts) > MOST_VALUES:
+            if most is not None and len(counts) > most:
                 return None
     return published_values(attribute, counts)
 
@@ -176,8 +183,8 @@ class _Scan:
 
     def __init__(
         self,
-        files: Sequence[PartFile],
-        attributes: Mapping[str, Attribute],
+        files: Sequence[Rows],
+        known: Sequence[str],
         questions: Sequence[Question],
         values: Mapping[str, PublishedValues],
         digested: bool,
@@ -185,8 +192,8 @@ class _Scan:
     ) -> None:
         self._files, self._values, self._digested = files, values, digested
         self._splits = [ClassSplit(columns, k) for columns, k in splits]
-        names = files[0].schema.names if files else []
-        self._known = [name for name in names if attributes[name].role == "quasi-identifier"]
+        names = files[0].names if files else []
+        self._known = list(known)
         self._secret = list(values)
         further = [name for columns, _ in splits for name in columns]
         self._names = list(names) if digested else list(dict.fromkeys([*self._known, *values, *further]))
@@ -215,7 +222,7 @@ class _Scan:
 
     def _read(self, part: int) -> None:
         file = self._files[part]
-        digester = PartDigester(file.schema) if self._digested else None
+        digester = PartDigester(file.schema) if self._digested and isinstance(file, PartFile) else None
         for number, unit in enumerate(file.units(self._names)):
             if self._stopped:
                 return
@@ -285,7 +292,7 @@ class _Scan:
             levels = [unit.levels[place][mask] for unit, mask in zip(units, alone, strict=True)]
             counted_ones = None if check.values is None else joined.get(check.values.attribute)
             together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
-            found.append((question, Level(TABLE, check, together)))
+            found.append((question, Level(check, together, tuple(self._known))))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
         return Scan(
             self._n_rows,

@@ -1,4 +1,4 @@
-"""Hierarchies of a sample, said so that they serve all rows: by their form, which values that it lacks fit into too."""
+"""Hierarchies said by the rule that makes them, so that they serve other rows too and no value of the table is told."""
 
 from __future__ import annotations
 
@@ -11,38 +11,75 @@ from typing import Any
 
 import pandas as pd
 
-from anoncore import AnonymizationError, Hierarchy
-from anoncore.base.texts import value_text
+from anoncore.base.errors import AnonymizationError
+from anoncore.base.texts import is_missing, value_text
 from anoncore.recipes.source import HierarchySpec
-from anoncore.table.hierarchy_defaults import CALENDAR
+from anoncore.table.hierarchy import Hierarchy
+from anoncore.table.hierarchy_defaults import CALENDAR, SHARES
 
 _INTERVAL = re.compile(r"\[(?P<low>[^,]+), (?P<high>[^,]+)\)|(?P<first>-?\d+)(?:-| to )(?P<last>-?\d+)")
 FANOUTS = range(2, 21)
 
 
-def full_spec(hierarchy: Hierarchy, column: pd.Series[Any]) -> HierarchySpec:
-    """How the hierarchy of a sample's column is made for all rows.
+def spec_by_rule(hierarchy: Hierarchy, column: pd.Series[Any]) -> HierarchySpec:
+    """How a hierarchy is made of the values of its column: by a rule wherever one makes it.
 
-    Intervals of equal width, or of equally many rows, and ready-made hierarchies of dates, codes, coordinates and first
-    letters are made anew from the values of the whole table; any other hierarchy is given by its values. Takes up to
-    some seconds for tens of thousands of different numbers.
+    Rules are intervals of equal width or of equally many rows, and the ready-made hierarchies of dates, codes,
+    coordinates, first letters and rare values. A rule counts where it gives every value of the column its path. Takes
+    up to some seconds for tens of thousands of different numbers.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    column : Series, shape (n_rows,)
+        The values of the attribute.
+
+    Returns
+    -------
+    HierarchySpec
+        The rule; where there is none, the values with their paths, those alone which the column has.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore.recipes.hierarchy_rules import spec_by_rule
+    >>> from anoncore.table.hierarchy_defaults import prefix_hierarchy
+    >>> codes = pd.Series(["80331", "80333", "80469", "20095"])
+    >>> spec_by_rule(prefix_hierarchy(codes, kept=[4, 2]), codes).prefix
+    (4, 2)
     """
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         lowest = list(dict.fromkeys(path[0] for path in hierarchy.paths.values()))
         width = _width(lowest[0])
         candidates = [] if width is None else [HierarchySpec(width=width)]
         for candidate in [*candidates, HierarchySpec(quantiles=len(lowest))]:
-            fanouts = FANOUTS if _lowest(_made(candidate, column)) == _lowest(hierarchy) else ()
+            fanouts = FANOUTS if _makes(_made(candidate, column), hierarchy, levels=1) else ()
             for fanout in fanouts:
                 spec = candidate.replace(fanout=fanout)
-                made = _made(spec, column)
-                if made is not None and made.paths == hierarchy.paths:
+                if _makes(_made(spec, column), hierarchy):
                     return spec
     for spec in _ready_made(hierarchy):
-        made = _made(spec, column)
-        if made is not None and made.paths == hierarchy.paths:
+        if _makes(_made(spec, column), hierarchy):
             return spec
-    return HierarchySpec.of(hierarchy)
+    return _by_values(hierarchy, column)
+
+
+def _by_values(hierarchy: Hierarchy, column: pd.Series[Any]) -> HierarchySpec:
+    """The paths of the values that the column has."""
+    values = {value for value in column.unique().tolist() if not is_missing(value)}
+    levels = [[value, *hierarchy.paths[value]] for value in hierarchy.leaves if value in values]
+    return HierarchySpec(levels=levels) if levels else HierarchySpec.of(hierarchy)
+
+
+def _makes(made: Hierarchy | None, hierarchy: Hierarchy, levels: int | None = None) -> bool:
+    """Whether what a rule made gives every value the path that the hierarchy does, up to a level or the top."""
+    if made is None or (levels is None and made.height != hierarchy.height):
+        return False
+    return all(
+        value in hierarchy.paths and path[:levels] == hierarchy.paths[value][:levels]
+        for value, path in made.paths.items()
+    )
 
 
 def _ready_made(hierarchy: Hierarchy) -> Iterator[HierarchySpec]:
@@ -64,6 +101,7 @@ def _ready_made(hierarchy: Hierarchy) -> Iterator[HierarchySpec]:
     if len(known) == len(widths):
         yield HierarchySpec(grid=tuple(known))
     yield HierarchySpec(first_letter=True)
+    yield HierarchySpec(rare=SHARES)
 
 
 def _made(spec: HierarchySpec, column: pd.Series[Any]) -> Hierarchy | None:
@@ -76,10 +114,6 @@ def _made(spec: HierarchySpec, column: pd.Series[Any]) -> Hierarchy | None:
         return Hierarchy.by_quantile(numbers.tolist(), spec.quantiles or 1, spec.fanout)
     except AnonymizationError:
         return None
-
-
-def _lowest(hierarchy: Hierarchy | None) -> dict[Any, str] | None:
-    return None if hierarchy is None else {value: path[0] for value, path in hierarchy.paths.items()}
 
 
 def _width(label: str) -> float | None:

@@ -1,0 +1,361 @@
+"""What a certificate claims, judged by what is counted in its tables.
+
+The certificate is a claim, and whoever wrote it may have written it to deceive. What can be counted is counted,
+whatever it says of that; what cannot be counted is a claim, and why is worked out here and not taken from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from anoncore import privacy
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.attacks.fitting_people import level_bounds
+from anoncore.base.errors import AnonymizationError, CancelledError, ReleaseError
+from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
+from anoncore.measures.verdict import columns_find
+from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Method, Personal
+from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name
+from anoncore.release.release import Release
+from anoncore.requirements import (
+    REQUIREMENTS,
+    Comparison,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Requirement,
+    TCloseness,
+)
+from anoncore.table.hierarchy import ROOT
+
+T = TypeVar("T")
+HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
+HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
+UNSHOWABLE = "no table can show how much noise went into it; it is the promise of the method that made it"
+HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
+MOST_NAMED = 30
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the tables say of a statement: whether it holds, the level reached where there is one, and a sentence."""
+
+    holds: bool
+    sentence: str
+    reached: float | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every group is asked: its level of a requirement, on an attribute or on sizes alone."""
+
+    requirement: Requirement
+    attribute: str | None
+
+
+Answer = Callable[[Question, bool], Sequence[Level]]
+"""The levels of all groups; with True of those for readers who know the insensitive columns, too."""
+
+
+def question_of(asked: Asked) -> Question:
+    """What a requirement of a certificate asks. Raises AnonymizationError for one that there is not."""
+    return Question(REQUIREMENTS.build(asked.requirement), asked.attribute)
+
+
+def hidden_reason(attributes: Mapping[str, Attribute], question: Question) -> str:
+    """Why no table can show whether a requirement holds; empty where they can."""
+    name = question.attribute
+    form = None if name is None else attributes[name].form
+    if form in ("region", None) and name is not None:
+        return f"single values of '{name}' are not published"
+    if not question.requirement.monotone_under_suppression and form != "exact":
+        return HIDDEN_TABLE.format(attribute=name)
+    return ""
+
+
+def countable(certificate: Certificate) -> list[Question]:
+    """The questions that the tables can answer."""
+    found = []
+    for asked in certificate.requirements:
+        try:
+            question = question_of(asked)
+        except AnonymizationError:
+            continue
+        if not hidden_reason(by_name(certificate.attributes), question):
+            found.append(question)
+    return found
+
+
+def insensitive(certificate: Certificate) -> frozenset[str]:
+    """The published columns that the certificate calls neither known nor secret."""
+    role = {one.name: one.role for one in certificate.attributes}
+    return frozenset(name for table in certificate.tables for name in table.columns if role.get(name) == "insensitive")
+
+
+def requirement_findings(certificate: Certificate, answer: Answer, is_given: bool) -> Iterator[Finding]:
+    """Every requirement, counted where the tables show it.
+
+    `is_given` says that the reader named the known columns: then no others are looked at, and levels need not be those
+    of the certificate, which are about other groups.
+    """
+    role = {one.name: one.role for one in certificate.attributes}
+    if not any(role.get(name) == "quasi-identifier" for table in certificate.tables for name in table.columns):
+        sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
+        yield Finding("known columns", "claimed", sentence)
+    statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
+    if not any(_asks_for_something(one) for one in statements) and certificate.joins is None:
+        sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
+        yield Finding("requirements", "claimed", sentence)
+    for asked in certificate.requirements:
+        try:
+            yield from _asked(certificate, asked, answer, is_given)
+        except CancelledError:
+            raise
+        except AnonymizationError as error:
+            # A table need not fit its certificate, nor a certificate itself.
+            yield Finding(asked.label, "fails", f"{asked.label} cannot hold: {error}")
+
+
+def _asks_for_something(statement: Asked | Personal) -> bool:
+    """Whether a person alone, who is a group of 1 with one value, would not have what is stated."""
+    if isinstance(statement, Personal):
+        return statement.asked > 1 or statement.reason == UNSHOWABLE
+    try:
+        requirement = question_of(statement).requirement
+    except AnonymizationError:
+        return True  # which is found below
+    if isinstance(requirement, TCloseness):
+        return requirement.threshold < 1
+    counts = KAnonymity | DistinctDiversity | FrequencyDiversity | EntropyDiversity
+    return not isinstance(requirement, counts) or requirement.threshold > 1
+
+
+def _asked(certificate: Certificate, asked: Asked, answer: Answer, is_given: bool) -> Iterator[Finding]:
+    question = question_of(asked)
+    label, described = asked.label, question.requirement.label()
+    if (label, asked.asked) != (described, question.requirement.threshold):
+        sentence = f"The certificate says '{label}', but describes {described}."
+        yield Finding(label, "fails", sentence)
+        return
+    reason = hidden_reason(by_name(certificate.attributes), question)
+    if reason:
+        yield claim(label, label, reason)
+        return
+    if certificate.unit is not None:
+        # A group has at most as many people as rows, and where they have different values the rows do. So what more
+        # people or more values never break fails for people where it fails for rows; rows show nothing else.
+        found = judged(question, answer(question, False)) if question.requirement.monotone_for_people else None
+        if found is not None and not found.holds:
+            yield Finding(label, "fails", found.sentence)
+        else:
+            yield claim(label, label, HIDDEN_UNIT.format(unit=certificate.unit.column))
+        return
+    found = judged(question, answer(question, False))
+    found = replace(found, sentence=found.sentence + _by_definition(certificate, question))
+    if found.holds and not is_given and not _agrees(asked, found):
+        yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
+        return
+    yield Finding(label, "holds" if found.holds else "fails", found.sentence)
+    others = insensitive(certificate)
+    if found.holds and others and not is_given:
+        yield from _if_known(question, answer(question, True), others)
+
+
+def _by_definition(certificate: Certificate, question: Question) -> str:
+    """What the certificate decides of how an attribute is counted, which readers have to agree with."""
+    attribute = by_name(certificate.attributes).get(question.attribute or "")
+    if attribute is None:
+        return ""
+    told = ""
+    if attribute.protected is not None:
+        told += f" Of '{attribute.name}', only {listing(attribute.protected, MOST_NAMED)} are said to need protection."
+    if getattr(question.requirement, "ground", "") == "hierarchical":
+        told += f" How far values of '{attribute.name}' are from each other is by the certificate's hierarchy."
+    return told
+
+
+def _agrees(asked: Asked, found: Judged) -> bool:
+    """Whether the level that was counted is the one that the certificate names, if it names one."""
+    if asked.reached is None or found.reached is None:
+        return True
+    # The tables order values and groups in their own way, which adds the terms of a level in another order.
+    return abs(found.reached - asked.reached) <= ACCUMULATED * max(abs(asked.reached), abs(asked.asked))
+
+
+def _if_known(question: Question, levels: Sequence[Level], others: frozenset[str]) -> Iterator[Finding]:
+    """A claim where a requirement holds only if nobody knows the columns that are neither known nor secret."""
+    found = judged(question, levels)
+    if found.holds:
+        return
+    failing = [level for level in levels if not level.holds]
+    names = list(dict.fromkeys(name for level in failing for name in level.over if name in others)) or sorted(others)
+    label, told, is_one = question.requirement.label(), listing(names, MOST_NAMED), len(names) == 1
+    breaking = f"{told}, published by decision, {'breaks' if is_one else 'break'} {label}"
+    if isinstance(question.requirement, KAnonymity):
+        k = question.requirement.k
+        below = [int(level.levels[level.levels < k].sum()) for level in failing]
+        rows = [int(level.levels.sum()) for level in failing]
+        place = below.index(max(below))
+        breaking = columns_find(names, True, below[place], rows[place], k)
+    which = "which is published as it is; with it" if is_one else "which are published as they are; with them"
+    sentence = f"{label} holds only if nobody knows {told}, {which}, {found.sentence}"
+    yield Finding(label, "claimed", sentence, breaking)
+
+
+def claim(check: str, what: str, reason: str) -> Finding:
+    """The finding of what cannot be counted."""
+    return Finding(check, "claimed", f"{what}: {reason}.")
+
+
+def judged(question: Question, levels: Sequence[Level], is_told: bool = True) -> Judged:
+    """What the levels of the groups of every table say of a requirement; `is_told` names the columns of the groups."""
+    requirement = question.requirement
+    at_least = requirement.comparison is Comparison.AT_LEAST
+    worst = (min if at_least else max)(levels, key=lambda level: level.worst)
+    holds = all(level.holds for level in levels)
+    reached, threshold = level_texts(worst.worst, requirement.threshold)
+    failing = sum(int((~level.check.holds(level.levels)).sum()) for level in levels)
+    total = sum(len(level.levels) for level in levels)
+    state = "holds" if holds else f"fails in {failing:,} of {total:,} published groups"
+    over = f" over {listing(worst.over, MOST_NAMED)}" if worst.over else " over no column"
+    over = over if is_told else ""
+    return Judged(
+        holds,
+        f"{requirement.label()} {state}{over}: the worst published group has "
+        f"{requirement.reached_text(worst.worst, reached, question.attribute)} "
+        f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
+        worst.worst,
+    )
+
+
+def people_findings(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
+    """Every promise about persons and the joins, counted where the tables show it."""
+    for promise in certificate.people:
+        check = people_check(promise)
+        reason = unshown_reason(certificate.numbers is not None, promise)
+        found = None if reason else recheck_people(published, certificate.method, promise)
+        if found is None:
+            what = promise.sentence.rstrip(".") if reason == UNSHOWABLE else f"The {check}"
+            yield claim(check, what, reason or HIDDEN_PEOPLE)
+            continue
+        yield Finding(check, "holds" if found.holds else "fails", found.sentence)
+        if found.holds and promise.sentence != found.sentence:
+            # What was counted need not be what the certificate says of it.
+            yield Finding(check, "claimed", f"The certificate says: {promise.sentence}")
+    if certificate.joins is not None:
+        found = recheck_joins(published, certificate.joins)
+        yield Finding(f"joins on '{certificate.joins.common}'", "holds" if found.holds else "fails", found.sentence)
+
+
+def unshown_reason(has_numbers: bool, promise: Personal) -> str:
+    """Why no table can show what is promised of everybody; empty where tables might."""
+    if promise.reason == UNSHOWABLE:
+        return UNSHOWABLE
+    return HIDDEN_SUPPRESSION if promise.attribute is None and has_numbers else ""
+
+
+def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Judged | None:
+    """Check the promise about every person as the adversary would; None where the tables hide who has what.
+
+    Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
+    holds if it does for all of them, and fails if it must fail for one.
+    """
+    attribute = promise.attribute
+    if attribute is None:
+        return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
+    if method is None:
+        return None
+
+    def work() -> Judged | None:
+        release = published.people()
+        if release is None:
+            return None
+        algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
+        if not published.tells_people:
+            return _bounded(release, algorithm, attribute, promise.asked)
+        guarantees = algorithm.personal_guarantees(release)
+        kept = next((guarantee for guarantee in guarantees if guarantee.attribute == attribute), None)
+        return None if kept is None else Judged(kept.holds, kept.sentence, kept.reached)
+
+    return _said(promise.sentence, work)
+
+
+def people_check(promise: Personal) -> str:
+    """What is checked of a promise about every person, in a few words."""
+    if promise.reason == UNSHOWABLE:
+        return "promise about everybody"
+    if promise.attribute is None:
+        return f"number of rows that agree where neither has '{ROOT}'"
+    return f"promise about '{promise.attribute}'"
+
+
+def _recheck_matches(published: PublishedRelease, asked: float) -> Judged:
+    """Count for every published row the rows that agree with it wherever neither cell is suppressed."""
+    if len(published.tables) > 1:
+        raise ReleaseError("the quasi-identifiers stand in several tables.")
+    (table,) = published.tables
+    known = [column for name, column in table.columns.items() if published.attributes[name].role == "quasi-identifier"]
+    is_star = [np.array([text == ROOT for text in column.texts], dtype=np.bool_) for column in known]
+    codes = np.column_stack([column.codes for column in known])
+    suppressed = np.column_stack([star[column.codes] for star, column in zip(is_star, known, strict=True)])
+    alike = CellsAlike.of_rows(codes, suppressed)[0]
+    found = matching_guarantee(alike, asked)
+    return Judged(found.holds, found.sentence, found.reached)
+
+
+def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: float) -> Judged | None:
+    """Judge the promise by everybody who fits: it holds if it does for all and fails if it must for one; else None."""
+    diversity = getattr(algorithm, "diversity", None)
+    if diversity not in ("posterior", "distinct"):
+        return None
+    domain = release.data.domain[attribute]
+    protected = [domain.code_of(value) for value in release.data.sensitive_values.get(attribute, ())]
+
+    def level(probability: Floats) -> Floats:
+        """1 / the likeliest value, or how many values are possible; a protected set counts as one."""
+        if diversity == "distinct":
+            possible = probability > 0
+            counts = possible.sum(axis=1)
+            return counts - (
+                possible[:, protected].sum(axis=1) - possible[:, protected].any(axis=1) if protected else 0
+            )
+        likeliest = probability[:, protected].sum(axis=1) if protected else probability.max(axis=1)
+        return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
+
+    bounds = level_bounds(release, attribute, level)
+    what = f"{algorithm.title} with {diversity} diversity, l = {asked:g}"
+    if bounds is not None and lies_below(bounds.high, asked, 2 * ACCUMULATED):
+        return Judged(False, f"{what}, fails: someone in the tables has at most {bounds.high:.4g}, whoever that is.")
+    if bounds is not None and reaches(bounds.low, asked, 2 * ACCUMULATED):
+        return Judged(True, f"{what}, holds: everybody who fits the tables has at least {bounds.low:.4g}.")
+    return None
+
+
+def recheck_joins(published: PublishedRelease, asked: Joins) -> Judged:
+    """Check the joins of published groups of different tables."""
+
+    def work() -> Judged:
+        check = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
+        return Judged(check.holds, check.sentences[0])
+
+    return _said(f"Joins on '{asked.common}'", work)
+
+
+def _said(what: str, work: Callable[[], T]) -> T | Judged:
+    """Do the work; where a table no longer fits its certificate, the statement fails with the reason."""
+    try:
+        return work()
+    except AnonymizationError as error:
+        return Judged(False, f"{what.rstrip('.')} cannot hold: {error}")

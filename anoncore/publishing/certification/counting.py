@@ -1,0 +1,122 @@
+"""What published tables show, counted in one scan of each, however large they are and wherever their rows lie."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from anoncore.base.progress import Progress, part_of, silent
+from anoncore.publishing.certification.claims import Question
+from anoncore.publishing.certification.entries import Attribute, ClassesShown
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, told_apart, with_members
+from anoncore.publishing.certification.published_rows import Rows, TableRows
+from anoncore.publishing.certification.scan import Scan, Split, scan_rows
+
+Tables = Sequence[Sequence[Rows]]
+"""The rows of every published table, each in one piece or in several."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What groups of published tables reach, as their readers tell them apart.
+
+    `questions` are what every group is asked, `splits` the sets of columns that may tell its rows apart further, and
+    `further` the columns that are known to readers who know more than the certificate says. `group` joins the tables.
+    """
+
+    tables: Tables
+    attributes: Mapping[str, Attribute]
+    group: str | None
+    questions: Sequence[Question]
+    further: frozenset[str] = frozenset()
+    splits: Sequence[Split] = ()
+    tell: Progress = silent
+
+    @classmethod
+    def of(
+        cls,
+        published: PublishedRelease,
+        questions: Sequence[Question],
+        further: Collection[str] = (),
+        splits: Sequence[Split] = (),
+        tell: Progress = silent,
+    ) -> Counted:
+        """What tables in memory show. Raises ReleaseError for joined tables with other groups than each other's."""
+        if published.group is not None:
+            published.partition(published.tables[0])
+        rows = [[TableRows(table)] for table in published.tables]
+        return cls(rows, published.attributes, published.group, questions, frozenset(further), splits, tell)
+
+    def levels(self, question: Question, is_knowing: bool = False) -> list[Level]:
+        """What the groups of every table that shows the attribute reach; `is_knowing` for readers who know more."""
+        scans = self._knowing if is_knowing else self._scans
+        found = [(apart, replace(one, over=self._over(apart))) for apart, scan in scans for one in scan.of(question)]
+        if question.attribute is None and self.group is not None:
+            # Joined tables have the same groups, but for those in which something stands beside known columns.
+            found = [one for one in found if len(one[0]) > 1] or found[:1]
+        return [level for _, level in found]
+
+    def _over(self, apart: Sequence[str]) -> tuple[str, ...]:
+        """The columns of those that tell groups apart which readers know, or which join the tables."""
+        return tuple(name for name in apart if name not in self.attributes or self.attributes[name].form != "set")
+
+    def sizes(self) -> list[Scan]:
+        """The groups of every table in order, those that join tables where there are any."""
+        return [
+            scan if self.group is None or len(apart) == 1 else scan_rows(rows, self.attributes, [], known=[self.group])
+            for rows, (apart, scan) in zip(self.tables, self._whole, strict=True)
+        ]
+
+    def classes(self, classes: ClassesShown) -> tuple[int, int] | None:
+        """Rows of the smallest class and rows below k where the columns tell classes apart, in the table with most such
+        rows; None where no table has the columns beside known ones.
+        """
+        asked = tuple(classes.columns), classes.k
+        found = [scan.splits[asked] for _, scan in self._whole if asked in scan.splits]
+        return max(found, key=lambda one: (one[1], -one[0]), default=None)
+
+    @cached_property
+    def _whole(self) -> list[tuple[tuple[str, ...], Scan]]:
+        """The scan of every table in order, and the columns that tell its groups apart."""
+        n = len(self.tables)
+        shares = [part_of(self.tell, place / n, (place + 1) / n) for place in range(n)]
+        return [self._scanned(rows, frozenset(), tell) for rows, tell in zip(self.tables, shares, strict=True)]
+
+    @cached_property
+    def _scans(self) -> list[tuple[tuple[str, ...], Scan]]:
+        """These scans, and those of attributes of which only a set is published in every group."""
+        return [*self._whole, *self._sets(frozenset())]
+
+    @cached_property
+    def _knowing(self) -> list[tuple[tuple[str, ...], Scan]]:
+        return [*(self._scanned(rows, self.further) for rows in self.tables), *self._sets(self.further)]
+
+    def _scanned(
+        self, rows: Sequence[Rows], further: frozenset[str], tell: Progress = silent
+    ) -> tuple[tuple[str, ...], Scan]:
+        names = rows[0].names if rows else []
+        apart = told_apart(names, self.attributes, self.group, further)
+        shown = [one for one in self.questions if one.attribute is None or one.attribute in names]
+        plain = [one for one in shown if one.attribute is None or self.attributes[one.attribute].form != "set"]
+        # Without a known column beside them, columns that tell rows apart make no classes.
+        is_class = self.group is None and any(self.attributes[name].role == "quasi-identifier" for name in names)
+        splits = [one for one in self.splits if is_class and not further and set(one[0]) <= set(names)]
+        is_limited = not (rows and isinstance(rows[0], TableRows))
+        return apart, scan_rows(
+            rows, self.attributes, plain, progress=tell, splits=splits, known=apart, is_limited=is_limited
+        )
+
+    def _sets(self, further: frozenset[str]) -> list[tuple[tuple[str, ...], Scan]]:
+        found = []
+        for question in self.questions:
+            name = question.attribute
+            if name is None or self.attributes[name].form != "set":
+                continue
+            for rows, *_ in self.tables:
+                if isinstance(rows, TableRows) and name in rows.names:
+                    apart = told_apart(rows.names, self.attributes, self.group, further)
+                    members, known = with_members(rows.table, apart, name)
+                    scan = scan_rows([TableRows(members)], self.attributes, [question], known=known, is_limited=False)
+                    found.append((apart, scan))
+        return found

@@ -1,0 +1,99 @@
+"""Whether a Parquet file of any size holds its rows and nothing else, in a form that those rows alone decide."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anoncore.sources.parquet import GROUP_ROWS, plain_table, value_type
+
+MAKER = re.compile(r"parquet-cpp-arrow version \d+\.\d+\.\d+")
+SCHEMA = b"ARROW:schema"
+SHOWN = 40
+
+
+def parquet_fault(source: bytes | Path) -> str:
+    """What a Parquet file holds besides its rows, or how it is written otherwise; empty where neither is so.
+
+    Its rows are written again, a row group at a time, and every byte has to come out the same: so there is no room for
+    metadata, values that no row has, or bytes between its columns. Raises what Arrow raises for a damaged file.
+    """
+    with _opened(source) as content, pq.ParquetFile(content) as file:
+        metadata = file.metadata
+        for key, value in (metadata.metadata or {}).items():
+            if key != SCHEMA:
+                return f"holds metadata {_shown(key)}: {_shown(value)}"
+        for field in file.schema_arrow:
+            for key, value in (field.metadata or {}).items():
+                return f"holds metadata of the column '{field.name}', {_shown(key)}: {_shown(value)}"
+        if not MAKER.fullmatch(metadata.created_by):
+            return f"names as its maker {_shown(metadata.created_by.encode())}"
+        rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+        if any(number != GROUP_ROWS for number in rows[:-1]) or any(not 0 < number <= GROUP_ROWS for number in rows):
+            return f"has its rows in groups of other sizes than {GROUP_ROWS:,}"
+        with _opened(source) as original:
+            again = _Compared(original)
+            _write_again(file, again)
+            again.end()
+    if again.differs is None:
+        return ""
+    return (
+        f"is not written as this table is: it differs from byte {again.differs:,} on, which leaves room for values "
+        "that no row has"
+    )
+
+
+def _write_again(file: pq.ParquetFile, target: _Compared) -> None:
+    is_described = SCHEMA in (file.metadata.metadata or {})
+    schema = pa.schema([pa.field(one.name, value_type(one.type)) for one in file.schema_arrow])
+    groups = range(file.num_row_groups)
+    with pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, store_schema=is_described) as writer:
+        for number in groups:
+            if target.differs is None:
+                writer.write_table(plain_table(file.read_row_group(number)))
+
+
+def _opened(source: bytes | Path) -> Any:
+    return pa.BufferReader(source) if isinstance(source, bytes) else pa.OSFile(str(source), "rb")
+
+
+def _shown(content: bytes) -> str:
+    return repr(content[:SHOWN].decode("utf-8", errors="backslashreplace"))
+
+
+class _Compared(io.RawIOBase):
+    """A file to write to that keeps nothing: it compares what comes with the content of another file.
+
+    `differs` is the first byte in which they differ, None as long as there is none.
+    """
+
+    def __init__(self, original: Any) -> None:
+        self.original, self.at = original, 0
+        self.differs: int | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.at
+
+    def write(self, content: Any) -> int:
+        written = bytes(content)
+        if self.differs is None:
+            expected = self.original.read(len(written))
+            if expected != written:
+                pairs = enumerate(zip(written, expected, strict=False))
+                same = next((place for place, (one, other) in pairs if one != other), len(expected))
+                self.differs = self.at + same
+        self.at += len(written)
+        return len(written)
+
+    def end(self) -> None:
+        """Compare the ends, too."""
+        if self.differs is None and self.original.read(1):
+            self.differs = self.at

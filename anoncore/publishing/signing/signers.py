@@ -1,0 +1,221 @@
+"""Certificates signed, and by whose key they are signed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from anoncore.base.arguments import checked
+from anoncore.base.errors import DataError
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certifying import UNSIGNED
+from anoncore.publishing.signing.signature import FIELD, FORM, Signature, covered, fields_of
+from anoncore.publishing.signing.signing_keys import (
+    MISSING,
+    PublicKey,
+    fingerprint,
+    is_missing,
+    read_private_key,
+    trusted_keys,
+    verifies,
+)
+
+NOBODY = "nobody signed: whoever made the tables can have made this certificate"
+CHECK_STANDS = "A signature says who made the certificate; what the certificate says is checked all the same."
+MOST = 100
+"""No certificate has more signatures: each takes time to check."""
+
+
+@dataclass(frozen=True)
+class SignedBy:
+    """Who signed a certificate.
+
+    Attributes
+    ----------
+    state : {"trusted", "untrusted", "unsigned", "broken", "not checked"}
+        `trusted`: at least one signature by a key that is trusted. `untrusted`: only by other keys. `broken`: a
+        signature does not fit the certificate. `not checked`: it is signed, and cryptography is not installed.
+    sentence : str
+        The same for people, without a full stop.
+    names : tuple of str
+        The names of the trusted keys by which it is signed.
+
+    Examples
+    --------
+    >>> from anoncore.publishing import signed_by
+    >>> signed_by("{}").sentence
+    'nobody signed: whoever made the tables can have made this certificate'
+    """
+
+    state: Literal["trusted", "untrusted", "unsigned", "broken", "not checked"]
+    sentence: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a signature does not fit."""
+        return self.state == "broken"
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether a trusted key signed."""
+        return self.state == "trusted"
+
+
+@checked
+def sign(certificate: str | bytes, key: str | Path, passphrase: str | None = None) -> str:
+    """Sign a certificate with a private key.
+
+    The signature covers the whole certificate in one canonical form, which it names. A certificate may have signatures
+    of several keys; an earlier one of the same key gives way.
+
+    Parameters
+    ----------
+    certificate : str or bytes
+        The text of the certificate.
+    key : str or Path
+        The file of the private key, such as `anoncore keygen` writes one.
+    passphrase : str, optional
+        The passphrase of the key.
+
+    Returns
+    -------
+    str
+        The text of the certificate with the signature in it.
+
+    Raises
+    ------
+    DataError
+        For a text that is no certificate, and for one whose signatures do not fit it.
+    ParameterError
+        For a file that holds no private key or that others can read, for another passphrase, and where the package
+        cryptography is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.cli import main
+    >>> from anoncore.publishing import certify, new_key, sign, signed_by
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> certificate = certify(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data), new_key())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = main(["keygen", "--name", "Ann", "--output", f"{folder}/ann.key", "--quiet"])  # doctest: +ELLIPSIS
+    ...     signed = sign(certificate.dumps(), f"{folder}/ann.key")
+    ...     found = signed_by(signed, [f"{folder}/ann.key.pub"])
+    Written: ...
+    >>> found.state, found.names
+    ('trusted', ('Ann',))
+    """
+    Certificate.loads(certificate)
+    fields = fields_of(certificate)
+    if signed_by(certificate).is_broken:
+        raise DataError("This certificate was changed after it was signed; take the one that was, or certify anew.")
+    private = read_private_key(Path(key), passphrase)
+    raw = private.public_key().public_bytes_raw()
+    coded = base64.b64encode(raw).decode()
+    others = fields.pop(FIELD, None) or []
+    if isinstance(fields.get("not_checked"), list) and UNSIGNED in fields["not_checked"]:
+        fields["not_checked"] = [one for one in fields["not_checked"] if one != UNSIGNED]
+    entry = {
+        "algorithm": "Ed25519",
+        "key": coded,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "form": FORM,
+    }
+    entry["value"] = base64.b64encode(private.sign(covered(fields, entry))).decode()
+    complete = {**fields, FIELD: [*(one for one in others if one["key"] != coded), entry]}
+    text = json.dumps(complete, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    Certificate.loads(text)
+    return text
+
+
+@checked
+def signed_by(certificate: str | bytes, trusted: Sequence[str | Path | PublicKey] = ()) -> SignedBy:
+    """By whose key a certificate is signed.
+
+    Only keys that the reader trusts have names: what a certificate says of itself names nobody. A signature says who
+    made a certificate and replaces no check of what it says.
+
+    Parameters
+    ----------
+    certificate : str or bytes
+        The text of the certificate.
+    trusted : sequence of str or Path
+        Files of public keys that are trusted, or folders of such files.
+
+    Returns
+    -------
+    SignedBy
+        Who signed it.
+
+    Raises
+    ------
+    DataError
+        For a text that can be read in two ways, and for signatures that are none.
+    ParameterError
+        For a file that holds no public key, and where keys are to be looked for and the package cryptography is not
+        installed.
+
+    Examples
+    --------
+    >>> from anoncore.publishing import signed_by
+    >>> signed_by("{}").state
+    'unsigned'
+    """
+    given = [one for one in trusted if isinstance(one, PublicKey)]
+    keys = (*given, *trusted_keys([Path(one) for one in trusted if not isinstance(one, PublicKey)]))
+    fields = fields_of(certificate)
+    entries = fields.get(FIELD)
+    if entries is None or entries == []:
+        return SignedBy("unsigned", NOBODY)
+    signatures = _signatures(entries)
+    if is_missing() and not trusted:
+        return SignedBy("not checked", f"signed, and by whom is not checked. {MISSING.rstrip('.')}")
+    names = {key.raw: key.name for key in keys}
+    by_name: dict[str, None] = {}
+    for entry, signature in zip(entries, signatures, strict=True):
+        if signature.form != FORM or not verifies(signature.raw_key, signature.raw_value, covered(fields, entry)):
+            who = names.get(signature.raw_key)
+            whose = f"that names {who}'s key" if who else f"that names the key {fingerprint(signature.raw_key)}"
+            return SignedBy(
+                "broken",
+                f"the signature {whose} does not fit: the certificate was changed after it was signed, or never was",
+            )
+        if signature.raw_key in names:
+            by_name[names[signature.raw_key]] = None
+    if by_name:
+        whose = " and ".join(f"{name}'s" for name in by_name)
+        others = len(signatures) - len(by_name)
+        more = f", and by {others:,} {'key' if others == 1 else 'keys'} that you don't trust" if others else ""
+        return SignedBy("trusted", f"signed by {whose} key{'s' if len(by_name) > 1 else ''}{more}", tuple(by_name))
+    if len(signatures) == 1:
+        return SignedBy("untrusted", f"signed by a key that you don't trust ({fingerprint(signatures[0].raw_key)})")
+    return SignedBy("untrusted", f"signed by {len(signatures):,} keys that you don't trust")
+
+
+def _signatures(entries: object) -> list[Signature]:
+    """The signatures of a certificate. Raises DataError for what is none, and for two of one key."""
+    if not isinstance(entries, list) or len(entries) > MOST:
+        raise DataError(f"The signatures of this certificate are no list of at most {MOST} signatures.")
+    try:
+        found = [Signature.model_validate(one, strict=True) for one in entries]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"A signature of this certificate is none ({where[:60]!a}: {first['msg']}).") from None
+    if len({one.key for one in found}) < len(found):
+        raise DataError("Two signatures of this certificate name one key.")
+    return found

@@ -1,0 +1,79 @@
+"""Files of visitors are read side by side: nobody waits for another one's file, and each has one at a time."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+
+from anoncore import DataError
+from dashboard import reading
+from dashboard.serving import quotas
+
+MB = 1 << 20
+
+
+def with_quota(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+    found = SimpleNamespace(quotas=SimpleNamespace(memory_megabytes=4_000))
+    monkeypatch.setattr(reading.settings, "current", lambda: found)
+    monkeypatch.setattr(quotas, "free_for_tables", lambda: free)
+
+
+def test_one_persons_file_keeps_nobody_waiting_and_a_second_one_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "WAIT_SECONDS", 0.05)
+    with reading.turn(10, "ann", None):
+        with reading.turn(10, "bob", None), quotas.loading():
+            pass
+        with pytest.raises(DataError, match="Others are loading"), reading.turn(10, "ann", None):
+            pass
+    with reading.turn(10, "ann", None):
+        pass
+
+
+def test_only_a_few_are_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "WAIT_SECONDS", 0.05)
+    with ExitStack() as open_turns:
+        for number in range(reading.MOST_AT_ONCE):
+            open_turns.enter_context(reading.turn(10, f"{number}", None))
+        with pytest.raises(DataError, match="Others are loading"), reading.turn(10, "last", None):
+            pass
+
+
+def test_who_waits_goes_on_when_a_turn_ends() -> None:
+    begun = threading.Event()
+
+    def second() -> None:
+        with reading.turn(10, "ann", None):
+            begun.set()
+
+    with reading.turn(10, "ann", None):
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert not begun.wait(0.05)
+    thread.join(10)
+    assert begun.is_set()
+
+
+def test_what_is_being_read_counts_as_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_quota(monkeypatch, 1_000 * MB)
+    with reading.turn(10, "ann", None) as first:
+        assert first.memory <= 1_000 * MB
+        with pytest.raises(DataError, match="nearly all of the 4,000 MB"), reading.turn(10, "bob", None):
+            pass
+    made: list[int] = []
+    with_quota(monkeypatch, 0)
+    with pytest.raises(DataError, match="nearly all of the"), reading.turn(10, "bob", lambda: made.append(1)):
+        pass
+    assert made == [1]
+
+
+def test_a_file_by_its_path_is_read_to_the_limit_only(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n", encoding="utf-8")
+    assert reading.table_at(tmp_path / "a.csv", MB, "ann").frame.shape == (1, 1)
+    (tmp_path / "b.csv").write_bytes(b"a\n" + b"1\n" * MB)
+    with pytest.raises(DataError, match=r"is larger than 1\.0 MB"):
+        reading.table_at(tmp_path / "b.csv", MB, "ann")
+    with pytest.raises(DataError, match="cannot be opened"):
+        reading.table_at(tmp_path / "c.csv", MB, "ann")
