@@ -30,7 +30,7 @@ EXCESS = "foreground-excess"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "method"), [*((n, name) for n in (500, 1_000) for name in METHODS), (45_222, "Anatomy")])
+@pytest.mark.parametrize(("n", "method"), [*((500, name) for name in METHODS), (1_000, "Anatomy"), (45_222, "Anatomy")])
 def test_every_face_gives_one_number_beside_its_control(
     n: int, method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
