@@ -18,16 +18,15 @@ from anoncore import AnonymizationError, DataError
 from anoncore.publishing.saved_releases import MOST_BYTES
 from dashboard import session_file
 from dashboard.board.wishes import Wishes
-from dashboard.serving import settings
+from dashboard.serving import vault
 from dashboard.serving.vault import Vault
 from dashboard.session_file import BuiltIn, Coded, Saved
 from dashboard.workspace import Workspace
 
-SESSION, PEOPLE, SIGN_INS = "session", "people", "sign-ins"
+SESSION, PEOPLE = "session", "people"
 LENGTH_BYTES = 8
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
-_vaults: dict[tuple[str, str], Vault] = {}
 _written: dict[str, Any] = {}
 _table_files: dict[str, str] = {}
 _told: set[str] = set()
@@ -43,21 +42,9 @@ class Kept:
     saved: Saved
 
 
-def vault() -> Vault | None:
-    """Where workspaces are kept; None where they end with the server."""
-    kept = settings.current().workspaces
-    if not kept.folder:
-        return None
-    where = (kept.folder, kept.key)
-    with _lock:
-        if where not in _vaults:
-            _vaults[where] = Vault(Path(kept.folder), settings.key_of(kept.key))
-        return _vaults[where]
-
-
 def save(here: Workspace, wishes: Wishes | None) -> None:
     """Write a workspace that has changed since it was written last; what cannot be kept is told to the visitor once."""
-    place = vault()
+    place = vault.of_workspaces()
     if place is None:
         return
     with _lock:
@@ -110,7 +97,7 @@ def _write(place: Vault, here: Workspace, wishes: Wishes | None) -> None:
 
 def load(id: str, built_in: BuiltIn, coded: Coded) -> Kept | None:
     """The kept workspace of this id; None where there is none, or where it cannot be opened."""
-    place = vault()
+    place = vault.of_workspaces()
     if place is None:
         return None
     group = place.name_of(id)
@@ -143,7 +130,7 @@ def note_written(here: Workspace, wishes: Wishes | None) -> None:
 
 def id_of(owner: str) -> str | None:
     """The id of the workspace that is kept for a person."""
-    place = vault()
+    place = vault.of_workspaces()
     if place is None or not owner:
         return None
     try:
@@ -156,7 +143,7 @@ def id_of(owner: str) -> str | None:
 
 def touch(here: Workspace) -> None:
     """Note that somebody still works with a workspace."""
-    place = vault()
+    place = vault.of_workspaces()
     if place is not None:
         place.touch(place.name_of(here.id), SESSION)
         if here.owner:
@@ -165,7 +152,7 @@ def touch(here: Workspace) -> None:
 
 def remove(here: Workspace) -> None:
     """Remove what is kept of a workspace."""
-    place = vault()
+    place = vault.of_workspaces()
     if place is None:
         return
     with _lock:
@@ -175,13 +162,13 @@ def remove(here: Workspace) -> None:
 
 def sweep(keep_seconds: float) -> None:
     """Remove the workspaces that nobody has worked with for so long, also those of before a restart."""
-    place = vault()
+    place = vault.of_workspaces()
     if place is None:
         return
     oldest = time.time() - keep_seconds
     with _lock:
         for group in list(place.groups()):
-            if group == SIGN_INS:
+            if group == vault.SIGN_INS:
                 continue
             if group == PEOPLE:
                 stale = [path for path in place.files(group) if _is_older(path, oldest)]

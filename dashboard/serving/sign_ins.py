@@ -16,7 +16,7 @@ from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 
 from anoncore.base.errors import AnonymizationError
-from dashboard.serving import settings
+from dashboard.serving import settings, vault
 
 COOKIE = "_streamlit_user"
 """What Streamlit calls the cookie of the sign-in; a long one goes on in cookies with _1, _2, ... behind the name."""
@@ -142,11 +142,9 @@ def _listed() -> dict[str, SignIn]:
 
 
 def _read() -> dict[str, SignIn]:
-    from dashboard.serving import keeping
-
-    place = keeping.vault()
+    place = vault.of_workspaces()
     try:
-        content = None if place is None else place.read(keeping.SIGN_INS, NAME)
+        content = None if place is None else place.read(vault.SIGN_INS, NAME)
     except AnonymizationError as error:
         _logger.error("The list of sign-ins cannot be opened, so everybody signs in again: %s", error)
         content = None
@@ -155,16 +153,14 @@ def _read() -> dict[str, SignIn]:
 
 def _keep() -> None:
     """Forget what is too old, and write the list where workspaces are kept: it outlives a restart as they do."""
-    from dashboard.serving import keeping
-
     listed = _listed()
     oldest = time.time() - 3_600 * settings.current().sign_in.hours
     for digest in [digest for digest, one in listed.items() if one.began < oldest]:
         del listed[digest]
-    place = keeping.vault()
+    place = vault.of_workspaces()
     if place is not None:
         content = json.dumps({digest: asdict(one) for digest, one in listed.items()})
         try:
-            place.write(keeping.SIGN_INS, NAME, content.encode())
+            place.write(vault.SIGN_INS, NAME, content.encode())
         except OSError as error:
             _logger.error("The list of sign-ins cannot be kept: %s", error.strerror)

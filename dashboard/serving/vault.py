@@ -20,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from anoncore import DataError
+from dashboard.serving import settings
 
 NONCE_BYTES, TAG_BYTES = 12, 16
 MARK = b"anoncore workspace 2\n"
@@ -28,7 +29,11 @@ ONLY_OWNER, FOLDER_RIGHTS = 0o600, 0o700
 ENDING = ".part"
 LEDGER = b"the ledger"
 """What the ledger is bound to; no file of a folder is called so."""
+SIGN_INS = "sign-ins"
+"""The folder of the list of sign-ins, beside those of workspaces."""
 _logger = logging.getLogger(__name__)
+_lock = threading.Lock()
+_vaults: dict[tuple[str, str], Vault] = {}
 
 
 class Vault:
@@ -171,3 +176,15 @@ class Vault:
 
 def _bound_to(group: str, name: str) -> bytes:
     return f"{group}/{name}".encode()
+
+
+def of_workspaces() -> Vault | None:
+    """Where workspaces are kept; None where they end with the server."""
+    kept = settings.current().workspaces
+    if not kept.folder:
+        return None
+    where = (kept.folder, kept.key)
+    with _lock:
+        if where not in _vaults:
+            _vaults[where] = Vault(Path(kept.folder), settings.key_of(kept.key))
+        return _vaults[where]

@@ -58,7 +58,8 @@ def text_files_without_encoding(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def what_windows_lacks(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Modules and names that only POSIX has, where nothing catches that they are missing."""
     tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and any(map(_catches, node.handlers))]
-    guarded = {id(inner) for node in tries for part in node.body for inner in ast.walk(part)}
+    withs = [node for node in ast.walk(tree) if isinstance(node, ast.With) and any(map(_suppresses, node.items))]
+    guarded = {id(inner) for node in (*tries, *withs) for part in node.body for inner in ast.walk(part)}
     for node in ast.walk(tree):
         if id(node) in guarded:
             continue
@@ -72,6 +73,11 @@ def what_windows_lacks(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _catches(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or any(name in ast.unparse(handler.type) for name in GUARDED)
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    called = ast.unparse(item.context_expr)
+    return called.startswith("suppress(") and any(name in called for name in GUARDED)
 
 
 def glued_paths(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -113,6 +119,7 @@ def test_what_is_allowed_is_still_there() -> None:
         (text_files_without_encoding, "path.open('w', newline='')"),
         (what_windows_lacks, "import fcntl"),
         (what_windows_lacks, "def later():\n    from resource import getrusage"),
+        (what_windows_lacks, "with suppress(ValueError):\n    import resource"),
         (what_windows_lacks, "import os\nos.fork()"),
         (what_windows_lacks, "import signal\nsignal.SIGKILL"),
         (glued_paths, "where = '/tmp/scratch'"),

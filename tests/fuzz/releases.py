@@ -104,5 +104,5 @@ def _taken_away(case: Case, made: Release) -> None:
     if made_of is None:
         return
     found = verify(made_of, {"file": content.getvalue()}, data=made.data, key=KEY)
-    if not found.holds:
-        raise RefutedError("; ".join(one.sentence for one in found.findings if one.outcome == "fails"))
+    if found.of("fails"):
+        raise RefutedError("; ".join(one.sentence for one in found.of("fails")))

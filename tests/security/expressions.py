@@ -243,7 +243,7 @@ class Counter:
         if kind is _constants.AT:
             compiled = _compiler.compile(_parser.SubPattern(self.tree.state, [node]), self.flags)
             return lambda place, then: then(place) if compiled.match(self.text, place) is not None else None
-        raise NotImplementedError(f"{kind} is not counted yet.")
+        raise AssertionError(f"{kind} is not counted by this matcher.")
 
     @staticmethod
     def _first(results: Iterator[int | None]) -> int | None:

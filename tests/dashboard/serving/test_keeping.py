@@ -17,7 +17,7 @@ from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing.release_file import packed
 from dashboard import state
 from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.serving import keeping, settings
+from dashboard.serving import keeping, settings, vault
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault
 from dashboard.workspace import Workspace
@@ -124,11 +124,11 @@ def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     (group / "session").write_bytes(older[group / "session"])
     for is_restarted in (False, True):
         if is_restarted:
-            keeping._vaults.clear()
+            vault._vaults.clear()
         assert keeping.load(here.id, state.builtin_table, state.coded) is None
     # Also the whole folder as it was, while the program runs; after a restart that is a backup like any other.
     (group / "session").write_bytes(newer[group / "session"])
-    keeping._vaults.clear()
+    vault._vaults.clear()
     assert keeping.load(here.id, state.builtin_table, state.coded) is not None
     for path in changed:
         path.write_bytes(older[path])
@@ -137,7 +137,7 @@ def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     (ledger,) = folder.glob("ledger-*")
     for content in (None, b"", older[ledger][:-1], older[group / "session"]):
         ledger.unlink() if content is None else ledger.write_bytes(content)
-        keeping._vaults.clear()
+        vault._vaults.clear()
         assert keeping.load(here.id, state.builtin_table, state.coded) is None
     keeping._written.clear()
     keeping.save(here, None)
