@@ -193,7 +193,9 @@ def test_each_paper_shows_its_counts_figures_and_command(place: int, visitor: Vi
     assert table["Figure or table"].str.lower().tolist() == [entry.label.lower() for entry in result.entries]
     assert table["Figure or table"].str[0].str.isupper().all()
     assert table["Verdict"].tolist() == [entry.verdict for entry in result.entries]
-    stated = next(item.value for item in visitor.at.dataframe if "It states" in item.value)
+    by_itself = next(item.value for item in visitor.at.dataframe if "Judgement" in item.value)
+    assert by_itself.to_dict("records") == result.lines()
+    stated = next(item.value for item in visitor.at.dataframe if "Judged in" in item.value)
     assert stated["It states"].tolist() == [one.text for one in result.stated]
     verdicts = {entry.label: entry.verdict for entry in result.entries}
     for one, shown_verdict in zip(result.stated, stated["Verdict"], strict=True):
