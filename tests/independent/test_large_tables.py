@@ -18,6 +18,7 @@ import pytest
 
 from anoncore import Hierarchy
 from anoncore.algorithms import RothkoSampling, RothkoTree
+from anoncore.engines.large_run import LargeRun
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, KAnonymity, Requirement, TCloseness
 from tests.engines.large_tables import run
 
@@ -100,14 +101,15 @@ def classes(table: Visitors, rows: list[dict[str, Any]]) -> Visitors:
     return replace(table, group=group)
 
 
-def check_numbers(table: Visitors, folder: Path) -> None:
-    """The summary of a release tells what its rows have."""
+def check_numbers(table: Visitors, folder: Path, made: LargeRun) -> None:
+    """A run and the summary of its release tell what the rows have; the summary has four digits of the loss."""
     told = json.loads((folder / "_release.json").read_text(encoding="utf-8"))
     sizes = [len(rows) for rows in table.groups()]
     assert (told["rows"], told["groups"]) == (table.n_rows, len(sizes))
     assert (told["smallest group"], told["largest group"]) == (min(sizes), max(sizes))
     assert told["discernibility"] == sum(size**2 for size in sizes)
-    assert told["information loss"] == pytest.approx(definitions.information_loss(table, "generalized"))
+    assert made.information_loss == pytest.approx(definitions.information_loss(table, "generalized"))
+    assert told["information loss"] == round(made.information_loss, 4)
 
 
 ALGORITHMS = [
@@ -130,14 +132,14 @@ def test_every_row_is_published_once_in_a_class_that_holds(tmp_path, requirement
     for place, make in enumerate(ALGORITHMS):
         folder = tmp_path / f"out-{place}"
         algorithm = make(requirements=requirements, recoding=recoding)
-        run(source, algorithm, folder, roles=ROLES, kinds=KINDS, hierarchies={"work": lambda _: Hierarchy(WORK)})
+        made = run(source, algorithm, folder, roles=ROLES, kinds=KINDS, hierarchies={"work": lambda _: Hierarchy(WORK)})
         rows = released(folder)
         found = classes(table, rows)
         by_memory.append(sorted(rows, key=lambda row: row["number"]))
         assert len(found.groups()) > 3
         assert all(all_hold(requirements, found, group) for group in found.groups())
         if recoding == "rows":
-            check_numbers(found, folder)
+            check_numbers(found, folder, made)
         for file in folder.iterdir():
             assert b"who-" not in file.read_bytes()
     assert by_memory[0] == by_memory[1] == by_memory[2]
@@ -201,7 +203,7 @@ def test_a_csv_file_and_a_folder_of_files_are_published_as_one_table(tmp_path):
     for name in ("people.csv", "people"):
         folder = tmp_path / f"{name}-out"
         algorithm = RothkoTree(requirements=(KAnonymity(k=4),), memory_rows=20)
-        run(
+        made = run(
             tmp_path / name,
             algorithm,
             folder,
@@ -211,4 +213,4 @@ def test_a_csv_file_and_a_folder_of_files_are_published_as_one_table(tmp_path):
         )
         found = classes(table, released(folder))
         assert min(map(len, found.groups())) >= 4
-        check_numbers(found, folder)
+        check_numbers(found, folder, made)
