@@ -28,6 +28,7 @@ from tests.papers.mutants import COMPLETE, EXAMPLES, MUTANTS, PROVEN, unbroken
 from tests.papers.slicing_statements import EVERY as EVERY_ATTRIBUTE
 from tests.papers.slicing_statements import ONCE
 from tests.papers.thrashing import ENOUGH, NO_SWAP, SLOW, SWAPS, TASKS, last
+from tests.papers.vertical_fragmentation import SPLITS
 from tests.shared_data import require
 
 NEEDED = {
@@ -104,8 +105,13 @@ def test_worked_examples_come_out_as_in_the_results_that_ship(paper, book: Book)
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_whatever_holds_on_reduced_sizes_is_named_by_a_mutant_that_is_run_on_that_statement(paper, book: Book):
-    """Mutants are run, in `test_mutants`, on the very statements by which the quick book says so."""
+    """Mutants are run, in `test_mutants`, on the very statements by which the quick book says so.
+
+    What the full results that ship say does not hold needs none, in whatever way the paper is read: on reduced sizes,
+    such as one draw of features, it holds by chance.
+    """
     result = book(paper.name)
+    shipped = {one.name: one for one in reproduction.shipped()}[paper.name]
     own = {EXAMPLES[paper.name], PROVEN[paper.name]}
     for entry in result.entries:
         mutants = [one for one in MUTANTS if one.paper == paper.name and entry.label in one.labels]
@@ -115,8 +121,10 @@ def test_whatever_holds_on_reduced_sizes_is_named_by_a_mutant_that_is_run_on_tha
             assert {(one.text, one.reading, one.cases) for one in unbroken(part).of(entry.label)} <= judged
         if paper.name in COMPLETE:
             beginnings = [beginning for one in mutants for beginning in one.breaks[entry.label]]
+            (full,) = (one for one in shipped.entries if one.label == entry.label)
+            fails = {one.text for one in full.counted} - {one.text for one in full.counted if one.judgement != FAILS}
             for one in entry.counted:
-                if one.judgement != FAILS and not one.timed:
+                if one.judgement != FAILS and not one.timed and one.text not in fails:
                     assert any(map(one.text.startswith, beginnings)), f"{entry.label}: {one.text}"
 
 
@@ -246,7 +254,9 @@ def test_what_compares_seconds_is_never_said_to_be_reproduced(book: Book):
 def test_fragments_lower_the_loss_and_raise_f_only_in_part(book: Book):
     result = book("vertical-fragmentation")
     for lower in stated(result, "figure 1", "The loss is lower with fragments"):
-        assert 0.5 < lower.share < 1
+        # By one per cent at least, which one draw of features has in half of the cases here, and five have in most.
+        is_half = lower.reading == SPLITS[False] and lower.text.endswith("over k")
+        assert lower.share == 0.5 if is_half else lower.judgement == IN_MOST
     assert not any(one.share > 0.5 for one in stated(result, "figure 1", "drastically lower"))
     assert holds(result, "figure 1", "strategies do not differ in loss")
     for label in ("figure 2", "figure 3"):
