@@ -77,22 +77,22 @@ def refine(classes: Int32, codes: Int32, m: int, size: int, minimum_rows: float)
     Returns the signature of every row (n_rows,), and of each one that is kept its number before the split times `size`
     plus its code, and its rows.
     """
-    rows, number = np.zeros(m * size, np.int64), np.empty(m * size, np.int32)
+    # Rows without a signature are counted behind all others, which costs less than asking every row whether it has one.
+    rows, number = np.zeros((m + 1) * size, np.int64), np.empty((m + 1) * size, np.int32)
     for row in range(codes.shape[0]):
-        if classes[row] < m:
-            rows[classes[row] * size + codes[row]] += 1
+        rows[classes[row] * size + codes[row]] += 1
     n_kept = 0
     for i in range(m * size):
         n_kept += rows[i] >= minimum_rows
     kept, rows_kept = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
     refined, place = np.empty(codes.shape[0], np.int32), 0
+    number[:] = n_kept
     for i in range(m * size):
-        number[i] = n_kept
         if rows[i] >= minimum_rows:
             kept[place], rows_kept[place], number[i] = i, rows[i], place
             place += 1
     for row in range(codes.shape[0]):
-        refined[row] = number[classes[row] * size + codes[row]] if classes[row] < m else n_kept
+        refined[row] = number[classes[row] * size + codes[row]]
     return refined, kept, rows_kept
 
 

@@ -352,6 +352,7 @@ def about_given_away(release: Release, secret: str, r: int, progress: Callable[[
         "guess": found.baseline,
         "control": found.control,
         "excess": found.excess,
+        "too_costly": list(found.too_costly),
         "single": single,
     }
 

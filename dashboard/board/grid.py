@@ -441,8 +441,10 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
     n_sets, n_all = found.get("sets", (0, 0))
     if n_sets < n_all:
         told.append(f"from {n_sets:,} of {n_all:,} attribute sets")
+    at_first = [chance]
     if found.get("too_costly"):
-        told.append(f"epsilon from {min(found['too_costly']):g} on takes too long here and was not tried")
+        at_first.append(f"epsilon from {min(found['too_costly']):g} on takes too long here and was not tried")
+        told += at_first[1:]
     number = _number(slow, found, share_text, 100, "%")
     if n_sets < n_all or found.get("too_costly"):
         # A stronger attack was left out, so that the number is no measure of safety.
@@ -451,7 +453,7 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
         told.append(DRAWN)
     return {
         **number,
-        "sub": _told(slow, "; ".join(told), chance),
+        "sub": _told(slow, "; ".join(told), "; ".join(at_first)),
         "marks": [[found["control"], f"{chance}: the same attack on shuffled secrets"]],
         "from": found["control"],
         "value": found["value"],

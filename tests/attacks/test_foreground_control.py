@@ -255,4 +255,6 @@ def test_epsilons_that_take_too_long_are_named(monkeypatch: pytest.MonkeyPatch) 
     assert len(found.too_costly) >= 1
     assert any("would take too long" in note for note in found.notes)
     assert facts.given_away(release, "ill", 2, silent)["too_costly"] == list(found.too_costly)
+    estimated = facts.about_given_away(release, "ill", 2, silent)
+    assert estimated["too_costly"] == list(found.too_costly)
     assert attacks.foreground_knowledge(release, "ill", epsilon=0.1).too_costly == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -172,7 +173,7 @@ def _choose(
     for place, epsilon in enumerate(EPSILONS):
         progress(place / len(EPSILONS), f"Trying epsilon {epsilon:g}")
         listed = set_list(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
-        if not listed.sets:
+        if next(listed.in_random_order(MOST_SETS), None) is None:
             continue
         report = part_of(progress, place / len(EPSILONS), (place + 1) / len(EPSILONS))
         trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver, report, best is None)
@@ -208,13 +209,12 @@ def _tried(
 
     The first one is tried whatever it takes, with the fewest sets: the adversary gives up none but for another.
     """
-    sample = listed.drawn(MOST_SETS).in_random_order()
+    sample = listed.in_random_order(MOST_SETS)
     in_order = [target.needs[target.partition.order] for target in targets]
     found: tuple[list[Bools], list[Bools]] = [], []
     work = 0
-    while len(found[0]) < len(sample) and (len(found[0]) < FEWEST_SETS or work < TRIAL_EFFORT):
-        batch = _in_turn(sample[len(found[0]) : len(found[0]) + BATCH])
-        for _, leaks in attack_sets(batch, targets, limit, solver, QUICK):
+    while (len(found[0]) < FEWEST_SETS or work < TRIAL_EFFORT) and (batch := list(islice(sample, BATCH))):
+        for _, leaks in attack_sets(_in_turn(batch), targets, limit, solver, QUICK):
             for breached, needs, (leak, beliefs) in zip(found, in_order, leaks, strict=True):
                 breached.append(lies_above(beliefs.own[needs], limit, ACCUMULATED))
                 work += leak.work

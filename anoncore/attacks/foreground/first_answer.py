@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
@@ -60,6 +60,8 @@ class ForegroundEstimate(Estimate):
         Attribute sets that were attacked with.
     n_all : int
         Attribute sets that the whole attack goes through; of a large table, as far as a sample of its rows tells.
+    too_costly : tuple of float
+        Larger epsilons that nobody tried, because the attack would take too long; empty where epsilon is given.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class ForegroundEstimate(Estimate):
     learned: bool
     n_sets: int
     n_all: int
+    too_costly: tuple[float, ...] = ()
 
     @property
     def excess(self) -> float:
@@ -182,9 +185,10 @@ def foreground_knowledge_estimate(
     check_adversary(r, epsilon, sigma, max_size, unreliable, solver, 1, seed)
     if epsilon is None:
         adversary = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
-        trial = chosen_epsilon(release, *adversary, silent if progress is None else progress).best
-        if trial is not None:
-            return _of_trial(trial, _guess(release, attribute, unreliable, r, at_least))
+        choice = chosen_epsilon(release, *adversary, silent if progress is None else progress)
+        if choice.best is not None:
+            estimate = _of_trial(choice.best, _guess(release, attribute, unreliable, r, at_least))
+            return replace(estimate, too_costly=choice.too_costly)
         epsilon = EPSILONS[-1]
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)

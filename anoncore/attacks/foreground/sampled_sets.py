@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from anoncore.attacks.foreground.sets import Signatures, levels, signatures_of
-from anoncore.kernels.arrays import Bools, Codes, Floats
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
 
@@ -75,11 +75,6 @@ class SetSample:
     sets: tuple[Signatures, ...]
     n_all: int
 
-    def in_random_order(self) -> list[Signatures]:
-        """The sets so that each beginning of the list is a fair sample; the same order each time."""
-        order = np.random.default_rng(len(self.sets)).permutation(len(self.sets))
-        return [self.sets[place] for place in order]
-
     def shared_out(self) -> Iterator[tuple[float, Signatures]]:
         """Each set as the attack takes it, with the share of the sets that are then done."""
         for done, one in enumerate(self.sets, start=1):
@@ -108,25 +103,38 @@ class SetList:
         self.sets, self.n_all = _listed(data, names, minimum_rows, max_size, rng)
         self._data = weakref.ref(data)
         self._minimum_rows = minimum_rows
+        self._lock = threading.Lock()
         self._start = float(rng.random())
-        self._samples: dict[int, SetSample] = {}
+        self._made: dict[int, Signatures | None] = {}
 
     def drawn(self, n_sets: int) -> SetSample:
         """So many sets from evenly distributed places of the list, or all where there are fewer."""
-        wanted = min(n_sets, len(self.sets))
-        with _lock:
-            if wanted not in self._samples:
-                self._samples[wanted] = self._sample(wanted)
-            return self._samples[wanted]
-
-    def _sample(self, n_sets: int) -> SetSample:
-        data = self._data()
-        assert data is not None, "a list is asked for by its table"
-        places = ((np.arange(n_sets) + self._start) * len(self.sets) / max(n_sets, 1)).astype(np.int64)
-        signatures = [signatures_of(data, self.sets[place], self._minimum_rows) for place in places]
-        found = tuple(_small(one) for one in signatures if one is not None)
+        places = self._places(n_sets)
+        found = tuple(one for place in places if (one := self._at(place)) is not None)
         # Of a large table, some sets that are listed have no frequent signature, as the drawn ones show.
-        return SetSample(found, max(round(self.n_all * len(found) / max(n_sets, 1)), len(found)))
+        return SetSample(found, max(round(self.n_all * len(found) / max(len(places), 1)), len(found)))
+
+    def in_random_order(self, n_sets: int) -> Iterator[Signatures]:
+        """The sets of `drawn`, each made when it is asked for, so that every beginning is a fair sample."""
+        places = self._places(n_sets)
+        for place in np.random.default_rng(len(places)).permutation(places):
+            one = self._at(place)
+            if one is not None:
+                yield one
+
+    def _places(self, n_sets: int) -> Int64:
+        wanted = min(n_sets, len(self.sets))
+        return ((np.arange(wanted) + self._start) * len(self.sets) / max(wanted, 1)).astype(np.int64)
+
+    def _at(self, place: int) -> Signatures | None:
+        """The set at a place of the list; None where it has no frequent signature. All releases share it."""
+        with self._lock:
+            if place not in self._made:
+                data = self._data()
+                assert data is not None, "a list is asked for by its table"
+                found = signatures_of(data, self.sets[place], self._minimum_rows)
+                self._made[place] = None if found is None else _small(found)
+            return self._made[place]
 
 
 _lists: WeakKeyDictionary[Microdata, OrderedDict[tuple[object, ...], SetList]] = WeakKeyDictionary()

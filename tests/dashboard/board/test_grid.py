@@ -161,6 +161,14 @@ def test_an_attack_that_left_epsilons_out_says_from_which_on():
     assert cell["sub"] == "by chance 0.1%; epsilon from 0.05 on takes too long here and was not tried"
 
 
+def test_an_estimate_says_from_which_epsilon_on_nothing_will_be_tried():
+    estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 12 of 78 attribute sets"}
+    slow = {"given": SlowFacts(estimate=estimate | {"too_costly": [0.05, 0.1, 0.2]})}
+    cell = cells([column(slow=slow)], "given")["cells"][0]
+    assert cell["text"] == "at least ≈ 9.4% ± 0.6"
+    assert "epsilon from 0.05 on takes too long here and was not tried" in cell["sub"]
+
+
 def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     """What is given away of a drawn release is told of one draw; an estimate says first what it is from."""
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
