@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import streamlit as st
 
 from anoncore.base.texts import listing, share_text, size_text
-from anoncore.engines.large_run import SUMMARY, LargeRun
+from anoncore.engines.large_run import LargeRun
+from anoncore.engines.output_folder import SUMMARY
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard import large_runs

@@ -107,7 +107,7 @@ class Column:
     @classmethod
     def coded(cls, codes: npt.NDArray[Any], texts: Sequence[str]) -> Column:
         """The column of codes into texts that are in any order and may be alike."""
-        used = np.flatnonzero(np.bincount(codes, minlength=1)) if len(codes) else []
+        used: list[int] = np.flatnonzero(np.bincount(codes)).tolist() if len(codes) else []
         ordered = sorted({texts[code] for code in used})
         rank = {text: position for position, text in enumerate(ordered)}
         recode = np.array([rank.get(text, 0) for text in texts], dtype=np.int32)
