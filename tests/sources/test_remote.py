@@ -26,7 +26,7 @@ BUCKET = "office"
 
 
 def written(folder: Path, source: str, algorithm: str = 'name = "rothko-tree"\nmemory_rows = 90') -> Path:
-    roles = "\n".join(f'{name} = "{role}"' for name, role in ROLES.items())
+    roles = "\n".join(f'{name} = "{role}"' for name, role in {**ROLES, "note": "identifier"}.items())
     path = folder / "people.toml"
     path.write_text(
         f"[source]\n{source}\n[roles]\n{roles}\n[algorithm]\n{algorithm}\n"
