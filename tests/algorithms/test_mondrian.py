@@ -157,7 +157,7 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, split,
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     data=people(several_rows=True),
     requirements=st.sampled_from(REQUIREMENTS),

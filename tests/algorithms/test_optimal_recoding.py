@@ -106,7 +106,7 @@ def agrees_with_brute_force(data, requirements, share):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(data=tables(), requirements=st.sampled_from(MORE), share=st.sampled_from(SHARES))
 def test_the_optimum_is_that_of_the_whole_lattice(data, requirements, share):
     agrees_with_brute_force(data, requirements, share)

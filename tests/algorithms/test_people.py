@@ -25,7 +25,7 @@ from anoncore.requirements import (
 from tests.properties.published import content
 from tests.properties.subjects import build, subjects
 
-some = settings(max_examples=30)
+some = settings(max_examples=12)
 
 
 @level_function
@@ -140,7 +140,7 @@ def test_methods_that_take_any_requirement_keep_it_for_people(name, wanted, fram
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(frame=visits(), order=st.permutations(range(40)))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_the_order_of_rows_does_not_matter(name, parameters, frame, order):
     algorithm = build(name, parameters)
     release = released(algorithm, frame)
@@ -153,7 +153,7 @@ def test_the_order_of_rows_does_not_matter(name, parameters, frame, order):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(frame=visits())
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_a_unit_that_numbers_the_rows_gives_the_release_without_unit(name, parameters, frame):
     algorithm = build(name, parameters)
     own = released(algorithm, frame.assign(who=[f"patient {row}" for row in range(len(frame))]))

@@ -68,7 +68,7 @@ def made(model, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(tables(), methods())
 def test_refined_buckets_keep_their_sizes_and_the_promise_and_are_never_read_worse(data, model):
     plain = made(model, data)

@@ -131,7 +131,7 @@ def test_no_single_move_is_left_that_saves_anything(data, requirements, method, 
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(
     data=tables(most=40),
     requirements=st.sampled_from(REQUIREMENTS),

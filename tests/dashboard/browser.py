@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from dashboard.markdown import JOINER
+
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "dashboard" / "guarded_app.py"
 TOKEN = "t" * 40
@@ -367,16 +369,21 @@ class Visitor:
         box = self.page.get_by_test_id("stAlertContentError")
         box.first.wait_for(timeout=20_000)
         assert box.count() == 1
-        return str(box.first.inner_text())
+        return as_read(box.first.inner_text())
 
     def text(self) -> str:
         """The text of the page's main part."""
-        return str(self.page.get_by_test_id("stMain").inner_text())
+        return as_read(self.page.get_by_test_id("stMain").inner_text())
 
     def problems(self) -> list[str]:
         """Exceptions shown on the page and errors in the browser's console."""
         shown = [box.inner_text() for box in self.page.get_by_test_id("stException").all()]
         return shown + (["Traceback"] if "Traceback" in self.text() else []) + self.console
+
+
+def as_read(text: str) -> str:
+    """A text as people read it, without what only keeps it from being made a link."""
+    return text.replace(JOINER, "")
 
 
 @contextmanager

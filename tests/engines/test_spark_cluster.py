@@ -69,29 +69,13 @@ def require_same(output: Path, disk: Path, recipe: Path, key: Path) -> None:
     assert main(["verify", str(output), "--recipe", str(recipe), "--key-file", str(key)]) == 0
 
 
-def test_spark_connect_gives_the_release_of_the_disk(cluster, recipe, key, disk, tmp_path, capsys):
-    pytest.importorskip("grpc_status", reason="grpcio is not installed; the extra 'spark-connect' brings it")
-    shared, output = tmp_path / "shared", tmp_path / "spark.parquet"
-    shared.mkdir()
-    words = [str(recipe), "--output", str(output), "--workspace", str(shared), "--key-file", str(key)]
-    address = cluster.connect()
-    server = cluster.processes[-1]
-    try:
-        run = cluster.run(*words, master=address, options={"spark.sql.shuffle.partitions": "3"})
-        said, told = run.communicate(timeout=4 * PATIENCE)
-    finally:
-        cluster.kill(server)
-    assert run.returncode == 0, told[-3_000:]
-    assert "8,000 rows in " in said
-    require_same(output, disk, recipe, key)
-    assert "fails:" not in capsys.readouterr().out
-    assert list(shared.iterdir()) == []
-
-
 TOKEN, HEADER = "bm90LWZvci15b3U%3D", "another-secret"
+PARTITIONS = {"spark.sql.shuffle.partitions": "3"}
 
 
-def test_a_token_in_the_address_is_told_nowhere(cluster, recipe, key, disk, tmp_path):
+def test_spark_connect_gives_the_release_of_the_disk_and_tells_the_token_nowhere(
+    cluster, recipe, key, disk, tmp_path, capsys
+):
     pytest.importorskip("grpc_status", reason="grpcio is not installed; the extra 'spark-connect' brings it")
     shared, output = tmp_path / "shared", tmp_path / "out" / "spark.parquet"
     for folder in (shared, output.parent):
@@ -105,7 +89,7 @@ def test_a_token_in_the_address_is_told_nowhere(cluster, recipe, key, disk, tmp_
         ended = [
             (run.communicate(timeout=4 * PATIENCE), run.returncode)
             for run in (
-                cluster.run(*words, master=f"{address}/;token={TOKEN};{parameters}", options={}),
+                cluster.run(*words, master=f"{address}/;token={TOKEN};{parameters}", options=PARTITIONS),
                 cluster.run(*words, "--force", master=f"{address}/;token={TOKEN}no;{parameters}", options={}),
                 cluster.run(*words, "--force", master=f"{address}/;token={unquote(TOKEN)};{parameters}", options={}),
                 cluster.run(*words, "--forced", f"--mastre={address}/;token={TOKEN};{parameters}", options={}),
@@ -117,8 +101,10 @@ def test_a_token_in_the_address_is_told_nowhere(cluster, recipe, key, disk, tmp_
     assert "Spark could not finish" in ended[1][0][1]
     assert "is not written name=value" in ended[2][0][1]
     assert "unrecognized arguments" in ended[3][0][1]
-    assert published(output) == published(disk)
-    written = [path for path in [*output.parent.rglob("*"), *shared.rglob("*")] if path.is_file()]
+    require_same(output, disk, recipe, key)
+    assert "fails:" not in capsys.readouterr().out
+    assert not any(path.is_file() for path in shared.rglob("*"))
+    written = [path for path in output.parent.rglob("*") if path.is_file()]
     assert {path.suffix for path in written} >= {".json", ".parquet", ".html"}
     told = [text.encode() for streams, _ in ended for text in streams]
     for content in [*told, *(path.read_bytes() for path in written)]:

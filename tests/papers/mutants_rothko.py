@@ -64,7 +64,7 @@ def _in_folder(run: Callable[[Report], None]) -> Part:
 
 
 def _needed(report: Report) -> None:
-    rothko.need(report, (2_000_000, 4_000_000))
+    rothko.need(report, (2_000_000, 5_000_000))
 
 
 def _read(report: Report) -> None:

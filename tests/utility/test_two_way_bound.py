@@ -464,7 +464,7 @@ def test_the_bound_is_reached_by_links_of_values_that_are_equally_frequent(n_val
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(data=tagged_tables(max_rows=25))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_the_error_of_every_method_is_within_the_bound(name, parameters, data) -> None:
     try:
         release = build(name, parameters).anonymize(data.microdata())
