@@ -37,7 +37,7 @@ LEVELS = (("distinct", 5), ("distinct", 10), ("posterior", 2), ("posterior", 3))
 
 def _members() -> Statements:
     """Sections 6 and 6.3 and figures 6 and 7 on Adult, for two bucket sizes."""
-    study = slicing.Study.of(None, 2, 1, sizes=(10, 100))
+    study = slicing.Study.of(None, 2, 1, sizes=(50, 100))
     said = Statements()
     tables = [slicing.members(study), slicing.split_off(study, 1), slicing.beyond_the_paper(study)]
     slicing_statements.judge_members(study.data, *tables, said)
