@@ -64,7 +64,8 @@ class Fallen:
 class Broken:
     """One mutant of a paper: on which part it is run, and what must fall.
 
-    `breaks` has for the label of each row the beginnings of the statements that it must break.
+    `breaks` has for the label of each row the beginnings of the statements that it must break: each in every reading in
+    which it holds, or in most cases, of the library as it is.
     """
 
     paper: str
@@ -81,7 +82,8 @@ class Broken:
     def run(self) -> dict[str, Fallen]:
         """What becomes of each row that is named, in one run of the part; an exception is no result.
 
-        Raises ValueError where a statement that is named does not hold, or not in most cases, of the library as it is.
+        Raises ValueError where a statement that is named does not hold, or not in most cases, of the library as it is,
+        in any reading.
         """
         before = {label: self._due(label) for label in self.breaks}
         with contextlib.redirect_stdout(io.StringIO()):
@@ -99,7 +101,7 @@ class Broken:
         return {label: Mutant(self.name, row.verdict, row.fell) for label, row in self.run().items()}
 
     def _due(self, label: str) -> list[Statement]:
-        """The statements that are named, of the library as it is."""
+        """The statements that are named, of the library as it is, in the readings in which they hold."""
         with contextlib.redirect_stdout(io.StringIO()):
             every = [one for one in unbroken(self.part).of(label) if not one.by_hand]
         due = []
@@ -108,10 +110,11 @@ class Broken:
             if not named:
                 raise ValueError(f"{self.name}: nothing that is stated in {label} begins with '{beginning}'.")
             due += named
-        failing = [one.text for one in due if one.judgement == FAILS]
+        holding = [one for one in due if one.judgement != FAILS]
+        failing = sorted({one.text for one in due} - {one.text for one in holding})
         if failing:
             raise ValueError(f"{self.name}, {label}: does not hold unbroken, so nothing can break it: {failing}")
-        return due
+        return holding
 
     def _fallen(self, label: str, due: list[Statement], said: Statements, nothing: str) -> Fallen:
         after: dict[tuple[str, str], list[str]] = {}

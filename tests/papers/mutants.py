@@ -25,7 +25,7 @@ EXAMPLES = {paper: file.EXAMPLES for paper, file in FILES.items()}
 """The worked examples of each paper; `PROVEN`: what its text claims."""
 PROVEN = {paper: file.PROVEN for paper, file in FILES.items()}
 MUTANTS: tuple[Broken, ...] = tuple(one for file in FILES.values() for one in file.MUTANTS)
-COMPLETE: tuple[str, ...] = ("rothko", "vertical-fragmentation")
+COMPLETE: tuple[str, ...] = tuple(FILES)
 """The papers of which every statement that holds has a mutant, a least effect and an oracle."""
 
 

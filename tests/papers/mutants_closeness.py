@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from anoncore import Microdata, Release, privacy
-from anoncore.algorithms import Anatomy, SensitiveSpaceFragmentation, StackAndDeal
+from anoncore.algorithms import Anatomy, RandomPartition, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness import sensitive_fragmentation
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.datasets import table
@@ -57,6 +57,7 @@ def _over_k() -> Statements:
     return found.said
 
 
+SPACED = "ten equally spaced bins"
 TIMES = 4
 """Random partitions per k and group."""
 
@@ -68,13 +69,29 @@ def _among_random() -> Statements:
     t_closeness.against_groups(report, "3.1", tables["Data set 1"], "", TIMES)
     readings = {
         t_closeness.ORDERED: (tables["Heart, cholesterol in bins"], t_closeness.ORDERED),
-        "ten equally spaced bins": (tables["Heart, cholesterol in bins"], t_closeness.INTERVAL),
+        SPACED: (tables["Heart, cholesterol in bins"], t_closeness.INTERVAL),
         "order of the stack": (t_closeness.heart_in_bins(stacked=True), t_closeness.ORDERED),
     }
     for name, (data, reading) in readings.items():
         found.said.reading = name
         t_closeness.against_groups(report, "3.2", data, "", TIMES, reading)
     t_closeness.with_two_attributes(report, TIMES)
+    return found.said
+
+
+MANY_TIMES = 70
+"""Random partitions per k of group D, of which few are closer than Stack & Deal."""
+
+
+def _among_uniform() -> Statements:
+    """Figure 3.2 with many random partitions of group D, and one of each other group, in two readings."""
+    found = Findings()
+    report, data, drawn = _Unsaved(Path(), found), t_closeness.heart_in_bins(), t_closeness.drawn
+    few = lambda data, k, group, times: drawn(data, k, group, times if group == "D" else 1)  # noqa: E731
+    with patch.object(t_closeness, "drawn", few):
+        for name, reading in ((t_closeness.ORDERED, t_closeness.ORDERED), (SPACED, t_closeness.INTERVAL)):
+            found.said.reading = name
+            t_closeness.against_groups(report, "3.2", data, "", MANY_TIMES, reading)
     return found.said
 
 
@@ -118,6 +135,14 @@ def one_moved(release: Release) -> Any:
     return group
 
 
+def stack_cut(release: Release) -> Any:
+    """Every class has rows that follow each other in the stack."""
+    stack = np.lexsort([release.data.codes[name] for name in release.data.sensitive])
+    group = np.empty(len(stack), dtype=np.int64)
+    group[stack] = np.repeat(np.arange(release.partition.n_groups), release.partition.sizes)
+    return group
+
+
 @contextmanager
 def other_classes() -> Iterator[None]:
     """Everybody is published in the class of the row before them."""
@@ -147,6 +172,18 @@ def half_bounds() -> Iterator[None]:
         patch.object(worked_closeness, "find_fragmentation", halved),
         patch.object(sensitive_fragmentation, "find_fragmentation", lambda cells, t: halved(cells, t, other)),
     ):
+        yield
+
+
+@contextmanager
+def frequencies_ignored() -> Iterator[None]:
+    """Random partitions do not keep the frequencies of sensitive values, whatever is asked for."""
+    draw = RandomPartition.draw
+
+    def any_frequencies(self: RandomPartition, *of: Any) -> Any:
+        return draw(self.model_copy(update={"uniform_frequencies": False}), *of)
+
+    with patch.object(RandomPartition, "draw", any_frequencies):
         yield
 
 
@@ -203,7 +240,7 @@ def space_uncut() -> Iterator[None]:
 
 EXAMPLES = examples(worked_closeness.closeness)
 PROVEN = examples(theorems.closeness)
-OVER_K, AMONG_RANDOM = _over_k, _among_random
+OVER_K, AMONG_RANDOM, AMONG_UNIFORM = _over_k, _among_random, _among_uniform
 CLOSEST, FRAGMENTS, CONFORMING, LOSSES = (
     examples(part) for part in (theorems._closest, theorems._fragments, theorems._conforming, theorems._over_k)
 )
@@ -255,11 +292,20 @@ MUTANTS = (
         ),
     }),
     Broken("t-closeness", "every distance is 0", AMONG_RANDOM, no_distance, {
-        "figure 3.1": ("Group A", "Group B", "Group C"), "figure 3.2": ("Group C",),
+        "figure 3.1": ("Group A", "Group B", "Group C"), "figure 3.2": ("Group A", "Group B", "Group C"),
+        "figure 5.1": ("With restricted",),
     }),
     Broken("t-closeness", RANDOM, AMONG_RANDOM, grouped_by(StackAndDeal, at_random), {
-        "figure 3.1": ("Group A", "Group B", "Group C"), "figure 3.2": ("Group C",),
+        "figure 3.1": ("Group A", "Group B", "Group C"), "figure 3.2": ("Group A", "Group B", "Group C"),
     }),
+    Broken("t-closeness", "the stack is cut, not dealt", AMONG_RANDOM, grouped_by(StackAndDeal, stack_cut), {
+        "figure 3.1": ("Group A", "Group B", "Group C"), "figure 3.2": ("Group A", "Group B", "Group C"),
+        "figure 5.1": ("With restricted",),
+    }),
+    Broken("t-closeness", "random partitions keep no frequencies", AMONG_UNIFORM, frequencies_ignored, {
+        "figure 3.2": ("Group D: for every k",),
+    }),
+    Broken("t-closeness", "every distance is 0", AMONG_UNIFORM, no_distance, {"figure 3.2": ("Group D: for every k",)}),
     Broken("t-closeness", RANDOM, PROVEN, grouped_by(StackAndDeal, at_random), {
         "section 3.6": ("so do the frequencies",), "section 5.4": ("so do the frequencies",),
     }),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,8 +11,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from anoncore import Microdata, Release, attacks
-from anoncore.algorithms import Slicing
+from anoncore import Microdata, Partition, Release, attacks
+from anoncore.algorithms import Algorithm, RandomBuckets, Slicing
+from anoncore.algorithms.slicing import attribute_partition
+from anoncore.algorithms.slicing.columns import sliced_release
 from tests.papers import slicing, slicing_statements, theorems, worked
 from tests.papers.broken import (
     EVERY,
@@ -29,12 +31,13 @@ from tests.papers.broken import (
 )
 from tests.papers.findings import Statements
 
-ROWS, FEWER_ROWS = 4_000, 2_000
+FEWER_ROWS = 2_000
+LEVELS = (("distinct", 5), ("distinct", 10), ("posterior", 2), ("posterior", 3))
 
 
 def _members() -> Statements:
-    """Sections 6 and 6.3 and figures 6 and 7 on part of Adult."""
-    study = slicing.Study.of(ROWS, 2, 1, sizes=(10, 100))
+    """Sections 6 and 6.3 and figures 6 and 7 on Adult, for two bucket sizes."""
+    study = slicing.Study.of(None, 2, 1, sizes=(50, 100))
     said = Statements()
     tables = [slicing.members(study), slicing.split_off(study, 1), slicing.beyond_the_paper(study)]
     slicing_statements.judge_members(study.data, *tables, said)
@@ -42,9 +45,17 @@ def _members() -> Statements:
 
 
 def _classifiers() -> Statements:
-    """Figures 3 to 5 on part of Adult, two folds."""
-    levels = (("distinct", 5), ("distinct", 10), ("posterior", 2), ("posterior", 3))
-    study = slicing.Study.of(FEWER_ROWS, 2, 1, levels=levels)
+    """Figures 3 to 5 on part of Adult, two folds and two levels of each reading."""
+    return _learned(FEWER_ROWS)
+
+
+def _classifiers_of_all() -> Statements:
+    """The same on all rows of Adult."""
+    return _learned(None)
+
+
+def _learned(rows: int | None) -> Statements:
+    study = slicing.Study.of(rows, 2, 1, levels=LEVELS)
     tables = {
         "figures 3 and 4": slicing.classifiers_by_level(study),
         "figure 5": slicing.classifiers_by_columns(study),
@@ -91,6 +102,52 @@ def columns_by_name() -> Iterator[None]:
         return SimpleNamespace(columns=tuple(tuple(part.tolist()) for part in parts))
 
     with patch.object(theorems, "partition_attributes", by_name):
+        yield
+
+
+def medoids(choose: Callable[[Any, int], list[int]]) -> Breaking:
+    """Attributes are clustered around other medoids."""
+    return replaced(attribute_partition, "k_medoids", choose)
+
+
+def chosen_alone(distance: Any, k: int) -> list[int]:
+    """The attributes that are nearest to all others are medoids, whatever the other medoids are."""
+    return sorted(np.argsort(distance.sum(axis=1), kind="stable")[:k].tolist())
+
+
+def exchanged(one: str, other: str) -> Breaking:
+    """Two techniques are swapped."""
+    methods = slicing.methods
+
+    def swapped(*of: Any, **about: Any) -> dict[str, Algorithm]:
+        every = methods(*of, **about)
+        return every | {one: every[other], other: every[one]}
+
+    return replaced(slicing, "methods", swapped)
+
+
+@contextmanager
+def alike_together() -> Iterator[None]:
+    """Rows that are alike share a bucket, whatever grouping is asked for."""
+
+    def packed(self: RandomBuckets, data: Microdata, progress: Any) -> Release:
+        group = np.empty(data.n_rows, dtype=np.int32)
+        group[data.canonical_order] = np.arange(data.n_rows) // self.size
+        return sliced_release(data, Partition(group), self.resolve_columns(data), self)
+
+    with patch.object(RandomBuckets, "_release", packed):
+        yield
+
+
+@contextmanager
+def always_random() -> Iterator[None]:
+    """Rows are dealt at random, whatever grouping is asked for."""
+    make = RandomBuckets._release
+
+    def dealt(self: RandomBuckets, data: Microdata, progress: Any) -> Release:
+        return make(self.model_copy(update={"grouping": "random"}), data, progress)
+
+    with patch.object(RandomBuckets, "_release", dealt):
         yield
 
 
@@ -211,7 +268,10 @@ def one_more(tuples: float) -> float:
 
 EXAMPLES = examples(worked.slicing)
 PROVEN = examples(theorems.slicing)
-MEMBERS, CLASSIFIERS = _members, _classifiers
+MEMBERS, CLASSIFIERS, CLASSIFIERS_OF_ALL = _members, _classifiers, _classifiers_of_all
+MEDOIDS = ("the other columns are those of k-medoids",)
+AHEAD = ("slicing > generalization",)
+MUCH_BETTER = ("slicing is much better than generalization", "bucketization is much better than generalization")
 OTHERS, COLUMNS, HIDDEN = (
     examples(part) for part in (theorems._sliced_and_others, theorems._columns, theorems._members)
 )
@@ -263,6 +323,10 @@ MUTANTS = (
     Broken("slicing", "associations are roots", COLUMNS, association(lambda phi: phi**0.5), {
         "section 4.1": ("the mean-square",),
     }),
+    Broken("slicing", "medoids are the farthest attributes", COLUMNS, medoids(
+        lambda distance, k: sorted(np.argsort(-distance.sum(axis=1), kind="stable")[:k].tolist())
+    ), {"section 4.1": MEDOIDS}),
+    Broken("slicing", "each medoid is chosen alone", COLUMNS, medoids(chosen_alone), {"section 4.1": MEDOIDS}),
     Broken("slicing", "fake tuples are ten times too few", HIDDEN, found(fake=tenth), {
         "section 5": ("a bucket of k tuples", "slicing with more"),
     }),
@@ -285,7 +349,28 @@ MUTANTS = (
     Broken("slicing", "everybody has one matching bucket", MEMBERS, found(matching_buckets=np.ones_like), {
         "section 6.3": ("in bucketized data",),
     }),
-    Broken("slicing", "classifiers guess the most frequent value", CLASSIFIERS, most_frequent, {
-        "figure 5": ("accuracy changes only",),
+    Broken("slicing", "rows that are alike share a bucket", MEMBERS, alike_together, {
+        "section 6.3": ("a grouping can", "and more that match"), "figure 7": ("OCC-7, p = 100, c = 2: 31,452",),
     }),
+    Broken("slicing", "every grouping is random", MEMBERS, always_random, {
+        "section 6.3": ("a grouping can", "and more that match"),
+    }),
+    Broken("slicing", "classifiers guess the most frequent value", CLASSIFIERS, most_frequent, {
+        "figure 3": ("slicing > bucketization",), "figure 5": ("accuracy changes only",),
+    }),
+    Broken("slicing", "slicing and bucketization are swapped", CLASSIFIERS, exchanged("slicing", "bucketization"), {
+        "figure 3": ("slicing > bucketization",),
+    }),
+    Broken("slicing", "classifiers guess the most frequent value", CLASSIFIERS_OF_ALL, most_frequent, {
+        "figure 3": (*AHEAD, "bucketization is slightly worse"), "figure 4": MUCH_BETTER,
+        "figure 5": ("slicing > generalization at every c",),
+    }),
+    Broken("slicing", "slicing and generalization are swapped", CLASSIFIERS_OF_ALL, exchanged(
+        "slicing", "generalization"
+    ), {
+        "figure 3": AHEAD, "figure 4": MUCH_BETTER[:1], "figure 5": ("slicing > generalization at every c",),
+    }),
+    Broken("slicing", "bucketization and generalization are swapped", CLASSIFIERS_OF_ALL, exchanged(
+        "bucketization", "generalization"
+    ), {"figure 3": ("bucketization is slightly worse",), "figure 4": MUCH_BETTER[1:]}),
 )  # fmt: skip

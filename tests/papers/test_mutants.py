@@ -92,6 +92,9 @@ def part() -> Statements:
     said.add("figure 1", "it is not empty", len(LIST) > 0)
     said.add("figure 2", "it has the numbers to three", LIST == [1, 2, 3], by_hand=True)
     said.add("figure 2", "all are above 1", [one > 1 for one in LIST], cause="1 is not", tried="the list")
+    for said.reading, least in (("from 1", 1), ("from 2", 2)):
+        said.add("figure 3", "all are counted", min(LIST, default=0) >= least, cause="1 is left out", tried="the list")
+        said.add("figure 3", "it begins with 5", LIST[:1] == [5], cause="it begins with 1", tried="the list")
     return said
 
 
@@ -125,6 +128,14 @@ def test_a_mutant_says_of_each_statement_whether_it_fell(to: list[int] | None, o
         assert found[label].survived == ((text,) if after is None else ())
     assert not any("numbers to three" in text for text, _, _ in found["figure 2"].fell)
     assert breaking([1, 2, 3]).mutants()["figure 1"].verdict == REPRODUCED
+
+
+def test_a_statement_is_due_in_the_readings_in_which_it_holds_and_has_to_hold_in_one():
+    for to, survived in (([1, 3, 2], ("all are counted",)), ([0, 3, 2], ())):
+        mutant = Broken("small", "odd", part, lambda to=to: patch(f"{__name__}.LIST", to), {"figure 3": ("all are",)})
+        assert mutant.run()["figure 3"].survived == survived
+    with pytest.raises(ValueError, match=r"\['it begins with 5'\]"):
+        Broken("small", "odd", part, lambda: patch(f"{__name__}.LIST", [1]), {"figure 3": ("",)}).run()
 
 
 def test_a_mutant_names_statements_that_there_are_and_that_hold():
