@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from anoncore.base.progress import Progress
+from anoncore.base.showing import printable
 
 Style = Literal["plain", "quiet", "json"]
 WIDTH = 100
@@ -87,7 +88,7 @@ class Log:
         if self.style == "json":
             self._record("progress", text, share=round(share, 4))
         else:
-            self.write(f"anoncore: {share:4.0%} {text} ({seconds:,.0f} s)\n")
+            self.write(f"anoncore: {share:4.0%} {printable(text)} ({seconds:,.0f} s)\n")
 
     def write(self, text: str) -> None:
         """Write to the error stream, if somebody still reads it."""
@@ -104,7 +105,7 @@ class Log:
             self._record(level, text)
         else:
             # What is told takes the place of a line of progress that is drawn; the next report draws it anew.
-            self.write(f"{self.drawn}anoncore: {text}\n")
+            self.write(f"{self.drawn}anoncore: {_lines_of(text)}\n")
 
     def _record(self, level: str, text: str | None = None, **more: Any) -> None:
         entry: dict[str, Any] = {
@@ -113,7 +114,7 @@ class Log:
             "level": level,
             "seconds": round(self.clock() - self._begun, 3),
         }
-        entry |= more if text is None else {"text": text, **more}
+        entry |= more if text is None else {"text": _lines_of(text), **more}
         self.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
@@ -140,12 +141,17 @@ def log_of(arguments: argparse.Namespace, command: str) -> Iterator[Log]:
         _current.reset(kept)
 
 
+def _lines_of(text: str) -> str:
+    """A text of some lines that commands no terminal: names in it may come from files that others wrote."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 @contextmanager
 def _drawn(told: Log) -> Iterator[Progress]:
     """One line of a terminal that is drawn again and again, and taken away at the end."""
 
     def report(share: float, text: str) -> None:
-        told.write(f"\r{share:4.0%} {text[: WIDTH - 5]:<{WIDTH - 5}}")
+        told.write(f"\r{share:4.0%} {printable(text)[: WIDTH - 5]:<{WIDTH - 5}}")
 
     told.drawn = "\r" + " " * WIDTH + "\r"
     try:

@@ -11,8 +11,8 @@ from anoncore.base.errors import ParameterError
 from anoncore.cli.destination import path_or_address
 from anoncore.cli.log import add_log_options
 from anoncore.publishing.certification import Finding
-from anoncore.publishing.signing.released import certificate_file, change_in_database, change_in_file, stored_text
-from anoncore.publishing.signing.signers import CHECK_STANDS, SignedBy, sign, signed_by
+from anoncore.publishing.signing.released import change_in_database, change_in_file
+from anoncore.publishing.signing.signers import CHECK_STANDS, SignedBy, sign
 from anoncore.publishing.signing.signing_keys import (
     PUBLIC,
     clear_name,
@@ -102,20 +102,20 @@ def read_trusted_keys(arguments: argparse.Namespace) -> None:
         arguments.trusted_key = trusted_keys(arguments.trusted_key)
 
 
-def signature_of(arguments: argparse.Namespace) -> SignedBy:
-    """By whose key the certificate that a command was given is signed."""
-    place = arguments.certificate
-    content = (
-        stored_text(place, arguments.table or "") if isinstance(place, str) else certificate_file(place).read_bytes()
-    )
-    return signed_by(content, arguments.trusted_key)
-
-
 def signature_findings(arguments: argparse.Namespace, found: SignedBy) -> list[Finding]:
-    """What signatures show: that the one holds which the reader asked for, or that it or another one fails."""
+    """What signatures show: that the one holds which the reader asked for, or that it or another one fails.
+
+    A signature covers the certificate, and through its hashes the contents of the tables. Where these were not
+    compared, nobody knows whether the signer ever saw these tables.
+    """
     if found.is_broken or (arguments.trusted_key and not found.is_trusted):
         return [Finding(SIGNATURE, "fails", f"{found.sentence}.")]
-    return [Finding(SIGNATURE, "holds", f"{found.sentence}.")] if arguments.trusted_key else []
+    if not arguments.trusted_key:
+        return []
+    if arguments.no_hashes:
+        sentence = f"The certificate is {found.sentence}, but the contents of the tables were not compared with it."
+        return [Finding(SIGNATURE, "claimed", sentence)]
+    return [Finding(SIGNATURE, "holds", f"{found.sentence}.")]
 
 
 def _keygen(arguments: argparse.Namespace) -> int:

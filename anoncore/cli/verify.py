@@ -12,15 +12,16 @@ from anoncore.cli.destination import path_or_address
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
-from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings, signature_of
+from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.text import add_strict_option
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.finding import Outcome
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.databases.stored_verification import stored_certificate, verify_stored
+from anoncore.publishing.databases.stored_verification import verify_stored
 from anoncore.publishing.parts.part_verification import verify_parts
-from anoncore.publishing.signing.released import certificate_file
+from anoncore.publishing.signing.released import certificate_file, file_text, stored_text
+from anoncore.publishing.signing.signers import signed_by
 from anoncore.recipes.recipe import Recipe
 
 WORDS: dict[Outcome, str] = {"holds": "holds", "fails": "fails", "claimed": "claimed, not checked"}
@@ -85,18 +86,19 @@ def _verified(arguments: argparse.Namespace) -> int:
     path = arguments.certificate
     addresses = [one for one in (path, *arguments.files) if isinstance(one, str)]
     if addresses:
-        return _told(arguments, _verified_database(arguments, addresses))
+        return _verified_database(arguments, addresses)
     if arguments.table is not None:
         raise ParameterError("--table names a release in a database; give the address of the database, too.")
     if path.is_dir():
         # The release is the folder, with its certificate among its files.
         arguments.files = arguments.files or [path]
     arguments.certificate = certificate_file(path)
-    certificate = Certificate.load(arguments.certificate)
+    content = file_text(arguments.certificate)
+    certificate = Certificate.loads(content)
     if certificate.stored is not None:
         raise ParameterError("This is the certificate of tables in a database; name the database after it.")
     if certificate.parts is not None:
-        return _told(arguments, _verified_parts(arguments, certificate))
+        return _told(arguments, content, _verified_parts(arguments, certificate))
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
@@ -111,7 +113,7 @@ def _verified(arguments: argparse.Namespace) -> int:
             data = load_recipe(arguments.recipe, arguments).microdata(as_published=True)
         hashes, known = not arguments.no_hashes, _known(arguments)
         found = verify(certificate, contents, hashes, data, key, known, part_of(report, 0.2, 1.0))
-    return _told(arguments, Verification((*findings, *found.findings)))
+    return _told(arguments, content, Verification((*findings, *found.findings)))
 
 
 def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> Verification:
@@ -130,16 +132,20 @@ def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> 
         return verify_parts(certificate, parts, not arguments.no_hashes, digest, _known(arguments), findings, report)
 
 
-def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> Verification:
+def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> int:
     """Check a release in a database by the certificate that stands beside it, or by one in a file."""
     if len(addresses) > 1 or (arguments.files and isinstance(arguments.certificate, str)):
         raise ParameterError("Name one database, alone or after the file of the certificate.")
     if len(arguments.files) > 1:
         raise ParameterError("A release is in a database or in files; name the database alone after the certificate.")
-    certificate = None if isinstance(arguments.certificate, str) else Certificate.load(arguments.certificate)
-    if certificate is None and arguments.table is None:
+    if isinstance(arguments.certificate, str) and arguments.table is None:
         raise ParameterError("Name the release in the database with --table.")
-    certificate = stored_certificate(addresses[0], arguments.table) if certificate is None else certificate
+    content = (
+        stored_text(addresses[0], arguments.table)
+        if isinstance(arguments.certificate, str)
+        else file_text(arguments.certificate)
+    )
+    certificate = Certificate.loads(content)
     data, key, digest = None, None, None
     if arguments.recipe is not None:
         recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
@@ -148,17 +154,9 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
         else:
             digest = _digest_of(recipe, key)
     with log().progress() as report:
-        return verify_stored(
-            addresses[0],
-            arguments.table,
-            certificate,
-            not arguments.no_hashes,
-            data,
-            key,
-            digest,
-            _known(arguments),
-            report,
-        )
+        hashes, known = not arguments.no_hashes, _known(arguments)
+        found = verify_stored(addresses[0], arguments.table, certificate, hashes, data, key, digest, known, report)
+    return _told(arguments, content, found)
 
 
 def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
@@ -168,9 +166,12 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
     return lambda names: input_digest(recipe, key, names)
 
 
-def _told(arguments: argparse.Namespace, verification: Verification) -> int:
-    """Print the findings, what is only claimed apart from what was counted, and who signed; gives the exit code."""
-    signed = signature_of(arguments)
+def _told(arguments: argparse.Namespace, certificate: bytes, verification: Verification) -> int:
+    """Print the findings, what is only claimed apart from what was counted, and who signed; gives the exit code.
+
+    `certificate` is the very text that was verified: read once more, it could be another one.
+    """
+    signed = signed_by(certificate, arguments.trusted_key)
     verification = Verification((*verification.findings, *signature_findings(arguments, signed)))
     for outcome in ("holds", "fails", "claimed"):
         for finding in verification.of(outcome):

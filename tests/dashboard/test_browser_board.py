@@ -261,6 +261,8 @@ def shown_adversary(visitor: Visitor) -> tuple[list[str], list[str]]:
     """What the fields of the adversary hold, and which rows are chosen."""
     content = opened(visitor, "adversary")
     content.get_by_role("button", name="Still useful").wait_for()
+    # A field that has just come shows for a frame what it would hold by default.
+    visitor.settle()
     fields = [field.input_value() for field in content.locator("input").all()]
     rows = [row.inner_text() for row in content.locator("button[aria-pressed=true],button[aria-checked=true]").all()]
     close(visitor)

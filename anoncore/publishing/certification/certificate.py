@@ -8,9 +8,9 @@ import json
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import DataError
@@ -28,11 +28,13 @@ from anoncore.publishing.certification.entries import (
     InputTable,
     Joins,
     Method,
+    Package,
     Part,
     Personal,
     Stored,
     Table,
     Unit,
+    Version,
 )
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.signing.signature import Signature
@@ -127,11 +129,11 @@ class Certificate(Entry):
     format: Literal["anoncore-release-certificate"] = "anoncore-release-certificate"
     version: Literal[1, 2] = 2
     made: str
-    software: dict[str, str]
+    software: dict[Package, Version]
     method: Method | None
     input: InputTable
     attributes: list[Attribute]
-    tables: list[Table]
+    tables: list[Table] = Field(min_length=1)
     linked_by: str | None
     sha256: str
     requirements: list[Asked]
@@ -147,7 +149,7 @@ class Certificate(Entry):
     breaking: str | None = None
     not_asked: list[str] | None = None
     numbers: Literal["bounds", "midpoints"] | None = None
-    parts: list[Part] | None = None
+    parts: Annotated[list[Part], Field(min_length=1)] | None = None
     stored: list[Stored] | None = None
     signatures: list[Signature] | None = None
 

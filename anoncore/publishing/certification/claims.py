@@ -6,9 +6,10 @@ whatever it says of that; what cannot be counted is a claim, and why is worked o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -34,8 +35,8 @@ from anoncore.requirements import (
     EntropyDiversity,
     FrequencyDiversity,
     KAnonymity,
+    RecursiveDiversity,
     Requirement,
-    TCloseness,
 )
 from anoncore.table.hierarchy import ROOT
 
@@ -46,6 +47,12 @@ HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
 UNSHOWABLE = "no table can show how much noise went into it; it is the promise of the method that made it"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 MOST_NAMED = 30
+OF_DIFFERENT_VALUES = DistinctDiversity | EntropyDiversity | FrequencyDiversity | RecursiveDiversity
+LOOK_ALIKE = str.maketrans(
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονρυχАВЕКМНОРСТУХІЈЅаеорсухіјѕԁԛԝӏһ\u3164\u115f\u1160\u2800",
+    "ABEZHIKMNOPTYXaiovpuxABEKMHOPCTYXIJSaeopcyxijsdqwlh    ",
+)
+"""Greek and Cyrillic letters, and blanks that Unicode takes for letters, as the Latin ones that they look like."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,20 @@ class Question:
     attribute: str | None
 
 
-Answer = Callable[[Question, bool], Sequence[Level]]
-"""The levels of all groups; with True of those for readers who know the insensitive columns, too."""
+class Counts(Protocol):
+    """What was counted in the published tables."""
+
+    def levels(self, question: Question, is_knowing: bool = False) -> Sequence[Level]:
+        """The levels of all groups; `is_knowing` of those for readers who know the insensitive columns, too."""
+
+    def levels_alone(self, question: Question) -> Sequence[Level]:
+        """The levels of the groups of tables that readers need not join, where rows are told apart by known columns."""
+
+    def is_had_by_anybody(self, question: Question) -> bool:
+        """Whether a person alone in a group would have what is asked, whatever their value is."""
+
+    def texts(self, name: str) -> Collection[str] | None:
+        """The different published values of an attribute; None where they were not counted."""
 
 
 def question_of(asked: Asked) -> Question:
@@ -104,7 +123,7 @@ def insensitive(certificate: Certificate) -> frozenset[str]:
     return frozenset(name for table in certificate.tables for name in table.columns if role.get(name) == "insensitive")
 
 
-def requirement_findings(certificate: Certificate, answer: Answer, is_given: bool) -> Iterator[Finding]:
+def requirement_findings(certificate: Certificate, counts: Counts, is_given: bool) -> Iterator[Finding]:
     """Every requirement, counted where the tables show it.
 
     `is_given` says that the reader named the known columns: then no others are looked at, and levels need not be those
@@ -115,12 +134,12 @@ def requirement_findings(certificate: Certificate, answer: Answer, is_given: boo
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield Finding("known columns", "claimed", sentence)
     statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
-    if not any(_asks_for_something(one) for one in statements) and certificate.joins is None:
+    if not any(_asks_for_something(certificate, one, counts) for one in statements) and certificate.joins is None:
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
         yield Finding("requirements", "claimed", sentence)
     for asked in certificate.requirements:
         try:
-            yield from _asked(certificate, asked, answer, is_given)
+            yield from _asked(certificate, asked, counts, is_given)
         except CancelledError:
             raise
         except AnonymizationError as error:
@@ -128,25 +147,28 @@ def requirement_findings(certificate: Certificate, answer: Answer, is_given: boo
             yield Finding(asked.label, "fails", f"{asked.label} cannot hold: {error}")
 
 
-def _asks_for_something(statement: Asked | Personal) -> bool:
-    """Whether a person alone, who is a group of 1 with one value, would not have what is stated."""
+def _asks_for_something(certificate: Certificate, statement: Asked | Personal, counts: Counts) -> bool:
+    """Whether not everybody who is alone in a group would have what is stated."""
     if isinstance(statement, Personal):
         return statement.asked > 1 or statement.reason == UNSHOWABLE
     try:
-        requirement = question_of(statement).requirement
+        question = question_of(statement)
+        is_hidden = hidden_reason(by_name(certificate.attributes), question)
+        return bool(is_hidden) or not counts.is_had_by_anybody(question)
     except AnonymizationError:
         return True  # which is found below
-    if isinstance(requirement, TCloseness):
-        return requirement.threshold < 1
-    counts = KAnonymity | DistinctDiversity | FrequencyDiversity | EntropyDiversity
-    return not isinstance(requirement, counts) or requirement.threshold > 1
 
 
-def _asked(certificate: Certificate, asked: Asked, answer: Answer, is_given: bool) -> Iterator[Finding]:
+def _asked(certificate: Certificate, asked: Asked, counts: Counts, is_given: bool) -> Iterator[Finding]:
     question = question_of(asked)
     label, described = asked.label, question.requirement.label()
     if (label, asked.asked) != (described, question.requirement.threshold):
         sentence = f"The certificate says '{label}', but describes {described}."
+        yield Finding(label, "fails", sentence)
+        return
+    described_of = getattr(question.requirement, "attribute", None)
+    if described_of not in (None, asked.attribute):
+        sentence = f"The certificate says that {label} is about '{asked.attribute}', but describes '{described_of}'."
         yield Finding(label, "fails", sentence)
         return
     reason = hidden_reason(by_name(certificate.attributes), question)
@@ -156,21 +178,25 @@ def _asked(certificate: Certificate, asked: Asked, answer: Answer, is_given: boo
     if certificate.unit is not None:
         # A group has at most as many people as rows, and where they have different values the rows do. So what more
         # people or more values never break fails for people where it fails for rows; rows show nothing else.
-        found = judged(question, answer(question, False)) if question.requirement.monotone_for_people else None
+        found = judged(question, counts.levels(question)) if question.requirement.monotone_for_people else None
         if found is not None and not found.holds:
             yield Finding(label, "fails", found.sentence)
         else:
             yield claim(label, label, HIDDEN_UNIT.format(unit=certificate.unit.column))
         return
-    found = judged(question, answer(question, False))
+    found = judged(question, counts.levels(question))
     found = replace(found, sentence=found.sentence + _by_definition(certificate, question))
     if found.holds and not is_given and not _agrees(asked, found):
         yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
     yield Finding(label, "holds" if found.holds else "fails", found.sentence)
     others = insensitive(certificate)
-    if found.holds and others and not is_given:
-        yield from _if_known(question, answer(question, True), others)
+    if not found.holds:
+        return
+    if others and not is_given:
+        yield from _if_known(question, counts.levels(question, True), others)
+    yield from _if_not_joined(question, counts.levels_alone(question), is_given)
+    yield from _if_read_alike(question, counts.texts(question.attribute or ""))
 
 
 def _by_definition(certificate: Certificate, question: Question) -> str:
@@ -181,8 +207,12 @@ def _by_definition(certificate: Certificate, question: Question) -> str:
     told = ""
     if attribute.protected is not None:
         told += f" Of '{attribute.name}', only {listing(attribute.protected, MOST_NAMED)} are said to need protection."
-    if getattr(question.requirement, "ground", "") == "hierarchical":
+    ground = getattr(question.requirement, "ground", "")
+    if ground == "hierarchical":
         told += f" How far values of '{attribute.name}' are from each other is by the certificate's hierarchy."
+    if ground == "ordered" and attribute.values is not None:
+        order = listing(attribute.values, MOST_NAMED)
+        told += f" How far values of '{attribute.name}' are from each other is by the certificate's order: {order}."
     return told
 
 
@@ -214,6 +244,45 @@ def _if_known(question: Question, levels: Sequence[Level], others: frozenset[str
     yield Finding(label, "claimed", sentence, breaking)
 
 
+def _if_not_joined(question: Question, levels: Sequence[Level], is_given: bool) -> Iterator[Finding]:
+    """What becomes of sizes in a table whose known columns tell rows apart inside the groups that join the tables."""
+    if not levels:
+        return
+    found = judged(question, levels)
+    if found.holds:
+        return
+    label = question.requirement.label()
+    if is_given:
+        yield Finding(label, "fails", found.sentence)
+        return
+    sentence = f"{label} holds only of the groups that join the tables; inside them, {found.sentence}"
+    yield Finding(label, "claimed", sentence)
+
+
+def _if_read_alike(question: Question, texts: Collection[str] | None) -> Iterator[Finding]:
+    """A claim where values that are counted as different read alike, so that a person takes them for one."""
+    if not texts or not isinstance(question.requirement, OF_DIFFERENT_VALUES):
+        return
+    first: dict[str, str] = {}
+    for text in sorted(texts):
+        other = first.setdefault(as_read(text), text)
+        if other != text:
+            label = question.requirement.label()
+            sentence = (
+                f"{label} counts {other!r} and {text!r} of '{question.attribute}' as two values, which read alike; it "
+                "holds only if they are two"
+            )
+            yield Finding(f"values of '{question.attribute}'", "claimed", f"{sentence}.")
+            return
+
+
+def as_read(text: str) -> str:
+    """What a person reads in a text: small letters, look-alikes as one, no unseen marks and no spaces at the ends."""
+    folded = unicodedata.normalize("NFKC", text).translate(LOOK_ALIKE).casefold().translate(LOOK_ALIKE)
+    seen = "".join(one for one in folded if unicodedata.category(one) not in ("Cf", "Cc", "Co", "Cn"))
+    return " ".join(seen.split())
+
+
 def claim(check: str, what: str, reason: str) -> Finding:
     """The finding of what cannot be counted."""
     return Finding(check, "claimed", f"{what}: {reason}.")
@@ -222,6 +291,8 @@ def claim(check: str, what: str, reason: str) -> Finding:
 def judged(question: Question, levels: Sequence[Level], is_told: bool = True) -> Judged:
     """What the levels of the groups of every table say of a requirement; `is_told` names the columns of the groups."""
     requirement = question.requirement
+    if not levels:
+        return Judged(False, f"{requirement.label()} cannot hold: no table shows '{question.attribute}'.")
     at_least = requirement.comparison is Comparison.AT_LEAST
     worst = (min if at_least else max)(levels, key=lambda level: level.worst)
     holds = all(level.holds for level in levels)

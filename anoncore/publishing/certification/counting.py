@@ -6,12 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute, ClassesShown
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, told_apart, with_members
 from anoncore.publishing.certification.published_rows import Rows, TableRows
-from anoncore.publishing.certification.scan import Scan, Split, scan_rows
+from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
+from anoncore.release.partition import Partition
 
 Tables = Sequence[Sequence[Rows]]
 """The rows of every published table, each in one piece or in several."""
@@ -56,6 +59,37 @@ class Counted:
             # Joined tables have the same groups, but for those in which something stands beside known columns.
             found = [one for one in found if len(one[0]) > 1] or found[:1]
         return [level for _, level in found]
+
+    def levels_alone(self, question: Question) -> list[Level]:
+        """What sizes are in joined tables whose known columns tell rows apart inside the groups that join them."""
+        if question.attribute is not None or self.group is None:
+            return []
+        found = []
+        for rows, (apart, _) in zip(self.tables, self._whole, strict=True):
+            names = rows[0].names if rows else []
+            role = {name: self.attributes[name].role for name in names if name != self.group}
+            known = [name for name in role if role[name] == "quasi-identifier"]
+            if known and len(apart) == 1:
+                scan = scan_rows(rows, self.attributes, [question], known=[self.group, *known])
+                found += [replace(one, over=(self.group, *known)) for one in scan.of(question)]
+        return found
+
+    def is_had_by_anybody(self, question: Question) -> bool:
+        """Whether a person alone in a group would have what is asked, whatever their value is."""
+        if question.attribute is None:
+            return all(check.holds(check.levels(Partition([0]), None)).all() for check in checks_of(question, {}))
+        name = question.attribute
+        for _, scan in self._scans:
+            if name in scan.values:
+                values = np.unique(list(scan.values[name].codes.values())).astype(np.int32)
+                alone = Partition(np.arange(len(values), dtype=np.int32))
+                checks = checks_of(question, scan.values)
+                return all(check.holds(check.levels(alone, values)).all() for check in checks)
+        return False
+
+    def texts(self, name: str) -> Collection[str] | None:
+        """The different published values of an attribute; None where they were not counted."""
+        return next((scan.values[name].codes for _, scan in self._scans if name in scan.values), None)
 
     def _over(self, apart: Sequence[str]) -> tuple[str, ...]:
         """The columns of those that tell groups apart which readers know, or which join the tables."""

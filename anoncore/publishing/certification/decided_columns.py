@@ -7,9 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from anoncore.base.texts import quoted
 from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.entries import ClassesShown, DecidedColumn
+from anoncore.publishing.certification.entries import LARGEST, ClassesShown, DecidedColumn
 from anoncore.publishing.certification.finding import Finding
 from anoncore.requirements import KAnonymity
 from anoncore.table.relations import Split
@@ -76,7 +77,7 @@ def _over_all(certificate: Certificate) -> list[ClassesShown]:
 def _promised_k(certificate: Certificate) -> int:
     """The largest k that was asked for; 0 where none was."""
     asked = [one.asked for one in certificate.requirements if one.requirement.get("name") == KAnonymity.name]
-    return max((int(one) for one in asked), default=0)
+    return min(max((int(one) for one in asked), default=0), LARGEST - 1)
 
 
 def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bool) -> Iterator[Finding]:
@@ -97,8 +98,8 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
         yield Finding(check, "holds" if found == said else "fails", sentence)
     yield from _over_all_findings(certificate, shown)
     if certificate.breaking and not is_found:
-        sentence = f"The certificate says against itself: {certificate.breaking}."
-        yield Finding(OVER_ALL, "claimed", sentence, certificate.breaking)
+        # Its own words are quoted, and never part of the verdict.
+        yield Finding(OVER_ALL, "claimed", f"The certificate says against itself: {quoted(certificate.breaking)}.")
 
 
 def _over_all_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[Finding]:

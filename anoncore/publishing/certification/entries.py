@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from anoncore.publishing.export import FileFormat
 
 LARGEST = 2**63
 """No number of rows, people or bytes is as large."""
 Form = Literal["exact", "changed", "set", "region"]
+Package = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.-]{0,30}$")]
+"""The name of a program or a library, in small letters as package indexes have it."""
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z.+!_-]{1,40}$")]
 
 
 class Entry(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from anoncore.kernels.arrays import Bytes, Int64, Words
 from anoncore.kernels.text_hashing import may_be_written_otherwise, text_hashes
+from anoncore.publishing.certification.written_cells import arrow_texts
 from anoncore.release.reading.published_table import cell_text
 
 
@@ -25,21 +27,32 @@ def distinct_texts(values: pa.Array) -> list[str]:
     return texts
 
 
-def hashed_texts(values: pa.Array, key: Words) -> Words:
-    """The keyed hash of the text of each of the distinct values, uint64 (n_values, 2).
+def hashed_cells(values: pa.Array, key: Words) -> Words:
+    """The keyed hash of each of the distinct values of a column as it is written, uint64 (n_values, 2).
 
-    Values that are one text have one hash. Texts are hashed as the bytes that the column holds; only the few that may
-    be written in another way become Python's texts first.
+    Values that are one text to `distinct_texts`, such as 1.5 and 1.50, stay apart, as they are to a reader of the file.
     """
-    if not _is_text(values.type):
-        return text_hashes(*text_bytes(pa.array(distinct_texts(values), pa.large_string())), key)
-    content, starts = text_bytes(values)
-    hashes = text_hashes(content, starts, key)
-    suspects = _suspects(values, content, starts)
-    if len(suspects):
-        texts = [cell_text(text) for text in values.take(pa.array(suspects)).to_pylist()]
-        hashes[suspects] = text_hashes(*text_bytes(pa.array(texts, pa.large_string())), key)
-    return hashes
+    cells = values if _is_text(values.type) else pa.array(arrow_texts(values), pa.large_string())
+    return text_hashes(*text_bytes(cells.fill_null("")), key)
+
+
+def written_twice(values: pa.Array, texts: Sequence[str]) -> tuple[str, str] | None:
+    """Two of the distinct values of a column that have one text and are written in two ways; None where none are."""
+    if len({*texts}) == len(texts):
+        return None
+    first: dict[str, Any] = {}
+    for value, text in zip(values.to_pylist(), texts, strict=True):
+        if value is not None and first.setdefault(text, value) is not value:
+            return str(first[text]), str(value)
+    return None
+
+
+def two_spellings(name: str, one: str, other: str) -> str:
+    """Why a column cannot be counted whose cells write one value in two ways, which readers tell apart."""
+    return (
+        f"'{name}' writes one value in two ways, {one[:40]!r} and {other[:40]!r}, by which a reader tells its rows "
+        "apart; write it in one way before the release is made."
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -198,7 +198,7 @@ class _Scan:
         further = [name for columns, _ in splits for name in columns]
         self._names = list(names) if digested else list(dict.fromkeys([*self._known, *values, *further]))
         self._keys = GroupKeys(len(self._known))
-        self.checks = [(question, check) for question in questions for check in _checks(question, values)]
+        self.checks = [(question, check) for question in questions for check in checks_of(question, values)]
         self._pieces: list[_Piece] = []
         self._columns: dict[str, dict[str, str]] = {}
         self._n_rows, self._stopped = 0, False
@@ -334,7 +334,8 @@ class _Scan:
             yield counted(partition, codes[name], wanted)
 
 
-def _checks(question: Question, values: Mapping[str, PublishedValues]) -> tuple[Check, ...]:
+def checks_of(question: Question, values: Mapping[str, PublishedValues]) -> tuple[Check, ...]:
+    """The checks of a question, which know what they need of the whole table."""
     name, requirement = question.attribute, question.requirement
     if name is None:
         return requirement.checks(_NO_VALUES)

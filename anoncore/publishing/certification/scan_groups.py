@@ -13,7 +13,7 @@ import pyarrow as pa
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.checking import counts_level
 from anoncore.kernels.grouping import numbered_keys
-from anoncore.publishing.certification.published_texts import hashed_texts
+from anoncore.publishing.certification.published_texts import hashed_cells
 from anoncore.release.partition import Partition
 from anoncore.requirements.requirement import Check
 
@@ -31,7 +31,7 @@ class GroupKeys:
 
     def __init__(self, n_columns: int) -> None:
         self._hash_key = np.frombuffer(secrets.token_bytes(16), dtype=np.uint64)
-        self._nothing = hashed_texts(pa.array([""], pa.string()), self._hash_key)
+        self._nothing = hashed_cells(pa.array([""], pa.string()), self._hash_key)
         random = np.frombuffer(secrets.token_bytes(16 * max(n_columns, 1)), dtype=np.uint64)
         self._factors = random.reshape(-1, 2) | np.uint64(1)
 
@@ -40,7 +40,7 @@ class GroupKeys:
         lanes = np.zeros((len(rows), 2), dtype=np.uint64)
         for place, column in enumerate(columns):
             # Every distinct text is hashed once, and rows without a cell have the hash of an empty text.
-            hashes = np.concatenate([hashed_texts(column.dictionary, self._hash_key), self._nothing])
+            hashes = np.concatenate([hashed_cells(column.dictionary, self._hash_key), self._nothing])
             codes = column.indices.take(pa.array(rows)).fill_null(len(hashes) - 1).to_numpy(zero_copy_only=False)
             lanes += (hashes * self._factors[place])[codes]
         return lanes

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anoncore.sources.parquet import GROUP_ROWS, plain_table, value_type
@@ -40,6 +41,8 @@ def parquet_fault(source: bytes | Path) -> str:
             again = _Compared(original)
             _write_again(file, again)
             again.end()
+        if again.has_no_number:
+            return "holds numbers that are none (NaN), which no release has and in which anything can be written"
     if again.differs is None:
         return ""
     return (
@@ -55,7 +58,10 @@ def _write_again(file: pq.ParquetFile, target: _Compared) -> None:
     with pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, store_schema=is_described) as writer:
         for number in groups:
             if target.differs is None:
-                writer.write_table(plain_table(file.read_row_group(number)))
+                rows = plain_table(file.read_row_group(number))
+                floats = [rows.column(one.name) for one in rows.schema if pa.types.is_floating(one.type)]
+                target.has_no_number |= any(bool(pc.any(pc.is_nan(column)).as_py()) for column in floats)
+                writer.write_table(rows)
 
 
 def _opened(source: bytes | Path) -> Any:
@@ -69,12 +75,14 @@ def _shown(content: bytes) -> str:
 class _Compared(io.RawIOBase):
     """A file to write to that keeps nothing: it compares what comes with the content of another file.
 
-    `differs` is the first byte in which they differ, None as long as there is none.
+    `differs` is the first byte in which they differ, None as long as there is none; `has_no_number` says whether what
+    was written has a number that is none.
     """
 
     def __init__(self, original: Any) -> None:
         self.original, self.at = original, 0
         self.differs: int | None = None
+        self.has_no_number = False
 
     def writable(self) -> bool:
         return True

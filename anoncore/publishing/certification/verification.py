@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import numpy as np
 
@@ -22,11 +23,19 @@ from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
 from anoncore.publishing.certification.published_rows import TableRows
+from anoncore.publishing.certification.published_texts import two_spellings
 from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.strict_reading import read_strictly
-from anoncore.publishing.certification.written_cells import WrittenTable, cell_content, group_cell, label_as, shown_cell
+from anoncore.publishing.certification.written_cells import (
+    MARK,
+    WrittenTable,
+    cell_content,
+    group_cell,
+    label_as,
+    shown_cell,
+)
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
-from anoncore.release.reading.published_table import NUMBER, PublishedTable
+from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable
 from anoncore.table.microdata import Microdata
 
 ORDER = "An order of rows can tell which of them belong to whom."
@@ -113,7 +122,7 @@ def verify(
             findings += _contents(certificate, shown, files)
         tables = [one.table for one in shown]
         findings += table_findings(certificate, tables, hashes, is_given, part_of(tell, 0.4, 1.0))
-        findings += _names(certificate, shown)
+        findings += [*_names(certificate, shown), *_spellings(certificate, shown)]
     tell(1.0, "Done")
     return Verification((*findings, *input_findings(certificate, data, key)))
 
@@ -176,7 +185,7 @@ def counted_findings(
         return
     if hashes and not is_given:
         yield from _groups(certificate, sizes)
-    found = list(requirement_findings(certificate, counted.levels, is_given))
+    found = list(requirement_findings(certificate, counted, is_given))
     if published is not None:
         found += people_findings(certificate, published)
     elif certificate.people or certificate.joins or certificate.linked_by:
@@ -232,7 +241,14 @@ def content_findings(certificate: Certificate, files: Mapping[str, bytes]) -> li
     if not files:
         return []
     shown, findings = _shown(certificate, files)
-    return findings + ([*_contents(certificate, shown, files), *_names(certificate, shown)] if shown else [])
+    if not shown:
+        return findings
+    return [
+        *findings,
+        *_contents(certificate, shown, files),
+        *_names(certificate, shown),
+        *_spellings(certificate, shown),
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,14 +420,43 @@ def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
     return f"'{entry.name}' is not as certified: every column has its values, but some stand in other rows or groups."
 
 
-def _spelling(written: WrittenTable, name: str, attribute: Attribute) -> str:
+def _spellings(certificate: Certificate, shown: Sequence[_Shown]) -> Iterator[Finding]:
+    """Where cells are written as none is: without a guard, as a number never is, or in two ways for one known value.
+
+    The hashes of what was written are the certificate's own, so that they say nothing of how it was written.
+    """
+    attributes = by_name(certificate.attributes)
+    for one in shown:
+        for name, cells, values in zip(one.written.names, one.written.cells, one.written.values, strict=True):
+            if name == certificate.linked_by:
+                continue
+            fault = _spelling(one.written, name, cells, attributes[name])
+            if not fault and is_known(attributes[name]) and len(cells.texts) > len(values.texts):
+                pairs = np.unique(np.column_stack([values.codes, cells.codes]), axis=0)
+                place = int(np.argmax(np.diff(pairs[:, 0]) == 0))
+                first, second = (shown_cell(cells.texts[code])[1:-1] for code in pairs[place : place + 2, 1])
+                fault = f"{one.written.where}: {two_spellings(name, first, second)}"
+            if fault:
+                yield Finding(f"cells of '{one.entry.name}'", "fails", fault)
+
+
+def is_known(attribute: Attribute) -> bool:
+    """Whether readers tell rows apart by a column."""
+    return attribute.role == "quasi-identifier"
+
+
+def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attribute) -> str:
     """Where a column has a text or a number in a form in which none is written; empty where all could be.
 
-    Certificates of earlier versions do not say how values are written. Whatever is written, a text that a spreadsheet
-    would run is guarded, and a number has the fewest digits that tell it from others.
+    Whatever is written, a text that a spreadsheet would run is guarded, and a number has the fewest digits that tell it
+    from others, or as many places as all others of its column.
     """
     is_number = attribute.type == "number" and attribute.form in ("exact", "changed")
-    for cell in written.exact("").columns[name].texts:
+    places: set[int] = set()
+    for cell in cells.texts:
+        kind, _, content = cell.partition(MARK)
+        if written.format == "excel" and kind == "number" and content not in _sheet_numbers(content):
+            return f"{written.where}: the number {content[:40]} in column '{name}' is not written as numbers are."
         text = cell_content(cell, written.format)
         if text is None:
             continue
@@ -422,15 +467,25 @@ def _spelling(written: WrittenTable, name: str, attribute: Attribute) -> str:
                 f"{written.where}: {text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
             )
         if is_number and number is not None and (number[1] or number[2]) and text != repr(float(text)):
-            return f"{written.where}: the number {text[:40]} in column '{name}' is not written as numbers are."
+            places.add(len(number[1] or ""))
+            if number[2] or Decimal(text) != Decimal(repr(float(text))) or len(places) > 1:
+                return f"{written.where}: the number {text[:40]} in column '{name}' is not written as numbers are."
     return ""
+
+
+def _sheet_numbers(content: str) -> tuple[str, ...]:
+    """How a workbook writes the number that a cell holds."""
+    try:
+        number = float(content)
+    except ValueError:
+        return ()
+    return (f"{number:.16g}", repr(number), str(int(number)) if number.is_integer() else "")
 
 
 def _written_difference(one: _Shown, attributes: Mapping[str, Attribute], group: str | None) -> str:
     """Where the values of a table are those certified, but written otherwise; empty where they are not."""
     if one.entry.written is None:
-        names = [name for name in one.written.names if name != group]
-        return next((fault for name in names if (fault := _spelling(one.written, name, attributes[name]))), "")
+        return ""
     expected = one.entry.written.get(one.written.format)
     if expected is None:
         return f"{one.written.where}: this table cannot be written in such a file without changes."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from anoncore.base.errors import DataError
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.part_digests import PartDigester, rows_digest
+from anoncore.publishing.certification.published_texts import distinct_texts, two_spellings, written_twice
 from anoncore.release.reading.published_table import PublishedTable
 
 BATCH_ROWS = 131_072
@@ -55,10 +57,19 @@ class HeldTable:
             column_sha256=columns,
         )
 
-    def published(self, name: str) -> PublishedTable:
-        """The table in the texts that are equal in all formats."""
-        frame = pq.read_table(self.file).to_pandas(integer_object_nulls=True, date_as_object=True)
-        return PublishedTable.of(name, frame)
+    def published(self, name: str, known: Collection[str]) -> PublishedTable:
+        """The table in the texts that are equal in all formats.
+
+        Raises DataError for a known column in which one value is written in two ways.
+        """
+        read = pq.read_table(self.file)
+        for column in known:
+            values = read.column(column).unique()
+            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            twice = written_twice(values, distinct_texts(values))
+            if twice is not None:
+                raise DataError(two_spellings(column, *twice))
+        return PublishedTable.of(name, read.to_pandas(integer_object_nulls=True, date_as_object=True))
 
 
 def _batches(file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:

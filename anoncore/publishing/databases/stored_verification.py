@@ -113,12 +113,6 @@ def verify_stored(
     return Verification(tuple(findings))
 
 
-def stored_certificate(address: str, name: str) -> Certificate:
-    """The certificate that stands beside a release in a database. Raises DataError where there is none."""
-    with connected(address) as connection, connection.cursor() as cursor:
-        return _certificate(cursor, shown_address(address), *_place(cursor, name))
-
-
 def _place(cursor: Any, name: str | None) -> tuple[str, str]:
     schema, dot, base = (name or "").rpartition(".")
     if dot:
@@ -190,7 +184,14 @@ def _shown(
 ) -> list[Finding]:
     """What the groups of the tables show of the statements."""
     if certificate.parts is None:
-        tables = [one.published(entry.name) for one, entry in zip(held, certificate.tables, strict=True)]
+        try:
+            known = {one.name for one in certificate.attributes if one.role == "quasi-identifier"}
+            tables = [
+                one.published(entry.name, known & {*entry.columns})
+                for one, entry in zip(held, certificate.tables, strict=True)
+            ]
+        except DataError as error:
+            return [Finding("cells", "fails", str(error))]
         joins = []
         if hashes and certificate.linked_by is not None:
             joins.append(join_finding(joined_hash(tables, certificate.linked_by) == certificate.sha256))

@@ -138,10 +138,10 @@ def verify_parts(
     else:
         findings += _number_of_parts(certificate, parts)
     is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
-    if is_complete and fitting:
-        findings += counted_findings(certificate, [fitting], None, hashes, is_given, part_of(tell, HASHED, 0.95))
-    elif not findings:
+    if not parts:
         findings.append(Finding("missing parts", "fails", "There is no part of the release in these files."))
+    elif is_complete and fitting:
+        findings += counted_findings(certificate, [fitting], None, hashes, is_given, part_of(tell, HASHED, 0.95))
     findings += input_findings(certificate, input_digest)
     tell(1.0, "Done")
     return Verification(tuple(findings))

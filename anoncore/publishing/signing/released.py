@@ -38,14 +38,19 @@ def certificate_file(place: Path) -> Path:
     return found[0]
 
 
-def change_in_file(place: Path, change: Change) -> Path:
-    """Replace the certificate in a file, a folder or a zip by what is made of it; gives the file that was written."""
-    path = certificate_file(place)
+def file_text(path: Path) -> bytes:
+    """The content of a certificate's file. Raises DataError for one that cannot be read."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         reason = (error.strerror or "it cannot be opened").lower()
         raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
+
+
+def change_in_file(place: Path, change: Change) -> Path:
+    """Replace the certificate in a file, a folder or a zip by what is made of it; gives the file that was written."""
+    path = certificate_file(place)
+    content = file_text(path)
     replace_file(
         path, changed_zip(path.name, content, change) if content.startswith(b"PK") else change(content).encode()
     )

@@ -49,8 +49,10 @@ def duration_text(duration: timedelta) -> str:
 
 
 def _text(text: str) -> str:
-    while text.startswith("'") and FORMULA.match(text[1:]):
-        text = text[1:]
+    behind = text.lstrip("'")
+    if behind != text and FORMULA.match(behind):
+        # Apostrophes before a text that a spreadsheet would run are guards, however many there are.
+        text = behind
     number = NUMBER.fullmatch(text)
     if number is not None:
         return _number(float(text)) if number[1] or number[2] or text == "-0" else text
@@ -179,6 +181,8 @@ def _ranks(key: Int64) -> Int64:
 def cell_name(label: Any) -> str:
     """The name of a column as it was before a spreadsheet's guard."""
     text = str(label)
-    while text.startswith("'") and FORMULA.match(text[1:]):
-        text = text[1:]
+    behind = text.lstrip("'")
+    if behind != text and FORMULA.match(behind):
+        # Apostrophes before a text that a spreadsheet would run are guards, however many there are.
+        text = behind
     return text
