@@ -28,6 +28,7 @@ from anoncore.publishing.saved_releases import (
     FORMAT,
     MANIFEST,
     MOST_BYTES,
+    MOST_MANIFEST,
     MOST_UNPACKED,
     VERSION,
     opened_session,
@@ -104,7 +105,10 @@ def parts(here: Workspace, wishes: Wishes | None = None) -> tuple[bytes, tuple[L
             "board": None if wishes is None else to_plain(wishes, [run.id for run in runs], opened),
         }
         file.writestr("tags.toml", _recipe(Mondrian(), tags))
-        file.writestr(MANIFEST, json.dumps(manifest))
+        text = json.dumps(manifest)
+        if len(text) > MOST_MANIFEST:
+            raise DataError("There is too much in this session for one file; remove some releases, and save it again.")
+        file.writestr(MANIFEST, text)
     return content.getvalue(), tuple(tables.values())
 
 
@@ -233,7 +237,8 @@ def _read(
     file: zipfile.ZipFile, manifest: Mapping[str, Any], built_in: BuiltIn, coded: Coded, is_trusted: bool
 ) -> Saved:
     tables = [_read_table(file, number, about, built_in, is_trusted) for number, about in enumerate(manifest["tables"])]
-    opened = [_read_opened(file, number, about, tables) for number, about in enumerate(manifest.get("opened", ()))]
+    elsewhere = manifest.get("opened", ())
+    opened = [_read_opened(file, number, about, tables, is_trusted) for number, about in enumerate(elsewhere)]
     runs = tuple(
         _read_run(file, number, about, tables, opened, coded)
         for number, about in enumerate(manifest["runs"][:MAX_RUNS])
@@ -271,13 +276,15 @@ def _read_table(
     return LoadedTable(secrets.token_hex(8), name, source.frame, digest, notes, None, plain, sheet)
 
 
-def _read_opened(file: zipfile.ZipFile, number: int, about: Mapping[str, Any], tables: Sequence[LoadedTable]) -> Opened:
+def _read_opened(
+    file: zipfile.ZipFile, number: int, about: Mapping[str, Any], tables: Sequence[LoadedTable], is_trusted: bool
+) -> Opened:
     """The tables of a release that was made elsewhere. Raises ValueError for what `_write_opened` never writes."""
     if about["rows"] == ALONE:
         return opened_alone(tables[_place(about["table"])])
     if about["rows"] not in get_args(Rows):
         raise ValueError
-    frames = saved_tables(file, number, about)
+    frames = saved_tables(file, number, about, read_table if is_trusted else read_table_apart)
     digest = sha256(b"".join(file.read(published_table(number, place)) for place in range(len(frames)))).hexdigest()
     files, notes = (tuple(str(one) for one in about[part]) for part in ("files", "notes"))
     return Opened(str(about["title"])[:LONGEST_TITLE], digest, about["rows"], files, frames, notes)

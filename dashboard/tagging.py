@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -94,10 +95,11 @@ def parse_order(text: str, domain: Domain) -> tuple[Any, ...]:
     unknown = [line for line in found if line not in by_line]
     if unknown:
         raise DataError(f"'{domain.name}' has no value {listing(unknown, 3)}; keep one value of the column per line.")
-    twice = sorted({line for line in found if found.count(line) > 1})
+    there = Counter(found)
+    twice = sorted(line for line, times in there.items() if times > 1)
     if twice:
         raise DataError(f"The order of '{domain.name}' lists {listing(twice, 3)} more than once; keep one line each.")
-    lacking = [line for line in by_line if line not in set(found)]
+    lacking = [line for line in by_line if line not in there]
     if lacking:
         raise DataError(f"The order of '{domain.name}' lacks {listing(lacking, 3)}; give every value a line.")
     return tuple(by_line[line] for line in found)

@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,18 @@ from anoncore.publishing.release_file import unpacked
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import Source, load_source
 from anoncore.release.release import Release
-from anoncore.sources import read_table
+from anoncore.sources import TableSource, read_table
 
 FORMAT = "anoncore session"
 VERSION = 1
 MOST_BYTES = 200 << 20
 MOST_UNPACKED = 2 << 30
+MOST_MANIFEST, MOST_RECIPE = 4 << 20, 16 << 20
+"""Bytes of the texts of a session: what reads them takes some thirty times as much memory."""
+MOST_PARTS = 100
+"""Tables, or releases that were made elsewhere, in one session."""
+MOST_OPENED = 12
+"""Tables of a release that was made elsewhere."""
 MOST_ROWS = 1_000_000
 MANIFEST = "session.json"
 OF_PEOPLE, ALONE = "people", "alone"
@@ -66,9 +72,12 @@ def opened_session(
                 raise DataError("The session file is packed in a way that this program never uses; save it anew.")
             if sum(one.file_size for one in members) > most_unpacked:
                 raise DataError("The session file would take more than 2 GB of memory; it cannot be opened here.")
-            manifest = json.loads(file.read(MANIFEST))
+            manifest = json.loads(_text(file, MANIFEST, MOST_MANIFEST))
             if manifest["format"] != FORMAT or manifest["version"] != VERSION:
                 raise DataError("The session file is of another version of the program; open it there.")
+            for part in ("tables", "opened"):
+                if len(manifest.get(part, ())) > MOST_PARTS:
+                    raise DataError(f"The session file has more than {MOST_PARTS} tables; it cannot be opened here.")
             yield file, manifest
     except AnonymizationError:
         raise
@@ -78,9 +87,16 @@ def opened_session(
         ) from None
 
 
+def _text(file: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """The content of a member that is a text. Raises DataError for one that is larger than any that is written."""
+    if file.getinfo(name).file_size > most:
+        raise DataError(f"The session file says more than {most >> 20} MB in '{name}'; it was changed by hand.")
+    return file.read(name)
+
+
 def saved_recipe(file: zipfile.ZipFile, name: str) -> Recipe:
     """A recipe in a session. Raises DataError where a hierarchy of it would be read from a file."""
-    recipe = Recipe.loads(file.read(name).decode())
+    recipe = Recipe.loads(_text(file, name, MOST_RECIPE).decode())
     if any(spec.levels is None for spec in recipe.hierarchies.values()):
         raise DataError("A hierarchy in the session file is not written out; the file was changed by hand.")
     return recipe
@@ -92,10 +108,17 @@ def require_few_rows(rows: int | None) -> None:
         raise DataError(f"The session file asks for a made-up table of more than {MOST_ROWS:,} rows.")
 
 
-def saved_tables(file: zipfile.ZipFile, number: int, about: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """The published tables of a release that was made elsewhere, by name, as a session holds them."""
+def saved_tables(
+    file: zipfile.ZipFile, number: int, about: Mapping[str, Any], read: Callable[..., TableSource] = read_table
+) -> dict[str, pd.DataFrame]:
+    """The published tables of a release that was made elsewhere, by name, as a session holds them.
+
+    `read` is what reads each of them. Raises DataError for more tables than any release has.
+    """
+    if len(about["tables"]) > MOST_OPENED:
+        raise DataError(f"The session file has a release of more than {MOST_OPENED} tables; it cannot be opened here.")
     return {
-        str(name): read_table(file.read(published_table(number, place)), "table.parquet", max_bytes=MOST_BYTES).frame
+        str(name): read(file.read(published_table(number, place)), "table.parquet", max_bytes=MOST_BYTES).frame
         for place, name in enumerate(about["tables"])
     }
 

@@ -40,6 +40,8 @@ from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import OTHERS, Microdata, Role
 
+MOST_PARTS = 64
+"""Parts of a key with dots between them: the reader of TOML takes as long as the square of their number."""
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
 FORMAT = 2
 """The format in which recipes are written; a recipe says in its first line which one it has."""
@@ -289,6 +291,9 @@ class Recipe:
         RecipeError
             Where the text is no TOML, or holds no recipe.
         """
+        keys = (part for line in text.split("\n") for part in line.partition("=")[0].split(","))
+        if any(key.count(".") >= MOST_PARTS for key in keys):
+            raise RecipeError(f"The recipe has a key of more than {MOST_PARTS} parts, which no recipe has.")
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits

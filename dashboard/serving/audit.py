@@ -25,8 +25,9 @@ from anoncore import DataError
 from dashboard.serving import counts, settings
 
 ONLY_OWNER = 0o600
-PLAIN_DIGEST = re.compile(r"[0-9a-f]{64}")
-"""A SHA-256 as text."""
+HEXADECIMAL = re.compile(r"[0-9a-f]+")
+DIGEST_DIGITS = 64
+"""Hexadecimal digits of a SHA-256."""
 _lock = threading.Lock()
 _logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ def keyed(digest: str) -> str:
 def _without_plain(value: Any) -> Any:
     """What is recorded, with each plain digest in it made with the key."""
     if isinstance(value, str):
-        return keyed(value) if PLAIN_DIGEST.fullmatch(value) else value
+        return HEXADECIMAL.sub(lambda found: keyed(found[0]) if len(found[0]) >= DIGEST_DIGITS else found[0], value)
     if isinstance(value, Mapping):
         return {name: _without_plain(item) for name, item in value.items()}
     return [_without_plain(item) for item in value] if isinstance(value, list | tuple) else value

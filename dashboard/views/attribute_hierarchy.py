@@ -21,7 +21,7 @@ from dashboard.charts.tables import hierarchy_levels
 from dashboard.editors import hierarchy as editor
 from dashboard.loaded_table import hierarchy_digest
 from dashboard.markdown import escaped
-from dashboard.serving import uploads
+from dashboard.serving import audit, uploads
 from dashboard.state import LoadedTable
 from dashboard.views import attribute_changes, ready_made_hierarchies
 from dashboard.views.ready_made_hierarchies import FORM_OF, TITLES
@@ -199,13 +199,16 @@ def _download(name: str, key: str, current: Hierarchy | None) -> None:
         content, problem = "", str(error)
     st.download_button(
         "Download as file",
-        content,
-        file_name=f"hierarchy-{re.sub(r'[^0-9A-Za-z]+', '-', name).strip('-').lower() or 'attribute'}.csv",
+        audit.taken_away(state.workspace().who, "hierarchy", lambda: content),
+        file_name=f"hierarchy-{re.sub(r'[^0-9A-Za-z]+', '-', name).strip('-').lower() or 'attribute'}"
+        "-not-for-publication.csv",
         mime="text/csv",
         key=f"download-hierarchy-{key}",
         disabled=bool(problem),
         on_click="ignore",
-        help=problem or "A line per value: the value, then its groups up to the top. *from a file* reads it back.",
+        help=escaped(problem)
+        or "A line per value: the value, then its groups up to the top. *from a file* reads it back. It holds every "
+        "value of the column, so keep it, and don't publish it.",
     )
 
 

@@ -20,7 +20,7 @@ from anoncore.sources.addresses import is_address, shown_address
 from dashboard import forms, large_runs, own_machine, routes, state
 from dashboard.large_runs import Sampled
 from dashboard.markdown import escaped
-from dashboard.serving import access
+from dashboard.serving import access, audit
 from dashboard.table_place import TablePlace, known_tables
 from dashboard.views import large_progress, parts
 from dashboard.views.parts import Tile
@@ -328,7 +328,7 @@ def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
     name = f"{large.source.stem}{'-not-for-publication' if recipe.holds_values_of else ''}.toml"
     place.download_button(  # type: ignore[attr-defined]
         "Recipe (TOML)",
-        data=text,
+        data=audit.taken_away(state.workspace().who, "recipe", lambda: text),
         file_name=name,
         mime="application/toml",
         key="large-recipe",

@@ -261,6 +261,31 @@ def test_a_run_gets_a_name_and_a_pin(visitor: Visitor) -> None:
 _KEPT: list[bytes] = []
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda about: about | {"x": [[]] * 1_500_000}, "says more than 4 MB in 'session.json'"),
+        (lambda about: about | {"tables": about["tables"] * 200}, "more than 100 tables"),
+        (lambda about: about | {"opened": [{"rows": "people", "tables": [*range(13)]}]}, "more than 12 tables"),
+    ],
+)
+def test_a_session_that_says_too_much_is_refused_before_it_is_read(
+    change: Callable[[dict[str, Any]], dict[str, Any]], sentence: str
+) -> None:
+    def changed(name: str, content: bytes) -> bytes:
+        return json.dumps(change(json.loads(content))).encode() if name == "session.json" else content
+
+    with pytest.raises(DataError, match=sentence):
+        _opened(_rewritten(_saved(), changed))
+
+
+def test_a_recipe_of_a_session_with_a_very_deep_key_is_refused() -> None:
+    deep = b"a." * 500_000 + b"a = 1\n"
+    content = _rewritten(_saved(), lambda name, old: deep + old if name == "tags.toml" else old)
+    with pytest.raises(AnonymizationError, match="a key of more than 64 parts"):
+        _opened(content)
+
+
 def _saved() -> bytes:
     if not _KEPT:
         _KEPT.append(session_file.save(_workspace()))

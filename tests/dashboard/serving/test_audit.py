@@ -66,6 +66,15 @@ def test_each_key_gives_other_digests_and_that_of_workspaces_does_without_one(
     assert len({plain, own, other}) == 3
 
 
+def test_a_digest_inside_a_text_is_keyed_too(path: Path) -> None:
+    digest = sha256(GUESSES[3].encode()).hexdigest()
+    run = SimpleNamespace(algorithm=None, opened=SimpleNamespace(digest=f"alone {digest}"), table=None)
+    audit.record("took away", "ann", **audit.of_run(run))
+    assert digest not in path.read_text("ascii")
+    (line,) = lines(path)
+    assert line["opened"] == f"alone {audit.keyed(digest)}"
+
+
 def test_what_is_no_digest_stays_as_it_is(path: Path) -> None:
     audit.record("ran", "ann", table="builtin:census", method={"name": "mondrian", "k": 5}, rows=3, share=0.5)
     (line,) = lines(path)
