@@ -13,6 +13,8 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
 
 BATCH_ROWS = 50_000
+LONGEST_CELL = 16 << 20
+"""Bytes of a cell."""
 
 
 def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
@@ -29,7 +31,7 @@ def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
 
 
 def sqlite_tables(path: Path) -> list[str]:
-    """The tables and views of an SQLite file. Raises DataError for a file that is none."""
+    """The tables of an SQLite file. Raises DataError for a file that is none."""
     try:
         with closing(_opened(path)) as database:
             return _known(database)
@@ -38,7 +40,10 @@ def sqlite_tables(path: Path) -> list[str]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    # A column can be computed by SQL of whoever made the file.
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
+    return database
 
 
 def _spool(database: sqlite3.Connection, table: str, target: Path) -> None:
@@ -65,7 +70,8 @@ def _type(database: sqlite3.Connection, table: str, column: str) -> pa.DataType:
 
 
 def _known(database: sqlite3.Connection) -> list[str]:
-    query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY 1"
+    """The tables; views are SQL of whoever made the file, which need never end."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
     return [str(row[0]) for row in database.execute(query)]
 
 

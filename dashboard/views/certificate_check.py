@@ -5,29 +5,37 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import streamlit as st
 
-from anoncore import AnonymizationError
+from anoncore import AnonymizationError, DataError
 from dashboard.board.opened import MOST_UNPACKED
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
 
+DAMAGE = (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
 
-def certified(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes, Mapping[str, bytes]]]:
-    """The certificates in zips, as a release is handed out: the name and text of each, and the files beside it."""
-    found: list[tuple[str, bytes, Mapping[str, bytes]]] = []
+
+def certified(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The zips that have a certificate, as a release is handed out: its name and the zip. Nothing is unpacked."""
+    found: list[tuple[str, bytes]] = []
     for _, content in files:
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                names = archive.namelist()
-                own = [name for name in names if name.endswith("-certificate.json")]
-                if len(own) == 1 and sum(one.file_size for one in archive.infolist()) <= MOST_UNPACKED:
-                    beside = {name: archive.read(name) for name in names if name != own[0]}
-                    found.append((own[0], archive.read(own[0]), beside))
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, ValueError):
-            continue
+        with suppress(*DAMAGE), zipfile.ZipFile(io.BytesIO(content)) as archive:
+            own = [name for name in archive.namelist() if name.endswith("-certificate.json")]
+            if len(own) == 1 and sum(one.file_size for one in archive.infolist()) <= MOST_UNPACKED:
+                found.append((own[0], content))
     return found
+
+
+def unpacked(name: str, content: bytes) -> tuple[bytes, dict[str, bytes]]:
+    """The text of a certificate and the files beside it. Raises DataError for a damaged zip."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            beside = {other: archive.read(other) for other in archive.namelist() if other != name}
+            return archive.read(name), beside
+    except DAMAGE:
+        raise DataError("The zip is damaged and cannot be read.") from None
 
 
 def draw(files: Sequence[tuple[str, bytes]], turn: int) -> None:
@@ -45,8 +53,9 @@ def draw(files: Sequence[tuple[str, bytes]], turn: int) -> None:
     if not st.button("Check the certificate", key=f"board-open-check-{turn}"):
         return
     given = [(key.name, key.getvalue()) for key in keys or ()]
-    for name, text, tables in certificates:
+    for name, content in certificates:
         try:
+            text, tables = unpacked(name, content)
             st.markdown(f"**{escaped(name)}**: {escaped(told(text, tables, given))}")
         except AnonymizationError as error:
             st.warning(escaped(str(error)))

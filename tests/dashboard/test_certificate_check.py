@@ -14,7 +14,7 @@ from anoncore.publishing.export import archive_bytes
 from anoncore.publishing.signing.released import changed_zip
 from anoncore.publishing.signing.signing_keys import new_keys
 from anoncore.requirements import KAnonymity
-from dashboard.views.certificate_check import certified, told
+from dashboard.views.certificate_check import certified, told, unpacked
 from tests.fuzz.honest import ROLES, Microdata, people
 
 NOBODY = "Nobody signed: whoever made the tables can have made this certificate."
@@ -27,8 +27,8 @@ def archive():
 
 
 def said(content, keys=()):
-    ((_, text, tables),) = certified([("people.zip", content)])
-    return told(text, tables, keys)
+    ((name, own),) = certified([("people.zip", content)])
+    return told(*unpacked(name, own), keys)
 
 
 def test_an_unsigned_certificate_says_what_it_proves(archive):

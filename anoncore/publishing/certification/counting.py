@@ -77,7 +77,10 @@ class Counted:
     def is_had_by_anybody(self, question: Question) -> bool:
         """Whether a person alone in a group would have what is asked, whatever their value is."""
         if question.attribute is None:
-            return all(check.holds(check.levels(Partition([0]), None)).all() for check in checks_of(question, {}))
+            return all(
+                check.holds(check.levels(Partition(np.zeros(1, dtype=np.int32)), None)).all()
+                for check in checks_of(question, {})
+            )
         name = question.attribute
         for _, scan in self._scans:
             if name in scan.values:

@@ -65,10 +65,10 @@ def _text(text: str) -> str:
 
 
 def _number(number: float) -> str:
-    if number.is_integer() and abs(number) < EXACT_WHOLE:
-        return str(int(number))
-    # A workbook has sixteen digits, which are not always enough for the next one to come out the same.
-    return repr(float(f"{float(f'{number:.16g}'):.15g}"))
+    if not (number.is_integer() and abs(number) < EXACT_WHOLE):
+        # A workbook has sixteen digits, which are not always enough for the next one to come out the same.
+        number = float(f"{float(f'{number:.16g}'):.15g}")
+    return str(int(number)) if number.is_integer() and abs(number) < EXACT_WHOLE else repr(number)
 
 
 def _decimal(number: Decimal) -> str:

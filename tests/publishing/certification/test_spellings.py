@@ -168,6 +168,21 @@ def test_progress_commands_no_terminal(capsys: pytest.CaptureFixture[str]) -> No
     assert "\x1b" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", [29.999999999999996, 3.0000000000000004, 0.1 + 0.2, 1e22, -0.0, 2.5, 1e-300])
+def test_the_text_of_a_number_is_the_text_of_its_text(number: float) -> None:
+    assert cell_text(cell_text(number)) == cell_text(number)
+
+
+def test_a_workbook_with_a_number_of_seventeen_digits_verifies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = pd.DataFrame({"age": [30] * 3, "pay": [29.999999999999996, 31.0, 35.5]})
+    roles = {"age": "quasi-identifier", "pay": "sensitive"}
+    release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(Microdata(people, roles))
+    code, said = Forgery(release, tmp_path, "excel").judged(capsys)
+    assert code == 0, said
+
+
 def test_apostrophes_take_time_as_they_are_many() -> None:
     assert cell_text("'" * 200_000 + "=x") == "=x"
     assert cell_text("'" * 200_000 + "x") == "'" * 200_000 + "x"
