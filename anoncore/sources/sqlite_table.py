@@ -13,8 +13,6 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
 
 BATCH_ROWS = 50_000
-LONGEST_CELL = 16 << 20
-"""Bytes of a cell."""
 
 
 def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
@@ -40,10 +38,7 @@ def sqlite_tables(path: Path) -> list[str]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    # A column can be computed by SQL of whoever made the file.
-    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
-    return database
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
 def _spool(database: sqlite3.Connection, table: str, target: Path) -> None:
