@@ -196,8 +196,12 @@ def test_certificates_hold_and_notice_a_moved_bound(method: str, numbers: Number
     files = release_files(release, "people", new_key())
     certificate = Certificate.loads(files.pop("people-certificate.json"))
     assert certificate.numbers == numbers
-    assert verify(certificate, files).holds
-    assert not [one for one in verify(certificate, files).findings if one.outcome == "fails"]
+    found = verify(certificate, files)
+    assert not found.of("fails")
+    # Slicing keeps k in its buckets, inside which the known columns of one table tell rows apart.
+    claimed = [one.sentence.partition(";")[0] for one in found.of("claimed")]
+    told = "k-anonymity (k = 4) holds only of the groups that join the tables"
+    assert claimed == ([told] if method == "slicing" else [])
     as_text = Certificate.loads(release_files(made, "people", new_key())["people-certificate.json"])
     if numbers == "bounds":
         assert [table.group_sizes for table in certificate.tables] == [table.group_sizes for table in as_text.tables]
