@@ -11,6 +11,8 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import quoted, value_text
 from anoncore.table.hierarchy import Hierarchy
 
+MOST_LEVELS = 1_000
+"""Generalizations of one value: a line of millions would take gigabytes."""
 QUOTED = re.compile(r'(^|[;,])"(?:[^"]++|"")*+"', re.MULTILINE)
 """A field in quotes, with the separator before it."""
 SPECIAL = frozenset(';,"\r\n\ufeff')
@@ -31,6 +33,8 @@ def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hiera
         raise DataError(f"{quoted(label)} is not UTF-8 text; save the hierarchy as CSV in UTF-8.") from None
     first = QUOTED.sub(r"\1", text).lstrip("\r\n").partition("\n")[0]
     separator = ";" if first.count(";") >= max(first.count(","), 1) else ","
+    if any(line.count(separator) > MOST_LEVELS for line in text.split("\n")):
+        raise DataError(f"{quoted(label)} has a line of more than {MOST_LEVELS} levels, which no hierarchy has.")
     try:
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if line]
     except csv.Error as error:

@@ -46,6 +46,7 @@ def test_values_may_hold_the_other_separator() -> None:
         (b"a,x,*\na,y,*\n", "'h.csv': The hierarchy lists the value 'a' twice"),
         (b"a,x,*\nb,*\n", "'h.csv': Every value of a hierarchy needs the same number"),
         (b"a,x,p,*\nb,x,q,*\n", "'h.csv': The hierarchy puts 'x' under both 'p' and 'q'"),
+        (b"a;" * 2_000, "'h.csv' has a line of more than 1000 levels"),
     ],
 )
 def test_what_is_no_hierarchy_is_refused_by_name(content: bytes, message: str) -> None:

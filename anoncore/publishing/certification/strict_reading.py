@@ -25,6 +25,7 @@ from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
 from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.sources.headers import require_few_columns
 from anoncore.sources.parquet import read_within, value_type
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
@@ -145,6 +146,7 @@ def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], fa
     header = header_of(content)
     if header is None:
         raise DataError(f"{where} is empty.")
+    require_few_columns(len(header), where.strip("'"))
     try:
         columns = text_columns(content, len(header))
     except pa.ArrowInvalid:

@@ -59,6 +59,7 @@ PARTS = (
 )
 """What a part of a workbook holds, by the begin of its name."""
 SHOWN = 60
+MOST_SHEETS = 1_000
 
 
 def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTable], list[str]]:
@@ -67,6 +68,8 @@ def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTabl
     titles = [unescape(title, {"&quot;": '"'}) for title in TITLE.findall(archive.read(BOOK).decode("utf-8"))]
     if not titles or len({title.casefold() for title in titles}) < len(titles):
         return [], ["has no sheet, or two of one title"]
+    if len(titles) > MOST_SHEETS:
+        return [], [f"has {len(titles):,} sheets, and no release has more than {MOST_SHEETS} tables"]
     expected, kinds = _expected(titles, archive.read(STYLES) if STYLES in parts else b"")
     faults = [f"holds the part '{part}'{_about(part)}, which no table has" for part in parts if part not in expected]
     if not faults and parts != list(expected):

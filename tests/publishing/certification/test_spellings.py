@@ -12,12 +12,15 @@ import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Mondrian
+from anoncore.base.errors import DataError
 from anoncore.cli.log import Log
 from anoncore.publishing.certification.claims import as_read
 from anoncore.publishing.certification.strict_parquet import parquet_fault
+from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.publishing.certification.forging import Forgery, restated
+from tests.security import bombs
 
 PEOPLE = pd.DataFrame({"age": [30] * 5 + [40] * 5, "disease": ["flu", "cold", "gout", "HIV", "mumps"] * 2})
 ROLES = {"age": "quasi-identifier", "disease": "sensitive"}
@@ -181,6 +184,14 @@ def test_a_workbook_with_a_number_of_seventeen_digits_verifies(
     release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(Microdata(people, roles))
     code, said = Forgery(release, tmp_path, "excel").judged(capsys)
     assert code == 0, said
+
+
+def test_more_columns_or_sheets_than_any_release_has_are_refused() -> None:
+    with pytest.raises(DataError, match="has 10,001 columns, and tables of at most 10,000 are read"):
+        read_strictly("wide.csv", bombs.wide(10_001))
+    sheets = "".join(f'<sheet name="s{number}" sheetId="{number}"/>' for number in range(1, 1_002))
+    book = bombs.workbook(xl__workbook=f"<workbook {bombs.SPACE}><sheets>{sheets}</sheets></workbook>")
+    assert "has 1,001 sheets" in read_strictly("book.xlsx", book).faults[-1]
 
 
 def test_apostrophes_take_time_as_they_are_many() -> None:
