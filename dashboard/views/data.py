@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from anoncore import AnonymizationError, datasets
+from anoncore import AnonymizationError, DataError, datasets
 from anoncore.base.texts import share_text, size_text
 from anoncore.recipes.source import load_source
 from anoncore.sources.table_files import DATABASES
@@ -175,7 +177,9 @@ def load_place(asked: TablePlace) -> None:
 
 def take_upload(file: Any, key: str, request: str, answered: object) -> None:
     """Read a file of the page's upload field; where it is a workbook of several sheets, ask first for one of them."""
-    sheets = _sheets(file.getvalue(), file.name, file.file_id)
+    sheets, problem = _sheets(file.getvalue(), file.name, file.file_id)
+    if problem:
+        attempt(partial(_refuse, problem), request, answered)
     sheet = None
     if len(sheets) > 1:
         sheet = _choose_sheet(sheets, key, file.name)
@@ -185,16 +189,26 @@ def take_upload(file: Any, key: str, request: str, answered: object) -> None:
         attempt(lambda: load_upload(file.getvalue(), file.name, sheet), request, answered)
 
 
-def _sheets(content: bytes, name: str, file_id: str) -> tuple[str, ...]:
-    """The sheets of an uploaded workbook, looked up once; none for other files, and where reading will fail."""
+def _sheets(content: bytes, name: str, file_id: str) -> tuple[tuple[str, ...], str]:
+    """The sheets of an uploaded workbook, looked up once; none for other files. Where they cannot be read, why: the
+    table would fail in the same way, after as long again.
+    """
     held = state.session("upload_sheets")
     if held is None or held[0] != file_id:
+        sheets: tuple[str, ...] = ()
+        problem = ""
         try:
-            held = (file_id, reading.sheets(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room))
-        except (AnonymizationError, MemoryError):
-            held = (file_id, ())
+            with suppress(MemoryError):
+                sheets = reading.sheets(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room)
+        except AnonymizationError as error:
+            problem = str(error)
+        held = (file_id, sheets, problem)
         state.set_session("upload_sheets", held)
-    return held[1]
+    return held[1], held[2]
+
+
+def _refuse(problem: str) -> None:
+    raise DataError(problem)
 
 
 def _choose_sheet(sheets: tuple[str, ...], key: str, name: str) -> str | None:

@@ -13,7 +13,7 @@ from anoncore import DataError, datasets
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from anoncore.table.summary import summarize
-from dashboard import session_file, state
+from dashboard import reading, session_file, state
 from dashboard.charts.tables import distribution
 from dashboard.views import takeaway
 from dashboard.views.data import profile_frame
@@ -83,6 +83,20 @@ def test_the_sheet_of_a_workbook_is_chosen(visitor: Visitor) -> None:
         shown = next(item.value for item in visitor.at.dataframe if "Distribution" in item.value)
         assert len(shown) == len(here.table.frame.columns)
         assert sum(shown["Distribution"].iloc[1]) == rows
+
+
+def test_a_workbook_whose_sheets_cannot_be_read_is_not_read_a_second_time(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_given: object, **_options: object) -> tuple[str, ...]:
+        raise DataError("Reading it takes more than 10 seconds.")
+
+    read: list[object] = []
+    monkeypatch.setattr(reading, "sheets", refuse)
+    monkeypatch.setattr(reading, "table", lambda *given, **_options: read.append(given))
+    visitor.upload("people.xlsx", _workbook())
+    assert visitor.errors == ["Reading it takes more than 10 seconds. The table below is still the one from before."]
+    assert read == []
 
 
 def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> None:
