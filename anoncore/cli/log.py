@@ -105,7 +105,7 @@ class Log:
             self._record(level, text)
         else:
             # What is told takes the place of a line of progress that is drawn; the next report draws it anew.
-            self.write(f"{self.drawn}anoncore: {_lines_of(text)}\n")
+            self.write(f"{self.drawn}anoncore: {_printable_lines(text)}\n")
 
     def _record(self, level: str, text: str | None = None, **more: Any) -> None:
         entry: dict[str, Any] = {
@@ -114,7 +114,7 @@ class Log:
             "level": level,
             "seconds": round(self.clock() - self._begun, 3),
         }
-        entry |= more if text is None else {"text": _lines_of(text), **more}
+        entry |= more if text is None else {"text": _printable_lines(text), **more}
         self.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
@@ -141,7 +141,7 @@ def log_of(arguments: argparse.Namespace, command: str) -> Iterator[Log]:
         _current.reset(kept)
 
 
-def _lines_of(text: str) -> str:
+def _printable_lines(text: str) -> str:
     """A text of some lines that commands no terminal: names in it may come from files that others wrote."""
     return "\n".join(map(printable, text.split("\n")))
 

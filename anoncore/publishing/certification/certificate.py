@@ -44,7 +44,10 @@ from anoncore.table.microdata import Microdata
 
 @checked_methods
 class Certificate(Entry):
-    """What a release is and what holds of it. All of it can be seen in the files, except the keyed hash of the input.
+    """What a release is and what holds of it.
+
+    One that was made here holds nothing that the files do not show, except the keyed hash of the input. Whoever writes
+    another one can put text into it, such as in the parameters of the method: read it before it is handed on.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ class Counts(Protocol):
     def levels_alone(self, question: Question) -> Sequence[Level]:
         """The levels of the groups of tables that readers need not join, where rows are told apart by known columns."""
 
-    def is_had_by_anybody(self, question: Question) -> bool:
+    def holds_for_anybody_alone(self, question: Question) -> bool:
         """Whether a person alone in a group would have what is asked, whatever their value is."""
 
     def texts(self, name: str) -> Collection[str] | None:
@@ -154,7 +154,7 @@ def _asks_for_something(certificate: Certificate, statement: Asked | Personal, c
     try:
         question = question_of(statement)
         is_hidden = hidden_reason(by_name(certificate.attributes), question)
-        return bool(is_hidden) or not counts.is_had_by_anybody(question)
+        return bool(is_hidden) or not counts.holds_for_anybody_alone(question)
     except AnonymizationError:
         return True  # which is found below
 
@@ -166,9 +166,11 @@ def _asked(certificate: Certificate, asked: Asked, counts: Counts, is_given: boo
         sentence = f"The certificate says '{label}', but describes {described}."
         yield Finding(label, "fails", sentence)
         return
-    described_of = getattr(question.requirement, "attribute", None)
-    if described_of not in (None, asked.attribute):
-        sentence = f"The certificate says that {label} is about '{asked.attribute}', but describes '{described_of}'."
+    described_attribute = getattr(question.requirement, "attribute", None)
+    if described_attribute not in (None, asked.attribute):
+        sentence = (
+            f"The certificate says that {label} is about '{asked.attribute}', but describes '{described_attribute}'."
+        )
         yield Finding(label, "fails", sentence)
         return
     reason = hidden_reason(by_name(certificate.attributes), question)

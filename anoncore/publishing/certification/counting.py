@@ -11,7 +11,13 @@ import numpy as np
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute, ClassesShown
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, told_apart, with_members
+from anoncore.publishing.certification.published_release import (
+    Level,
+    PublishedRelease,
+    known_columns,
+    told_apart,
+    with_members,
+)
 from anoncore.publishing.certification.published_rows import Rows, TableRows
 from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
 from anoncore.release.partition import Partition
@@ -66,15 +72,13 @@ class Counted:
             return []
         found = []
         for rows, (apart, _) in zip(self.tables, self._whole, strict=True):
-            names = rows[0].names if rows else []
-            role = {name: self.attributes[name].role for name in names if name != self.group}
-            known = [name for name in role if role[name] == "quasi-identifier"]
+            known = known_columns([*self.attributes.values()], rows[0].names if rows else [])
             if known and len(apart) == 1:
                 scan = scan_rows(rows, self.attributes, [question], known=[self.group, *known])
                 found += [replace(one, over=(self.group, *known)) for one in scan.of(question)]
         return found
 
-    def is_had_by_anybody(self, question: Question) -> bool:
+    def holds_for_anybody_alone(self, question: Question) -> bool:
         """Whether a person alone in a group would have what is asked, whatever their value is."""
         if question.attribute is None:
             return all(

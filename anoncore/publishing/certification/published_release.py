@@ -284,6 +284,12 @@ def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:
     return PublishedTable(table.name, columns)
 
 
+def known_columns(attributes: Sequence[Attribute], names: Sequence[str]) -> list[str]:
+    """Those of some columns by which readers who know them tell rows apart."""
+    known = {attribute.name for attribute in attributes if attribute.role == "quasi-identifier"}
+    return [name for name in names if name in known]
+
+
 def by_name(attributes: Sequence[Attribute]) -> dict[str, Attribute]:
     """Attributes by their name."""
     return {attribute.name: attribute for attribute in attributes}

@@ -21,7 +21,7 @@ from anoncore.publishing.certification.decided_columns import asked_classes, dec
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name, known_columns
 from anoncore.publishing.certification.published_rows import TableRows
 from anoncore.publishing.certification.published_texts import two_spellings
 from anoncore.publishing.certification.scan import Scan
@@ -427,22 +427,18 @@ def _spellings(certificate: Certificate, shown: Sequence[_Shown]) -> Iterator[Fi
     """
     attributes = by_name(certificate.attributes)
     for one in shown:
+        known = known_columns(certificate.attributes, one.written.names)
         for name, cells, values in zip(one.written.names, one.written.cells, one.written.values, strict=True):
             if name == certificate.linked_by:
                 continue
             fault = _spelling(one.written, name, cells, attributes[name])
-            if not fault and is_known(attributes[name]) and len(cells.texts) > len(values.texts):
+            if not fault and name in known and len(cells.texts) > len(values.texts):
                 pairs = np.unique(np.column_stack([values.codes, cells.codes]), axis=0)
                 place = int(np.argmax(np.diff(pairs[:, 0]) == 0))
                 first, second = (shown_cell(cells.texts[code])[1:-1] for code in pairs[place : place + 2, 1])
                 fault = f"{one.written.where}: {two_spellings(name, first, second)}"
             if fault:
                 yield Finding(f"cells of '{one.entry.name}'", "fails", fault)
-
-
-def is_known(attribute: Attribute) -> bool:
-    """Whether readers tell rows apart by a column."""
-    return attribute.role == "quasi-identifier"
 
 
 def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attribute) -> str:

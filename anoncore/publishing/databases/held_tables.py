@@ -65,7 +65,6 @@ class HeldTable:
         read = pq.read_table(self.file)
         for column in known:
             values = read.column(column).unique()
-            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
             twice = written_twice(values, distinct_texts(values))
             if twice is not None:
                 raise DataError(two_spellings(column, *twice))

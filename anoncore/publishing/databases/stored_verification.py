@@ -15,6 +15,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
+from anoncore.publishing.certification.published_release import known_columns
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.verification import (
     content_finding,
@@ -185,9 +186,8 @@ def _shown(
     """What the groups of the tables show of the statements."""
     if certificate.parts is None:
         try:
-            known = {one.name for one in certificate.attributes if one.role == "quasi-identifier"}
             tables = [
-                one.published(entry.name, known & {*entry.columns})
+                one.published(entry.name, known_columns(certificate.attributes, entry.columns))
                 for one, entry in zip(held, certificate.tables, strict=True)
             ]
         except DataError as error:

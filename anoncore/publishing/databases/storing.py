@@ -23,6 +23,7 @@ from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.part_digests import joined_digest
+from anoncore.publishing.certification.published_release import known_columns
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import table_findings
 from anoncore.publishing.databases.held_tables import HeldTable
@@ -139,8 +140,9 @@ def store(
                 }
             ).model_dump()
         )
-        known = [one.name for one in certificate.attributes if one.role == "quasi-identifier"]
-        shown = [one.published(table, {*known} & {*one.columns}) for table, one in held.items()]
+        shown = [
+            one.published(table, known_columns(certificate.attributes, one.columns)) for table, one in held.items()
+        ]
         wrong = next((one for one in table_findings(complete, shown) if one.outcome == "fails"), None)
         if wrong is not None:
             raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
