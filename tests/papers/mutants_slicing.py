@@ -315,7 +315,7 @@ MUTANTS = (
         "section 2": ("with the same", "and columns of several"),
     }),
     Broken("slicing", "columns by name", COLUMNS, columns_by_name, {
-        "section 4.1": ("with alpha = 1", "the sensitive column"),
+        "section 4.1": ("with alpha = 1", "the sensitive column", *MEDOIDS),
     }),
     Broken("slicing", "associations are 0", COLUMNS, association(lambda phi: 0 * phi), {
         "section 4.1": ("the mean-square",),

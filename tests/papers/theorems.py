@@ -256,7 +256,8 @@ def _columns(said: Statements) -> None:
         cost = {some: float(distance[:, list(some)].min(axis=1).sum()) for some in combinations(range(6), columns - 1)}
         clusters = [[known.index(name) for name in part] for part in parts if "occupation" not in part]
         own_cost = sum(min(distance[part, other].sum() for other in part) for part in clusters)
-        unswapped.append(len(clusters) == columns - 1 and own_cost <= min(cost.values()) + 1e-6)
+        is_whole = len(clusters) == columns - 1 and sorted(i for part in clusters for i in part) == list(range(6))
+        unswapped.append(is_whole and own_cost <= min(cost.values()) + 1e-6)
     said.add(
         "section 4.1",
         "the other columns are those of k-medoids: no choice of medoids is nearer to all attributes",
