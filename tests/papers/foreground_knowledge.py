@@ -136,7 +136,7 @@ def measured(found: ForegroundKnowledge, at_least: bool) -> dict[str, object]:
         "delta, largest set": max((one.mean_range for one in found.sets), default=np.nan),
         "learning error": float(found.error),
         "difference": _difference(found),
-        "recall alone": _alone(found),
+        "recall alone": _alone(found, at_least),
         "attribute sets": found.n_sets,
         "mining seconds": found.mining_seconds,
         "attack seconds": found.seconds,
@@ -144,10 +144,10 @@ def measured(found: ForegroundKnowledge, at_least: bool) -> dict[str, object]:
     }
 
 
-def _alone(found: ForegroundKnowledge) -> float:
+def _alone(found: ForegroundKnowledge, at_least: bool) -> float:
     """Share of the sensitive tuples that the shares of their own groups give away."""
     alone = found.own_without_attack[~np.isnan(found.own_without_attack)]
-    return float(lies_above(alone, 1 / found.r, ACCUMULATED).mean())
+    return float((reaches if at_least else lies_above)(alone, 1 / found.r, ACCUMULATED).mean())
 
 
 @contextmanager
