@@ -24,9 +24,11 @@ from anoncore.algorithms import Mondrian, RandomBuckets, Slicing
 from anoncore.algorithms.base import Algorithm, generalized_release
 from anoncore.algorithms.slicing.attribute_partition import partition_attributes
 from anoncore.datasets import table
+from anoncore.release.release import Release
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity
+from anoncore.table.domain import Kind
 from dashboard.reproduction import Plot
-from tests.papers import oracles
+from tests.papers import oracles, plain_classifiers
 from tests.papers.command import command
 from tests.papers.findings import Findings, curve, curves
 from tests.papers.slicing_statements import (
@@ -115,11 +117,26 @@ class Study:
                     "target": target,
                     "classifier": classifier,
                     "accuracy": float(found),
+                    "plain": plain_accuracy(release, target, classifier),
                     "original": found.baseline,
                     "majority": found.majority.accuracy,
                     "groups": release.fragments[0].partition.n_groups,
                     "seconds": seconds,
                 }
+
+
+def plain_accuracy(release: Release, target: str, classifier: str) -> float:
+    """What the oracle measures on the same groups and columns."""
+    data = release.data
+    columns = [fragment.attributes for fragment in release.fragments]
+    return plain_classifiers.accuracy(
+        data.frame,
+        release.fragments[0].partition.group,
+        columns if len(columns) > 1 else None,
+        target,
+        classifier,
+        {name: data.domain[name].values for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC},
+    )
 
 
 def methods(diversity: str, l: float, columns: int = 2, split: str = EVERY) -> dict[str, Algorithm]:
