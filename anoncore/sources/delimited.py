@@ -219,7 +219,7 @@ def read_delimited(
     if not batches:
         raise DataError(f"{shown(table)} holds column names but no rows; load a file with at least one row.")
     columns = pa.Table.from_batches(batches).columns
-    blank = [not any(text.strip() for text in column.unique().to_pylist()) for column in columns]
+    blank = [_is_blank(column) for column in columns]
     kept = columns_with_content(file.header, blank, notes)
     names = column_names([file.header[position] for position in kept], table, notes)
     notice_header(names, file, notes)
@@ -227,6 +227,11 @@ def read_delimited(
     frame = pd.DataFrame(typed_columns(names, [columns[position] for position in kept], notes, rules))
     note_empty_rows(empty_rows(frame), notes)
     return frame, "tsv" if file.separator == "\t" else "csv"
+
+
+def _is_blank(column: pa.ChunkedArray) -> bool:
+    """Whether no cell of a column holds more than spaces."""
+    return not column[0].as_py().strip() and not any(text.strip() for text in column.unique().to_pylist())
 
 
 def columns_with_content(header: list[str], blank: list[bool], notes: Notes) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -17,7 +18,16 @@ import pyarrow.compute as pc
 
 from anoncore.sources import numerals
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.numerals import DATE_ORDERS, Bools, DateFacts, DateOrder, NumberFacts, iso_dates, matches
+from anoncore.sources.numerals import (
+    DATE_ORDERS,
+    Bools,
+    DateFacts,
+    DateOrder,
+    NumberFacts,
+    all_match,
+    iso_dates,
+    matches,
+)
 
 # What pandas.read_csv takes as missing, without "None".
 MISSING = (
@@ -64,6 +74,12 @@ class ColumnType:
     order: DateOrder | None = None
 
 
+@lru_cache(maxsize=64)
+def as_texts(texts: tuple[str, ...]) -> pa.Array:
+    """The texts as an array, made once for all columns."""
+    return pa.array(texts, pa.large_string())
+
+
 class Evidence:
     """What the texts of one column show; texts are added in the order of the rows.
 
@@ -72,7 +88,7 @@ class Evidence:
 
     def __init__(self, rules: TextRules) -> None:
         self._rules = rules
-        self._special = pa.array([*MISSING, *rules.missing, *DOUBTFUL], pa.large_string())
+        self._special = as_texts((*MISSING, *rules.missing, *DOUBTFUL))
         self.trimmed = False
         """Whether a text had spaces around it."""
         self.special_rows: dict[str, int] = {}
@@ -126,16 +142,16 @@ class Evidence:
         """Take in texts that cannot mean missing; which ones are plain numbers, and which ones dates."""
         self.first = self.first or texts[0].as_py()
         self.rows += int(rows.sum())
-        self._booleans = self._booleans and bool(matches(texts, numerals.BOOLEAN).all())
+        self._booleans = self._booleans and all_match(texts, numerals.BOOLEAN)
         if self._codes is not None:
-            capitals = matches(texts, TWO_CAPITALS).all()
+            capitals = all_match(texts, TWO_CAPITALS)
             self._codes = self._codes | set(texts.to_pylist()) if capitals else None
         plain = self._plain
         common = None if plain is None else NumberFacts.of_common(texts, whole=plain.whole)
         numbers = dates = np.zeros(len(texts), dtype=np.bool_)
         if common is not None:
             numbers = ~numbers
-        elif plain is None and self._dates is not None and matches(texts, numerals.ISO_DATE).all():
+        elif plain is None and self._dates is not None and all_match(texts, numerals.ISO_DATE):
             dates = ~dates
         else:
             numbers, dates = _numbers_and_dates(texts)
@@ -147,7 +163,7 @@ class Evidence:
 
     def _add_numbers(self, texts: pa.Array, facts: NumberFacts | None, *, plain: bool) -> None:
         """Take in texts that are all numbers (`plain`) or not; `facts` are theirs, where they are known."""
-        self._infinite = self._infinite and facts is None and bool(matches(texts, numerals.INFINITE).all())
+        self._infinite = self._infinite and facts is None and all_match(texts, numerals.INFINITE)
         if facts is None and plain and (self._plain or self._grouped or self._decimal):
             facts = NumberFacts.of(texts)
         self._plain = self._plain.and_of(facts) if self._plain is not None and plain and facts is not None else None
@@ -163,7 +179,9 @@ class Evidence:
     def _grouped_with(self, texts: pa.Array, facts: NumberFacts | None) -> NumberFacts | None:
         """What the column shows with these texts, if its commas separate thousands; `facts` are those of plain ones."""
         assert self._grouped is not None
-        if not matches(texts, numerals.GROUPED).all():
+        if facts is not None and facts.is_short:
+            return self._grouped.and_of(facts)
+        if not all_match(texts, numerals.GROUPED):
             return None
         if facts is None:
             self._surely_grouped = self._surely_grouped or bool(matches(texts, numerals.SURELY_GROUPED).any())
@@ -175,20 +193,20 @@ class Evidence:
         assert self._decimal is not None
         if facts is not None and facts.whole:
             return self._decimal.and_of(facts)
-        if not matches(texts, numerals.DECIMAL_COMMA).all():
+        if not all_match(texts, numerals.DECIMAL_COMMA):
             return None
         return self._decimal.and_of(NumberFacts.of(numerals.with_point(texts)))
 
     def _add_dates(self, texts: pa.Array, *, iso: bool) -> None:
         self._dates = self._dates.and_of(DateFacts.of(texts)) if self._dates is not None and iso else None
-        self._other_dates = self._other_dates and bool(matches(texts, numerals.OTHER_DATE).all())
+        self._other_dates = self._other_dates and all_match(texts, numerals.OTHER_DATE)
         if not self._other_dates:
             self._ordered = {}
             return
-        self._dotted = self._dotted and bool(matches(texts, numerals.DOTTED_DATE).all())
+        self._dotted = self._dotted and all_match(texts, numerals.DOTTED_DATE)
         for order, facts in tuple(self._ordered.items()):
             written = iso_dates(texts, order)
-            found = facts.and_of(DateFacts.of(written)) if matches(written, numerals.ISO_DATE).all() else None
+            found = facts.and_of(DateFacts.of(written)) if all_match(written, numerals.ISO_DATE) else None
             if found is not None and found.exist:
                 self._ordered[order] = found
             else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -62,6 +64,22 @@ def matches(texts: pa.Array, pattern: str) -> Bools:
     return found
 
 
+def all_match(texts: pa.Array, pattern: str) -> bool:
+    """Whether every text matches the pattern.
+
+    The first text is asked by itself: most columns of other texts end there, and Arrow compiles the pattern every time.
+    """
+    if len(texts) and _compiled(pattern).search(texts[0].as_py()) is None:
+        return False
+    return len(texts) < 2 or bool(matches(texts, pattern).all())
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Arrow's $ is the end of the text, also after a line end.
+    return re.compile(pattern.replace("$", r"\Z"))
+
+
 def plain_numbers(texts: pa.Array) -> Bools:
     """Which texts are numbers written plainly: digits, a point, an exponent, or infinity."""
     found: Bools = matches(texts, FINITE) & ~matches(texts, PHONE) | matches(texts, INFINITE)
@@ -101,11 +119,11 @@ class NumberFacts:
     @classmethod
     def of_common(cls, texts: pa.Array, *, whole: bool) -> NumberFacts | None:
         """The facts of texts (n,) if all are written as most numbers are; `whole` says that all before were whole."""
-        if whole and matches(texts, COMMON_INTEGER).all():
+        if whole and all_match(texts, COMMON_INTEGER):
             low, high = _bounds(texts)
             return cls(low=min(low, 0), high=max(high, 0))
         # None of these whole numbers is too long for float64, so that their bounds say nothing more.
-        return cls(whole=False) if matches(texts, COMMON_FRACTION).all() else None
+        return cls(whole=False) if all_match(texts, COMMON_FRACTION) else None
 
     @classmethod
     def of(cls, texts: pa.Array) -> NumberFacts:
@@ -132,6 +150,11 @@ class NumberFacts:
             max(self.high, other.high),
             self.too_long or other.too_long,
         )
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all are whole numbers of three digits at most, which have no separator of thousands."""
+        return self.whole and self.leading_zero is None and not self.too_long and -1000 < self.low <= self.high < 1000
 
     def is_exact(self, *, as_float: bool) -> bool:
         """Whether the type, int64 or (`as_float`) float64, holds every whole number exactly."""

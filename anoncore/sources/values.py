@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.sources import numerals
-from anoncore.sources.inference import ColumnType, Evidence, TextRules, counted_rows
+from anoncore.sources.inference import ColumnType, Evidence, TextRules, as_texts, counted_rows
 from anoncore.sources.notes import Notes
 
 TRIED_ROWS, MOST_DISTINCT = 2_000, 0.8
@@ -37,18 +37,15 @@ class Distinct:
         """The distinct texts of n strings without nulls, in the order of their first row."""
         raw, codes = column.cast(pa.large_string()), None
         rows = np.ones(len(raw), dtype=np.int64)
-        if len(raw[:TRIED_ROWS].unique()) <= MOST_DISTINCT * min(len(raw), TRIED_ROWS):
-            encoded = raw.dictionary_encode()
+        top = raw[:TRIED_ROWS].dictionary_encode()
+        if len(top.dictionary) <= MOST_DISTINCT * len(top):
+            encoded = top if len(top) == len(raw) else raw.dictionary_encode()
             raw, codes = encoded.dictionary, encoded.indices.to_numpy().astype(np.intp)
             rows = np.bincount(codes, minlength=len(raw)).astype(np.int64)
         texts = pc.utf8_trim_whitespace(raw)
-        return cls(
-            texts=texts,
-            codes=codes,
-            rows=rows,
-            # An empty cell of spaces needs no mention.
-            trimmed=bool(pc.any(pc.and_(pc.not_equal(raw, texts), pc.not_equal(texts, ""))).as_py()),
-        )
+        # An empty cell of spaces needs no mention.
+        trimmed = not texts.equals(raw) and pc.any(pc.and_(pc.not_equal(raw, texts), pc.not_equal(texts, ""))).as_py()
+        return cls(texts, codes, rows, bool(trimmed))
 
     def show(self, evidence: Evidence) -> None:
         """Add these texts to the evidence of their column."""
@@ -68,7 +65,7 @@ def typed_column(name: str, column: pa.ChunkedArray, notes: Notes, rules: TextRu
     What is missing and which type fits is told in `Evidence.column_type`; the notes say what was decided.
     """
     # One chunk: encoding several copies the growing dictionary for each of them.
-    distinct = Distinct.of(pa.concat_arrays(column.cast(pa.large_string()).chunks))
+    distinct = Distinct.of(pa.concat_arrays(column.chunks))
     evidence = Evidence(rules)
     distinct.show(evidence)
     kind = evidence.column_type(name, notes)
@@ -84,7 +81,7 @@ def typed_values(distinct: Distinct, kind: ColumnType) -> tuple[pa.Array, int]:
 
     Raises ValueError for texts that do not fit the type.
     """
-    missing = np.asarray(pc.is_in(distinct.texts, pa.array(sorted(kind.missing), pa.large_string())))
+    missing = np.asarray(pc.is_in(distinct.texts, as_texts(tuple(sorted(kind.missing)))))
     values = _converted(distinct.texts.filter(pa.array(~missing)), kind)
     infinite = np.zeros(len(missing), dtype=np.bool_)
     infinite[~missing] = np.isinf(values.to_numpy(zero_copy_only=False)) if kind.kind == "fraction" else False

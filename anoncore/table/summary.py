@@ -67,15 +67,14 @@ def summarize(frame: Any) -> tuple[ColumnSummary, ...]:
 
 def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
     """The summary of one column."""
-    codes, uniques = pd.factorize(column, use_na_sentinel=True)
-    counts = np.bincount(codes[codes >= 0], minlength=len(uniques))
-    kind = _type(column)
-    ranged = kind in ("whole number", "number", "date") and len(uniques) > 0
-    values = pd.Series(uniques)
-    finite = _finite(values) if ranged else np.ones(len(uniques), dtype=np.bool_)
+    codes, values = pd.factorize(column.array, use_na_sentinel=True)
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    kind = _type(column) if len(values) else "empty"
+    ranged = kind in ("whole number", "number", "date") and len(values) > 0
+    finite = _finite(values) if ranged else np.ones(len(values), dtype=np.bool_)
     low = values[finite].min() if ranged and finite.any() else None
     high = values[finite].max() if ranged and finite.any() else None
-    if low is not None and len(uniques) > bins and _has_width(low, high):
+    if low is not None and len(values) > bins and _has_width(low, high):
         texts, amounts = _ranges(values[finite], counts[finite], kind, bins)
     else:
         texts, amounts = _most_frequent(values, counts, bins, in_order=ranged)
@@ -84,7 +83,7 @@ def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
         name=str(column.name),
         type=kind,
         n_rows=len(column),
-        n_distinct=len(uniques),
+        n_distinct=len(values),
         n_missing=int((codes < 0).sum()),
         lowest="" if low is None else _text(low, kind),
         highest="" if high is None else _text(high, kind),
@@ -92,13 +91,11 @@ def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
         top_count=int(counts[best]) if best >= 0 else 0,
         bin_texts=texts,
         bin_counts=amounts,
-        mean_length=float(values.astype("str").str.len().mean()) if kind == "text" and len(values) else 0.0,
+        mean_length=float(pd.Series(values).astype("str").str.len().mean()) if kind == "text" and len(values) else 0.0,
     )
 
 
 def _type(column: pd.Series[Any]) -> str:
-    if column.isna().all():
-        return "empty"
     if pd.api.types.is_bool_dtype(column.dtype):
         return "yes or no"
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -112,7 +109,7 @@ def _type(column: pd.Series[Any]) -> str:
     return "text"
 
 
-def _finite(values: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+def _finite(values: Any) -> npt.NDArray[np.bool_]:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return np.ones(len(values), dtype=np.bool_)
     return np.isfinite(values.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -126,7 +123,7 @@ def _has_width(low: Any, high: Any) -> bool:
 
 
 def _ranges(
-    values: pd.Series[Any], counts: npt.NDArray[np.int64], kind: str, bins: int
+    values: Any, counts: npt.NDArray[np.int64], kind: str, bins: int
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     if kind == "date":
         numbers = values.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(np.float64)
@@ -154,12 +151,12 @@ def _edge_text(low: float, high: float, kind: str) -> str:
 
 
 def _most_frequent(
-    values: pd.Series[Any], counts: npt.NDArray[np.int64], bins: int, in_order: bool
+    values: Any, counts: npt.NDArray[np.int64], bins: int, in_order: bool
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     chosen = np.argsort(-counts, kind="stable")[:bins]
     if in_order:
-        chosen = chosen[values.iloc[chosen].argsort().to_numpy()]
-    return tuple(value_text(values.iloc[i]) for i in chosen), tuple(int(counts[i]) for i in chosen)
+        chosen = chosen[values[chosen].argsort()]
+    return tuple(value_text(values[i]) for i in chosen), tuple(counts[chosen].tolist())
 
 
 def _text(value: Any, kind: str) -> str:
