@@ -7,14 +7,22 @@ few in all, and what each may take of the memory is counted while it is read; no
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from anoncore import DataError
 from anoncore.sources import TableSource
-from anoncore.sources.apart import WITH_SHEETS, Limits, read_table_apart, table_sheets_apart, usual_limits
+from anoncore.sources.apart import (
+    WITH_SHEETS,
+    Limits,
+    answer_apart,
+    read_table_apart,
+    table_sheets_apart,
+    usual_limits,
+)
 from dashboard import garbage
 from dashboard.serving import quotas, settings
 
@@ -79,10 +87,27 @@ def sheets(content: bytes, name: str, most_bytes: int, owner: str, make_room: Ma
         return table_sheets_apart(content, name, max_bytes=most_bytes, limits=limits)
 
 
+def answer(
+    function: str,
+    content: bytes,
+    name: str,
+    owner: str,
+    make_room: MakeRoom = None,
+    about: Mapping[str, Any] | None = None,
+    least: Limits | None = None,
+) -> Any:
+    """What a function ("module:name") answers about a visitor's file that is no table; errors are those of `table`.
+
+    It may take what a file of its size is worth, and `least` where that is more.
+    """
+    with turn(len(content), owner, make_room, least) as limits:
+        return answer_apart(function, content, name, about, limits)
+
+
 @contextmanager
-def turn(n_bytes: int, owner: str, make_room: MakeRoom) -> Iterator[Limits]:
+def turn(n_bytes: int, owner: str, make_room: MakeRoom, least: Limits | None = None) -> Iterator[Limits]:
     """What a file of so many bytes may take, kept for it inside this block; waits until it is its owner's turn."""
-    limits, key = usual_limits(n_bytes), object()
+    limits, key = usual_limits(n_bytes).or_more(least), object()
     has_quota = bool(settings.current().quotas.memory_megabytes)
     if has_quota and make_room is not None and quotas.free_for_tables() < LEAST_BYTES:
         make_room()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit import runtime
@@ -22,6 +22,7 @@ from anoncore import AnonymizationError, Hierarchy, Microdata, Role, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import asked as requirements_of
+from anoncore.sources.apart import Limits
 from anoncore.table.people import repeated_identifiers
 from dashboard import compute, reading
 from dashboard.board.bench import Bench
@@ -31,12 +32,17 @@ from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.serving import access, audit, quotas, settings
 from dashboard.workspace import MicrodataStore, Run, Workspace, Workspaces
 
+if TYPE_CHECKING:
+    from dashboard.session_file import Saved
+
 __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
 
 FIRST_TABLE = "census"
 URL_PARAMETER = "workspace"
 STEP_PARAMETER = "step"
 MOST_BUILTIN = 6
+SESSION = Limits(memory=3 << 30, processor=60.0, clock=600.0, result=1 << 20)
+"""What reading a saved session may take, however small its file: it may name built-in tables of many rows."""
 _ID = "_workspace"
 _LOST, _FOREIGN = "_workspace_lost", "_workspace_foreign"
 _HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
@@ -469,12 +475,7 @@ def open_session(content: bytes) -> int:
     """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
     from dashboard import session_file
 
-    access.require("upload")
-    here = workspace()
-    with reading.turn(len(content), workspace_id(), make_room):
-        saved = session_file.read(content, builtin_table, _microdata.get)
-    for table in saved.tables:
-        quotas.require_rows(len(table.frame), "A table of the session")
+    here, saved = workspace(), _saved(content)
     audit.record(
         "opened a session", here.who, tables=[audit.of_table(table) for table in saved.tables], runs=len(saved.runs)
     )
@@ -498,15 +499,36 @@ def _take_wishes(here: Workspace, wishes: Wishes | None) -> None:
 
 def read_session(content: bytes) -> tuple[Run, ...]:
     """The runs of a saved session, which stay outside this workspace. Raises DataError for a file that is none."""
+    return _saved(content).runs
+
+
+def _saved(content: bytes) -> Saved:
+    """A saved session; it is read apart first, and here if that takes no more than it may."""
     # What is published with is not needed by the first page, and takes half a second to import.
     from dashboard import session_file
 
     access.require("upload")
-    with reading.turn(len(content), workspace_id(), make_room):
-        saved = session_file.read(content, builtin_table, _microdata.get)
+    owner = workspace_id()
+    reading.answer("dashboard.state:tried_session", content, "The session", owner, make_room, least=SESSION)
+    with reading.turn(len(content), owner, make_room):
+        saved = session_file.read(content, _allowed_table, _microdata.get)
     for table in saved.tables:
         quotas.require_rows(len(table.frame), "A table of the session")
-    return saved.runs
+    return saved
+
+
+def tried_session(content: bytes) -> int:
+    """How many runs a saved session has; asked in a process of its own, which ends where that takes too much."""
+    from dashboard import session_file
+
+    return len(session_file.read(content, builtin_table, _microdata.get, is_trusted=True).runs)
+
+
+def _allowed_table(name: str, n_rows: int | None) -> LoadedTable:
+    """A built-in table of a session. Raises DataError where one of so many rows may not be loaded."""
+    if n_rows is not None:
+        quotas.require_rows(n_rows, "A table of the session")
+    return builtin_table(name, n_rows)
 
 
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -49,6 +49,18 @@ class Limits:
     processor: float
     clock: float
     result: int
+
+    def or_more(self, other: Limits | None) -> Limits:
+        """The larger of both, one by one, but no more than the memory that is free."""
+        if other is None:
+            return self
+        memory, result = (min(max(pair), free_memory()) for pair in zip(self.sizes, other.sizes, strict=True))
+        return Limits(memory, max(self.processor, other.processor), max(self.clock, other.clock), result)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of memory and of the result."""
+        return self.memory, self.result
 
 
 def usual_limits(n_bytes: int) -> Limits:
@@ -122,6 +134,43 @@ def table_sheets_apart(
     asked = {"asked": "sheets", "name": name, "max_bytes": max_bytes}
     with _running(content, name, asked, found) as (answer, _):
         return tuple(answer["sheets"])
+
+
+def answer_apart(
+    function: str, content: bytes, name: str, about: Mapping[str, Any] | None = None, limits: Limits | None = None
+) -> Any:
+    """What a function of this program answers about a file, called in a process that is ended where it takes too much.
+
+    Parameters
+    ----------
+    function : str
+        "module:name"; it is called with `content` and what is in `about`.
+    content, name : bytes and str
+        The file, and what messages call it.
+    about : mapping, optional
+        Further arguments, by name, as JSON has them.
+    limits : Limits, optional
+        What the process may take; by default what a file of that size is worth.
+
+    Returns
+    -------
+    object
+        The answer, as JSON has it.
+
+    Raises
+    ------
+    DataError
+        For what the function refuses with an AnonymizationError, and for a file that takes too much.
+
+    Examples
+    --------
+    >>> from anoncore.sources.apart import answer_apart
+    >>> answer_apart("anoncore.sources.reader:table_sheets", b"no workbook", "people.xlsx", {"name": "people.xlsx"})
+    []
+    """
+    asked = {"asked": "answer", "name": name, "function": function, "about": dict(about or {})}
+    with _running(content, name, asked, limits or usual_limits(len(content))) as (answer, _):
+        return answer["answer"]
 
 
 class _Watch:
@@ -205,17 +254,17 @@ def _running(content: bytes, name: str, asked: dict[str, Any], limits: Limits) -
     except DataError:
         raise
     except (ValueError, OSError, EOFError, KeyError, TypeError, pa.ArrowException):
-        raise DataError(_said(base_name(name), watch.reason)) from None
+        advice = "" if asked["asked"] == "answer" else "; take fewer rows or columns, or save it as Parquet"
+        raise DataError(_said(base_name(name), watch.reason, advice)) from None
     finally:
         watch.end()
         process.stdout.close()
 
 
-def _said(name: str, reason: str) -> str:
-    advice = "take fewer rows or columns, or save it as Parquet"
+def _said(name: str, reason: str, advice: str) -> str:
     if reason:
-        return f"Reading {shown(name)} takes {reason}, more than a file of its size should; {advice}."
-    return f"{shown(name)} ended the process that read it: it is damaged, or too large; {advice}."
+        return f"Reading {shown(name)} takes {reason}, more than a file of its size should{advice}."
+    return f"{shown(name)} ended the process that read it: it is damaged, or too large{advice}."
 
 
 def _answer(stream: IO[bytes]) -> dict[str, Any]:

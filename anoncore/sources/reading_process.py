@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import IO, Any
 
 import pyarrow as pa
@@ -32,6 +33,10 @@ def main(stdin: IO[bytes], stdout: IO[bytes]) -> None:
         memory.limit_process(int(limits["memory"]))
         if order["asked"] == "sheets":
             _say(stdout, {"sheets": table_sheets(content, name, max_bytes=order["max_bytes"])})
+            return
+        if order["asked"] == "answer":
+            module, _, function = order["function"].partition(":")
+            _say(stdout, {"answer": getattr(import_module(module), function)(content, **order["about"])})
             return
         source = read_table(content, name, sheet=order["sheet"], max_bytes=order["max_bytes"])
         del content

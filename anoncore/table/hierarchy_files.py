@@ -47,6 +47,11 @@ def read_hierarchy(source: str | Path | bytes, name: str | None = None) -> Hiera
         raise DataError(f"{quoted(label)}: {error}") from None
 
 
+def hierarchy_paths(content: bytes, name: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The paths of a hierarchy's values, as `Hierarchy` takes them. Parameters and errors are `read_hierarchy`'s."""
+    return list(read_hierarchy(content, name).paths.items())
+
+
 def hierarchy_text(hierarchy: Hierarchy) -> str:
     """The file that `read_hierarchy` reads back: a line per value with its groups, from level 1 to the top.
 

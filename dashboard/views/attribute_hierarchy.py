@@ -13,10 +13,10 @@ import streamlit as st
 from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Microdata, Role
 from anoncore.base.typed_values import Key, ValueMapping, value_key
 from anoncore.table.hierarchy_draft import HierarchyDraft
-from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
+from anoncore.table.hierarchy_files import hierarchy_text
 from anoncore.table.hierarchy_proposals import fitting_forms
 from anoncore.table.level_effects import level_effects
-from dashboard import compute, state
+from dashboard import compute, reading, state
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.editors import hierarchy as editor
 from dashboard.loaded_table import hierarchy_digest
@@ -255,7 +255,15 @@ def _file(key: str, table: LoadedTable, name: str) -> None:
     try:
         if file.size > MOST_FILE_BYTES:
             raise DataError(f"'{file.name}' is larger than 20 MB, the most that is taken for a hierarchy.")
-        attribute_changes.change(name, "hierarchies", read_hierarchy(file.getvalue(), file.name))
+        paths = reading.answer(
+            "anoncore.table.hierarchy_files:hierarchy_paths",
+            file.getvalue(),
+            file.name,
+            state.workspace_id(),
+            state.make_room,
+            {"name": file.name},
+        )
+        attribute_changes.change(name, "hierarchies", Hierarchy(paths))
         state.forms().pop(_place("draft", table, name), None)
     except AnonymizationError as error:
         attribute_changes.refuse(name, error)

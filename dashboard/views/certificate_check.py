@@ -1,41 +1,16 @@
-"""The certificate of a release that was made elsewhere: what its tables show of it, and by whose key it is signed."""
+"""Part of the board: the certificate of a release that was made elsewhere, checked apart from the server."""
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 import streamlit as st
 
-from anoncore import AnonymizationError, DataError
-from dashboard.board.opened import MOST_UNPACKED
+from anoncore import AnonymizationError
+from dashboard import reading, state
+from dashboard.certificates import certified
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
-
-DAMAGE = (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
-
-
-def certified(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """The zips that have a certificate, as a release is handed out: its name and the zip. Nothing is unpacked."""
-    found: list[tuple[str, bytes]] = []
-    for _, content in files:
-        with suppress(*DAMAGE), zipfile.ZipFile(io.BytesIO(content)) as archive:
-            own = [name for name in archive.namelist() if name.endswith("-certificate.json")]
-            if len(own) == 1 and sum(one.file_size for one in archive.infolist()) <= MOST_UNPACKED:
-                found.append((own[0], content))
-    return found
-
-
-def unpacked(name: str, content: bytes) -> tuple[bytes, dict[str, bytes]]:
-    """The text of a certificate and the files beside it. Raises DataError for a damaged zip."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            beside = {other: archive.read(other) for other in archive.namelist() if other != name}
-            return archive.read(name), beside
-    except DAMAGE:
-        raise DataError("The zip is damaged and cannot be read.") from None
 
 
 def draw(files: Sequence[tuple[str, bytes]], turn: int) -> None:
@@ -52,25 +27,13 @@ def draw(files: Sequence[tuple[str, bytes]], turn: int) -> None:
     )
     if not st.button("Check the certificate", key=f"board-open-check-{turn}"):
         return
-    given = [(key.name, key.getvalue()) for key in keys or ()]
+    given = {key.name: key.getvalue().decode(errors="replace") for key in keys or ()}
     for name, content in certificates:
+        about = {"name": name, "keys": given}
         try:
-            text, tables = unpacked(name, content)
-            st.markdown(f"**{escaped(name)}**: {escaped(told(text, tables, given))}")
+            found = reading.answer(
+                "dashboard.certificates:told_of_zip", content, name, state.workspace_id(), state.make_room, about
+            )
+            st.markdown(f"**{escaped(name)}**: {escaped(found)}")
         except AnonymizationError as error:
             st.warning(escaped(str(error)))
-
-
-def told(text: bytes, tables: Mapping[str, bytes], keys: Sequence[tuple[str, bytes]]) -> str:
-    """Who signed a certificate, and what the tables show of it, in two sentences.
-
-    Raises AnonymizationError for what is no certificate, no table or no key.
-    """
-    # Verification takes half a second to import, for which the first page must not wait.
-    from anoncore.publishing import Certificate, signed_by, verify
-    from anoncore.publishing.signing.signing_keys import public_key_of
-
-    signed = signed_by(text, [public_key_of(name, content) for name, content in keys])
-    found = verify(Certificate.loads(text), tables)
-    failing = [one.sentence for one in found.findings if one.outcome == "fails"]
-    return " ".join([f"{signed.sentence[0].upper()}{signed.sentence[1:]}.", found.state, *failing[:3]])

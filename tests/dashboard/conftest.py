@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +32,13 @@ def read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     def table_here(content: bytes, name: str, *, limits: object, **more: Any) -> TableSource:
         return read_table(content, name, **more)
 
+    def answer_here(function: str, content: bytes, name: str, about: Mapping[str, Any] | None, limits: object) -> Any:
+        module, _, called = function.partition(":")
+        return json.loads(json.dumps(getattr(import_module(module), called)(content, **about or {})))
+
     if not request.module.__name__.rpartition(".")[2].startswith(READ_APART):
         monkeypatch.setattr(reading, "read_table_apart", table_here)
+        monkeypatch.setattr(reading, "answer_apart", answer_here)
 
 
 class Visitor:

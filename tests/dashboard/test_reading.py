@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from anoncore import DataError
-from dashboard import reading
+from anoncore.algorithms import Anatomy
+from dashboard import reading, session_file, state
 from dashboard.serving import quotas
+from dashboard.workspace import MicrodataStore, Workspace
 
 MB = 1 << 20
 
@@ -77,3 +80,36 @@ def test_a_file_by_its_path_is_read_to_the_limit_only(tmp_path, monkeypatch: pyt
         reading.table_at(tmp_path / "b.csv", MB, "ann")
     with pytest.raises(DataError, match="cannot be opened"):
         reading.table_at(tmp_path / "c.csv", MB, "ann")
+
+
+def test_what_is_no_table_is_read_apart_as_well() -> None:
+    asked = "anoncore.table.hierarchy_files:hierarchy_paths"
+    found = reading.answer(asked, b"ulm;south;*\nkiel;north;*\n", "towns.csv", "ann", about={"name": "towns.csv"})
+    assert found == [["ulm", ["south", "*"]], ["kiel", ["north", "*"]]]
+    with pytest.raises(DataError, match=r"'towns\.csv' is empty"):
+        reading.answer(asked, b"", "towns.csv", "ann", about={"name": "towns.csv"})
+
+
+def test_a_saved_session_is_tried_apart_and_refused_where_it_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Workspace("one")
+    for rows in (600, 400):
+        made = state.builtin_table("census", rows)
+        here.load(made, made.suggested)
+        data = MicrodataStore().get(made, made.suggested)
+        here.add_run(Anatomy(l=2), Anatomy(l=2).anonymize(data), 0.5, made.suggested, made)
+    content = session_file.save(here)
+    assert reading.answer("dashboard.state:tried_session", content, "s.zip", "ann", least=state.SESSION) == 2
+    less = replace(state.SESSION, memory=100 * MB)
+    monkeypatch.setattr(reading, "usual_limits", lambda n_bytes: less)
+    with pytest.raises(DataError, match=r"Reading 's\.zip' takes more than 100 MB of memory"):
+        reading.answer("dashboard.state:tried_session", content, "s.zip", "ann")
+
+
+def test_built_in_tables_of_a_session_are_made_only_where_so_many_rows_may_be_loaded(monkeypatch) -> None:
+    def refused(n_rows: int, what: str) -> None:
+        raise DataError(f"{what} has {n_rows} rows")
+
+    monkeypatch.setattr(quotas, "require_rows", refused)
+    monkeypatch.setattr(state, "builtin_table", lambda *asked: pytest.fail("the table was made first"))
+    with pytest.raises(DataError, match="A table of the session has 7000 rows"):
+        state._allowed_table("census", 7_000)
