@@ -112,7 +112,7 @@ def _add_run(before: list[Run]) -> None:
     key = "board-add-run"
     if state.widget_value(key) not in by_id:
         state.set_widget_values({key: before[-1].id})
-    chosen = st.radio("Run", list(by_id), key=key, format_func=lambda one: names[one])
+    chosen = st.radio("Run", list(by_id), key=key, format_func=lambda one: escaped(names[one]))
     run = by_id[chosen]
     promised = "; ".join(one.label() for one in run.promises) or "nothing"
     st.caption(
@@ -246,7 +246,7 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     key = "board-publish-run"
     if state.widget_value(key) not in by_id:
         state.set_widget_values({key: current.id if current is not None and current.id in by_id else runs[0].id})
-    chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: names[one], horizontal=True)
+    chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: escaped(names[one]), horizontal=True)
     run: Run = by_id[chosen]
     st.caption(_published(run))
     if whose_rows.stands_open(run, "publish"):

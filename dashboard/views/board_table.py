@@ -197,7 +197,7 @@ def _whose(table: LoadedTable, identifiers: list[str]) -> str | None:
         [True, False],
         index=None,
         key=f"tags-{table.id}-unit-{name}",
-        format_func=lambda yes: f"Yes, count people by '{name}'" if yes else "No, every row is another person",
+        format_func=lambda yes: f"Yes, count people by '{escaped(name)}'" if yes else "No, every row is another person",
         horizontal=True,
     )
     if says_whose is False:

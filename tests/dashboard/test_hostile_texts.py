@@ -96,12 +96,19 @@ def hostile_visit() -> Visitor:
 
 @pytest.mark.slow
 def test_no_page_makes_more_than_text_of_a_hostile_table() -> None:
+    from dashboard import state
+
     untagged = Visitor().upload(FILE, hostile_table())
     seen = {"before a role": faults(untagged.at) | faults(untagged.open("attributes").at)}
     visitor = hostile_visit()
     for route in ROUTES:
         if route.name not in WITHOUT_TABLE:
             seen[route.title] = faults(visitor.open(route.title.lower()).at)
+    here = state._workspaces.get(visitor.workspace)
+    here.change_run(here.runs[0].id, label=HOSTILE["age"])
+    visitor.open("board").at.button(key="board-publish").click()
+    assert visitor.run().at.radio(key="board-publish-run").options
+    seen["Publish"] = faults(visitor.at)
     assert {page: found for page, found in seen.items() if found} == {}
 
 
