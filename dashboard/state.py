@@ -344,11 +344,11 @@ def current_wishes() -> Wishes:
     return found
 
 
-def wish(then: Wishes) -> None:
-    """Ask the board for something else, as a step that can be undone."""
+def wish(then: Wishes, control: str = "") -> None:
+    """Ask the board for something else, as a step that can be undone; quick steps of one control are one."""
     here = workspace()
     history: History = here.forms[_HISTORY]
-    history.step(replace(history.now, wishes=then))
+    history.step(replace(history.now, wishes=then), control)
     _reserve_colors(here, then)
 
 

@@ -20,16 +20,24 @@ from anoncore.search.candidates import axes, requirement, with_level
 from anoncore.table.microdata import Microdata
 
 Levels = Mapping[str, float]
-"""What is asked of every group, by axis: at least k people, no belief above 1/l, at most t from the table."""
+"""What is asked of every group, by axis: at least k people, no belief above 1/l, at most t from the table. With a c, l
+and c together ask for recursive (c, l)-diversity instead.
+"""
+USUAL_L = 2.0
+"""The l of recursive (c, l)-diversity where only a c is asked for: the second most frequent value counts."""
 
 
 def asked(levels: Levels, more: Sequence[Requirement], data: Microdata) -> tuple[Requirement, ...]:
-    """The requirements that levels of k, l and t stand for, and further ones.
+    """The requirements that levels of k, l, c and t stand for, and further ones.
 
-    l and t say something about sensitive attributes, so they stand for nothing where none is tagged.
+    l, c and t say something about sensitive attributes, so they stand for nothing where none is tagged.
     """
-    meant = [(axis, value) for axis, value in levels.items() if axis == "k" or data.sensitive]
-    return (*(requirement(axis, value, data) for axis, value in meant), *more)
+    meant = {axis: value for axis, value in levels.items() if axis == "k" or data.sensitive}
+    c, l = meant.pop("c", None), meant.get("l", USUAL_L)
+    found = [requirement(axis, value, data) for axis, value in meant.items() if c is None or axis != "l"]
+    if c is not None:
+        found.insert("k" in meant, RecursiveDiversity(c=c, l=int(l)))
+    return (*found, *more)
 
 
 def keeping(
@@ -63,6 +71,9 @@ def keeping(
         own = {axis: value for axis, value in levels.items() if axis in kind.model_fields}
         # And k in its buckets promises less: people are found by what is published of them, which slicing leaves exact.
         left = {*own, "k"} if kind is Slicing else {*own}
+        if "c" in levels:
+            # What is asked of l together with c is no parameter of a method, also where its own l is.
+            left -= {"l"}
         wanted = asked({axis: value for axis, value in levels.items() if axis not in left}, more, data)
         needs_some = bool(kind.model_fields["requirements"].get_default(call_default_factory=True))
         if needs_some and not wanted:

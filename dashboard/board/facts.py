@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ def _mark(run: Run, wanted: Requirement) -> Mark:
     is_read = run.algorithm is None
     state = "missed" if not worst.holds else "kept" if promised else "measured" if is_read else "met"
     said = worst.sentence if promised or is_read else f"{run.title} does not promise this. {worst.sentence}"
-    return Mark(symbol, state, _level(worst.reached), said, _level(wanted.threshold))
+    return Mark(symbol, state, _level(worst.reached, isinstance(wanted, TCloseness)), said, _level(wanted.threshold))
 
 
 def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
@@ -196,12 +197,22 @@ def _personal(run: Run, wanted: Requirement) -> Mark | None:
     )
 
 
-def _level(value: float) -> str:
-    """A level in as few digits as it needs; empty where it is infinite, as no number is enough then."""
+def _level(value: float, most: bool = False) -> str:
+    """A level in as few digits as it needs; empty where it is infinite, as no number is enough then.
+
+    `most`: it is the most that there is, so that it is never rounded down.
+    """
     if np.isinf(value):
         return ""
     nearest = round(value)
-    return f"{nearest:,}" if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)) else f"{value:.2f}"
+    if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)):
+        return f"{nearest:,}"
+    return upwards(value) if most else f"{value:.2f}"
+
+
+def upwards(value: float) -> str:
+    """A number with two decimals that is no smaller, for what is said to be the most."""
+    return f"{ceil(value * 100 - ACCUMULATED) / 100:.2f}"
 
 
 def quick(run: Run, secret: str | None) -> Facts:

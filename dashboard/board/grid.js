@@ -1,7 +1,8 @@
 // Draws the board: a table with a column per release and a row per question. All text is set as text, never as markup.
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 160;
-const HEIGHT = 44;
+const HEIGHT = 36;
+const SCALE_HEIGHT = 27;
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -27,7 +28,11 @@ function shape(tag, properties = {}, title = "") {
 }
 
 function picture(alt, ...children) {
-  const made = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": alt, class: "picture" });
+  return framed(alt, HEIGHT, children);
+}
+
+function framed(alt, height, children) {
+  const made = shape("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": alt, class: "picture" });
   made.append(...children.filter(Boolean));
   return made;
 }
@@ -102,7 +107,7 @@ function bars(cell, column, axis) {
 // One number beside what guessing or chance gets, with a bar from there, and its interval where it is estimated.
 function scale(cell, column, axis) {
   const at = (value) => 4 + (Math.min(Math.max(value, 0), axis.most) / axis.most) * (WIDTH - 8);
-  const y = 16;
+  const y = 9;
   const parts = [shape("line", { x1: 4, x2: WIDTH - 4, y1: y, y2: y, class: "axis" })];
   for (const [value, text] of cell.marks) {
     parts.push(shape("line", { x1: at(value), x2: at(value), y1: y - 8, y2: y + 8, class: "mark" }, text));
@@ -119,7 +124,9 @@ function scale(cell, column, axis) {
     }, "where the exact number lies with 95% confidence"));
   }
   parts.push(shape("circle", { cx: at(cell.value), cy: y, r: 5, fill: column.color, stroke: column.outline }));
-  return picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));
+  return framed(cell.alt, SCALE_HEIGHT, [
+    ...parts, label(0, axis.low, "start", SCALE_HEIGHT - 1), label(WIDTH, axis.high, "end", SCALE_HEIGHT - 1),
+  ]);
 }
 
 const PICTURES = { sizes, curve, bars, scale };
@@ -153,7 +160,7 @@ function cellOf(row, cell, column, people, send) {
       title: row.opens, onclick: () => send({ type: "open", row: row.id, column: column.id }), text: cell.text,
     }));
   }
-  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub }));
+  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: cell.sub }));
   if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people));
   return place;
 }
@@ -186,8 +193,9 @@ function draw(data, send) {
   }
   const body = element("tbody");
   for (const row of data.rows) {
-    const line = element("tr", {}, element("th", { scope: "row", class: "question" },
-      element("span", { class: "label", text: row.label }), element("span", { class: "help", text: row.help })));
+    const line = element("tr", {}, element("th", { scope: "row", class: "question", title: row.meaning },
+      element("span", { class: "label", text: row.label }), element("span", { class: "help", text: row.help }),
+      element("span", { class: "hidden", text: row.meaning })));
     row.cells.forEach((cell, place) => line.append(cellOf(row, cell, data.columns[place], data.people, send)));
     if (data.canAdd) line.append(element("td", { class: "empty" }));
     body.append(line);

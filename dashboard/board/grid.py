@@ -13,7 +13,7 @@ import streamlit as st
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark
+from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark, upwards
 from dashboard.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
@@ -24,24 +24,40 @@ LOPSIDED = 1.5
 """How many times farther to one side an interval may reach and still be told as a number with a margin."""
 SHARE_ENDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Where the scale of shares of people may end: the first that has room for all columns, so that small ones differ."""
-ROWS: Mapping[str, tuple[str, str]] = {
-    "promise": ("Promise", "What you ask for, and whether this release keeps it."),
-    "hides": ("Hides among", "Bars: {people} by the size of their group; dashed: your k. Larger groups are safer."),
+ROWS: Mapping[str, tuple[str, str, str]] = {
+    "promise": ("Promise", "what you ask for", "What you ask for, and whether this release keeps it."),
+    "hides": (
+        "Hides among",
+        "{people} by size of group",
+        "Bars: {people} by the size of their group; dashed: your k. Larger groups are safer.",
+    ),
     "distance": (
         "Distance",
-        "How far the secrets of a group are from those of the whole table: 0 is alike, 1 as far as can be; dashed: "
-        "your t. Less is safer.",
+        "of groups from the table",
+        "How far the secrets of a group are from those of the whole table (earth mover's distance): 0 is alike, 1 as "
+        "far as can be; dashed: your t. Less is safer.",
     ),
-    "given": ("Given away", ""),
+    "given": (
+        "Given away",
+        "believed above 1/{r}, beside chance",
+        "{People} whose true secret a reader comes to believe with more than 1/{r}, who learns from all groups "
+        "together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled secrets. Less "
+        "is safer.",
+    ),
     "lost": (
         "Lost",
+        "pairs of values read wrongly",
         "Share of the table's pairs of values, such as age with job, that a reader gets wrong. Less is better.",
     ),
-    "predictable": ("Still useful", ""),
+    "predictable": (
+        "Still useful",
+        "for predicting {target}",
+        "Score (F-measure) of a model that learns from the release and predicts {target}; lines: guessing, original "
+        "table. More is better.",
+    ),
 }
-"""The questions of the board in their order, with what they mean: what protects, what an adversary gets, what it costs.
-
-`{people}` is what the rows of the table may be called.
+"""The questions of the board in their order, with what they mean, shortly and at length: what protects, what an
+adversary gets, what it costs. `{people}` is what the rows of the table may be called.
 """
 OPENS = {
     "promise": "Opens the page Privacy.",
@@ -240,24 +256,16 @@ def _and(words: Sequence[str]) -> str:
 
 
 def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
-    label, help = ROWS[name]
+    label, *texts = ROWS[name]
+    words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r, "target": asked.target}
+    help, meaning = (text.format(**words) for text in texts)
     kinds = {"hides": "sizes", "distance": "curve", "lost": "bars", "predictable": "scale", "given": "scale"}
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
-    if name == "given":
-        help = (
-            f"{asked.people.capitalize()} whose true secret a reader comes to believe with more than 1/{asked.r}, who "
-            "learns from all groups together; l looks at one group alone. Bar: what lies above chance, the same attack "
-            "on shuffled secrets. Less is safer."
-        )
-    if name == "predictable":
-        help = (
-            f"Score (F-measure) of a model that learns from the release and predicts {asked.target}; lines: guessing, "
-            "original table. More is better."
-        )
     return {
         "id": name,
         "label": label,
-        "help": help.format(people=asked.people),
+        "help": help,
+        "meaning": meaning,
         "kind": kinds.get(name, ""),
         "opens": OPENS[name],
         "axis": _axis(name, columns, known, asked),
@@ -386,14 +394,14 @@ def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     # A bucket hides which of its secrets is a person's, and not which row.
     whom = "secrets" if word == BUCKET else asked.people
     text = f"{quick['smallest']:,} or more {whom}"
-    sub = f"half of the {asked.people} among {quick['median']:,} or more; {quick['groups']:,} {words}"
+    sub = f"half among {quick['median']:,} or more; {quick['groups']:,} {words}"
     return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
 
 
 def _distance_cell(distance: Facts) -> Cell:
     if "why" in distance:
         return {"state": "failed", "why": distance["why"]}
-    text, sub = f"{distance['largest']:.2f}", f"at most; {distance['mean']:.2f} on average"
+    text, sub = upwards(distance["largest"]), f"at most; {distance['mean']:.2f} on average"
     return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text} {sub}"}
 
 

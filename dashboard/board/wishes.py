@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +20,7 @@ from dashboard.palette import STYLES
 MOST_COLUMNS = len(STYLES)
 """So that every column has a colour of its own."""
 MOST_STEPS = 100
+TOGETHER = 1.5
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "optimal-recoding", "local-recoding", "vertical-fragmentation")
 METHODS_WITHOUT_L = ("mondrian", "stack-and-deal", "incognito", "vertical-fragmentation")
@@ -29,6 +31,8 @@ FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
 LEAST_L = 2
 MOST_R = 10
 LARGEST_LEVEL = 1_000_000
+AXES = ("k", "l", "c", "t")
+"""What is asked of everybody by a level, in the order in which it is told."""
 COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
 
 
@@ -82,7 +86,7 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Wishes:
-    """All that is asked: levels of k, l and t (those that are left out are not asked for), further requirements, the
+    """All that is asked: levels of k, l, c and t (those that are left out are not asked for), further requirements, the
     share of the people that may be left out, the columns, and the adversary.
 
     A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
@@ -100,13 +104,11 @@ class Wishes:
     hidden: tuple[str, ...] = ()
 
     def with_level(self, axis: str, value: float | None) -> Wishes:
-        """The wishes with another level of k, l or t; None asks for none."""
+        """The wishes with another level of k, l, c or t; None asks for none."""
         levels = {name: kept for name, kept in self.levels.items() if name != axis}
         if value is not None:
             levels[axis] = value
-        return replace(
-            self, levels=MappingProxyType({name: levels[name] for name in ("k", "l", "t") if name in levels})
-        )
+        return replace(self, levels=MappingProxyType({name: levels[name] for name in AXES if name in levels}))
 
     def with_column(
         self,
@@ -231,7 +233,7 @@ def from_plain(values: Mapping[str, Any], runs: Sequence[str], opened: Sequence[
     if len({one.id for one in found.columns}) < len(found.columns) or len(found.columns) > MOST_COLUMNS:
         raise ValueError
     for axis, level in values["levels"].items():
-        if axis not in ("k", "l", "t") or isinstance(level, bool) or not 0 <= level <= LARGEST_LEVEL:
+        if axis not in AXES or isinstance(level, bool) or not 0 <= level <= LARGEST_LEVEL:
             raise ValueError
         found = found.with_level(axis, level)
     return found
@@ -272,6 +274,9 @@ class History:
 
     A step holds whatever it was given, so tags of the table can be steps as well. Every step has a `number`, which no
     other step ever gets, also after it was taken back; `made` is the last number that was given.
+
+    Steps of one control that follow each other within `TOGETHER` seconds are one step, as of a slider that is dragged
+    or moved by keys.
     """
 
     now: Any
@@ -279,10 +284,18 @@ class History:
     made: int = 0
     past: list[tuple[int, Any]] = field(default_factory=list)
     future: list[tuple[int, Any]] = field(default_factory=list)
+    control: str = ""
+    at: float = 0.0
 
-    def step(self, then: Any) -> None:
-        """Take a step; what was undone before is gone."""
+    def step(self, then: Any, control: str = "") -> None:
+        """Take a step, by a control where it may be one of several together; what was undone before is gone."""
         if then == self.now:
+            return
+        now, before = monotonic(), self.control
+        is_more = bool(control) and control == before and not self.future and now - self.at < TOGETHER
+        self.control, self.at = control, now
+        if is_more:
+            self.now = then
             return
         self.past.append((self.number, self.now))
         del self.past[:-MOST_STEPS]
@@ -292,12 +305,14 @@ class History:
 
     def undo(self) -> None:
         """Go a step back, where there is one."""
+        self.control = ""
         if self.past:
             self.future.append((self.number, self.now))
             self.number, self.now = self.past.pop()
 
     def redo(self) -> None:
         """Go a step forward again, where one was undone."""
+        self.control = ""
         if self.future:
             self.past.append((self.number, self.now))
             self.number, self.now = self.future.pop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -16,10 +16,12 @@ from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.keeping import keeping
 from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped, unreleased
+from dashboard.board.answer import Answer, answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.opened import Opened
+from dashboard.board.wishes import LARGEST_LEVEL as MOST
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.state import Run
@@ -34,8 +36,14 @@ POLL = 0.4
 OFF = "off"
 K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
 L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
+C_STEPS = (0.5, 1, 1.5, 2, 3, 4, 5, 8, 10)
 T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
 R_STEPS = tuple(range(2, 11))
+RECURSIVE = (
+    "Recursive (c,l)-diversity: the most frequent value of a group is less than c times as frequent as all from the "
+    "l-th most frequent on. A c here takes the place of the bound by 1/l."
+)
+CLOSE = "t-closeness: earth mover's distance of every group from the table, 0 is as in the table, 1 as far as can be."
 MADE_BEFORE = "own promises"
 RUN_GONE = "The run that stood here was removed. Remove the column, or choose a method for it."
 OTHER_TABLE = (
@@ -54,13 +62,6 @@ PAGES = {
 
 def render() -> None:
     """Draw the page."""
-    with st.container(horizontal=True, vertical_alignment="center", key="board-title"):
-        st.title("anoncore", anchor=False, width="content")
-        st.markdown(
-            "What a release of a table protects, what an adversary still gets, and what it costs: several methods side "
-            "by side, under the same promise.",
-            width="stretch",
-        )
     try:
         data = state.microdata()
         data.require_quasi_identifiers()
@@ -71,20 +72,42 @@ def render() -> None:
     wishes = state.wishes(data)
     board_table.header(data)
     whose_rows.ask(data)
+    place = st.container(key="board-answer")
     _promises(wishes, data)
     wishes = state.wishes(data)
     shown, bench, version = _columns(wishes, data)
-    _as_it_is(data)
     asked = Asked(
         wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden, data.people_word
     )
+    with place:
+        _answer(answer(shown, asked, data.left_out))
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
+    _as_it_is(data)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
     if bench is not None and (bench.is_busy or bench.version != version):
         _watch(bench, version, bench.doing)
     dialogs.render(data, wishes, bench)
     board_map.render(shown, bench, wishes, data)
+
+
+def _answer(found: Answer) -> None:
+    """Which release to publish and why, or what stands in the way, with the way to publish it."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"board-answer-{found.tone}"):
+        title = f" **{escaped(found.title)}**" if found.title else ""
+        space = " " if found.end.startswith(" ") else ""
+        with st.container(width="stretch", gap=None):
+            st.markdown(f"{escaped(found.begin)}{title}{space}{escaped(found.end)}")
+            if found.more:
+                st.caption(escaped(" ".join(found.more)))
+        st.button(
+            "Publish …",
+            key="board-publish",
+            type="primary",
+            on_click=dialogs.publish,
+            args=(found.column,),
+            help="What a release holds, what does not hold, and the files to take away.",
+        )
 
 
 def _as_it_is(data: Microdata) -> None:
@@ -100,54 +123,91 @@ def _as_it_is(data: Microdata) -> None:
 
 def _promises(wishes: Wishes, data: Microdata) -> None:
     """The levels that everybody is asked for, and the adversary."""
-    widths = [3, 3, 3, 4] if data.sensitive else [3, 9]
     with st.container(key="promises"):
-        places = st.columns(widths, vertical_alignment="bottom")
-        with places[0]:
-            _level(
-                "k",
-                f"k: {data.people_word} in every group at least",
-                K_STEPS,
-                wishes,
-                f"k = 10: {'no row' if data.people_word == 'rows' else 'nobody'} hides among fewer than 9 others.",
-            )
-        if not data.sensitive:
-            with places[1]:
-                dialogs.more_promises(wishes, data)
-            return
-        with places[1]:
-            _level(
-                "l",
-                "l: in a group, no belief above 1/l",
-                L_STEPS,
-                wishes,
-                "l = 3: in no group has one value more than a third.",
-            )
-        with places[2]:
-            _level(
-                "t",
-                "t: distance of every group at most t",
-                T_STEPS,
-                wishes,
-                "t-closeness: earth mover's distance, 0 is as in the table, 1 as far as can be.",
-            )
-        with places[3], st.container(horizontal=True, vertical_alignment="bottom"):
+        places = st.columns([3, 3, 3, 3, 4] if data.sensitive else [3, 13], vertical_alignment="bottom")
+        for level, place in zip(_levels(wishes, data), places[:-1], strict=True):
+            with place:
+                _level(level, wishes)
+        with places[-1], st.container(horizontal=True, vertical_alignment="bottom"):
             dialogs.more_promises(wishes, data)
-            dialogs.adversary(wishes, data)
+            if data.sensitive:
+                dialogs.adversary(wishes, data)
 
 
-def _level(axis: str, label: str, steps: Sequence[float], wishes: Wishes, help: str) -> None:
-    """A slider for one level; the step `off` asks for nothing."""
-    held = wishes.levels.get(axis)
-    options = [OFF, *sorted({*steps, *([held] if held is not None else [])})]
-    key = f"board-{axis}"
-    state.let_widget_show(key, OFF if held is None else held, options)
+def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
+    """The controls of the promise: k alone where nothing is secret."""
+    nobody = "no row" if data.people_word == "rows" else "nobody"
+    told = f"k = 10: {nobody} hides among fewer than 9 others."
+    k = Level("k", f"k: {data.people_word} per group", told, K_STEPS, (1.0, MOST), 1.0)
+    if not data.sensitive:
+        return [k]
+    name, share = most_frequent(data)
+    possible = [step for step in L_STEPS if step <= 1 / share]
+    label = "l: of (c,l)" if "c" in wishes.levels else "l: no belief above 1/l"
+    told = (
+        f"l = 3: in no group has one value more than a third. Nothing above {1 / share:.3g} is possible here, as one "
+        f"value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}. With a c it is the l of "
+        "recursive (c,l)-diversity instead."
+    )
+    return [
+        k,
+        Level("l", label, told, possible, (1.0, MOST), 1.0),
+        Level("c", "c: recursive (c,l)", RECURSIVE, C_STEPS, (0.1, MOST), 0.5),
+        Level("t", "t: distance of a group", CLOSE, T_STEPS, (0.0, 1.0), 0.05),
+    ]
 
-    def change() -> None:
+
+@dataclass(frozen=True)
+class Level:
+    """One control of the promise: its letter, its words, the steps of its slider, and what may be typed."""
+
+    axis: str
+    label: str
+    help: str
+    steps: Sequence[float]
+    typed: tuple[float, float]
+    by: float
+
+
+def _level(level: Level, wishes: Wishes) -> None:
+    """A slider and a field for one level; the step `off`, and an empty field, ask for nothing."""
+    axis, held = level.axis, wishes.levels.get(level.axis)
+    is_whole = axis == "k"
+    options = [OFF, *sorted({*level.steps, *([held] if held is not None else [])})]
+    slider, field = f"board-{axis}", f"board-{axis}-typed"
+    state.let_widget_show(slider, OFF if held is None else held, options)
+    typed = None if held is None else int(held) if is_whole else float(held)
+    state.let_widget_show(field, typed)
+
+    def change(key: str) -> None:
         value = state.widget_value(key)
-        state.wish(state.current_wishes().with_level(axis, None if value == OFF else value))
+        state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
 
-    st.select_slider(label, options, key=key, on_change=change, help=help, format_func=lambda one: f"{axis} {one}")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):
+        st.select_slider(
+            level.label,
+            options,
+            key=slider,
+            on_change=change,
+            args=(slider,),
+            help=level.help,
+            format_func=lambda one: OFF if one == OFF else f"{one:g}",
+            width="stretch",
+        )
+        kind: Any = int if is_whole else float
+        st.number_input(
+            f"{axis}, typed",
+            *map(kind, level.typed),
+            None,
+            key=field,
+            step=kind(level.by),
+            format="%d" if is_whole else "%g",
+            on_change=change,
+            args=(field,),
+            placeholder=OFF,
+            label_visibility="collapsed",
+            width=64,
+        )
 
 
 def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None, int]:

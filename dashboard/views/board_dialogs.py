@@ -28,7 +28,7 @@ OPENED = (
 )
 LEFT_OUT_STEPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Percentages of the people that may be left out, to choose from."""
-_DIALOG = "board_dialog"
+_DIALOG, _RELEASE = "board_dialog", "board-publish-run"
 
 
 def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
@@ -39,7 +39,7 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
     if asked[0] == "open":
         _open(str(asked[1]), str(asked[2]), wishes, bench)
     elif asked[0] == "publish":
-        _publish(wishes, bench)
+        _publish(str(asked[1]), bench)
     elif asked[0] == "add":
         _add(data, wishes)
     else:
@@ -50,6 +50,13 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
             _opened(column, bench)
         else:
             _method(data, wishes, column)
+
+
+def publish(column_id: str) -> None:
+    """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
+    state.set_live()
+    state.set_widget_values({_RELEASE: None})
+    state.set_session(_DIALOG, ("publish", column_id))
 
 
 def _close() -> None:
@@ -229,7 +236,7 @@ def decided(kind: type[Algorithm], levels: Levels) -> frozenset[str]:
 
 
 @st.dialog("Publish a release", width="large", on_dismiss=_close)
-def _publish(wishes: Wishes, bench: Bench | None) -> None:
+def _publish(column_id: str, bench: Bench | None) -> None:
     """One dialog: what is published, what holds, what does not, and the files."""
     # Files and reports take half a second to import, for which the first page must not wait.
     from dashboard.views import export, takeaway
@@ -241,12 +248,13 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
             routes.link("export", "Publish a release that was made before")
         _wait_for_runs()
         return
-    by_id, names = {run.id: run for run in runs}, run_names(runs)
-    current = state.current_run()
-    key = "board-publish-run"
-    if state.widget_value(key) not in by_id:
-        state.set_widget_values({key: current.id if current is not None and current.id in by_id else runs[0].id})
-    chosen = st.radio("Release", list(by_id), key=key, format_func=lambda one: escaped(names[one]), horizontal=True)
+    by_id = {run.id: run for run in runs}
+    names = {id: escaped(name) for id, name in run_names(runs).items()}
+    if state.widget_value(_RELEASE) not in by_id:
+        state.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
+    chosen = st.radio(
+        "Release", list(by_id), key=_RELEASE, format_func=lambda one: escaped(names[one]), horizontal=True
+    )
     run: Run = by_id[chosen]
     st.caption(_published(run))
     if whose_rows.stands_open(run, "publish"):
@@ -262,6 +270,13 @@ def _publish(wishes: Wishes, bench: Bench | None) -> None:
     takeaway.render(run, export.downloads(run))
     state.select_run(run.id)
     routes.link("export", "See the tables as they are published")
+
+
+def _first_to_publish(runs: list[Run], column_id: str) -> Run:
+    """The release of a column, else the one that is looked at, else the first."""
+    current = state.current_run()
+    looked_at = [run for run in runs if current is not None and run.id == current.id]
+    return [*(run for run in runs if run.column == column_id), *looked_at, *runs][0]
 
 
 @st.fragment(run_every=0.5)

@@ -1,4 +1,4 @@
-"""The head of the board: the table and who knows what of it, steps back and forward, and the way to publish."""
+"""The head of the board: the table and who knows what of it, and steps back and forward."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ POPOVER, DECIDE = "board-table", "board-decide"
 
 
 def header(coded: Microdata | None) -> None:
-    """Draw the line above everything: the table, undo and redo, publish, and what is left out."""
+    """Draw the line above everything: the table, undo and redo, and what is left out."""
     table = state.table()
     with st.container(horizontal=True, vertical_alignment="center", key="board-head"):
+        st.title("anoncore", anchor=False, width="content")
         label = "Choose a table" if table is None else _label(table.name, len(table.frame), coded)
         seen = None if table is None else table.id
         if state.session("board_table_seen", seen) != seen:
@@ -48,19 +49,7 @@ def header(coded: Microdata | None) -> None:
                 help="Take the last change back." if not forward else "Make the change again that was taken back.",
             )
         if coded is not None:
-            st.button(
-                "Publish …",
-                key="board-publish",
-                type="primary",
-                on_click=_publish,
-                help="What a release holds, what does not hold, and the files to take away.",
-            )
             _decide(coded)
-
-
-def _publish() -> None:
-    state.set_live()
-    state.set_session("board_dialog", ("publish", ""))
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:

@@ -72,8 +72,17 @@ def finish(visitor, drawn):
     return drawn[-1]
 
 
+def level(visitor, axis):
+    return next(one for one in visitor.at.select_slider if one.key == f"board-{axis}")
+
+
 def slide(visitor, axis, value):
-    next(one for one in visitor.at.select_slider if one.key == f"board-{axis}").set_value(value)
+    level(visitor, axis).set_value(value)
+    return visitor.run()
+
+
+def typed(visitor, axis, value):
+    next(one for one in visitor.at.number_input if one.key == f"board-{axis}-typed").set_value(value)
     return visitor.run()
 
 
@@ -171,7 +180,8 @@ def step(visitor):
     return visitor.at.query_params["step"]
 
 
-def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn):
+def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn, monkeypatch):
+    monkeypatch.setattr("dashboard.board.wishes.TOGETHER", 0.0)
     tagged(visitor)
     first = step(visitor)
     slide(visitor, "k", 20)
@@ -321,13 +331,25 @@ def test_the_choice_of_a_table_closes_when_one_was_chosen(visitor, drawn):
 
 
 WINDOWS = ("board-table", "board-more", "board-adversary")
-FIELDS = ("button_group", "file_uploader", "multiselect", "select_slider", "selectbox", "slider")
+FIELDS = ("button_group", "file_uploader", "multiselect", "number_input", "select_slider", "selectbox", "slider")
 
 
 def set_open(visitor, window, is_open=True):
     """What the browser says of a small window that is opened or closed."""
     visitor.at.session_state[window] = is_open
     return visitor.run()
+
+
+LEVELS = {
+    "board-k": 10,
+    "board-l": 3,
+    "board-c": "off",
+    "board-t": 0.3,
+    "board-k-typed": 10,
+    "board-l-typed": 3.0,
+    "board-c-typed": None,
+    "board-t-typed": 0.3,
+}
 
 
 def fields(visitor, within="board-"):
@@ -346,7 +368,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
         "board-more": {"board-left-out": 0.0, "board-requirements.": None},
         "board-adversary": {"board-r": 2, "board-secret": "diagnosis", "board-target": "sex", "board-hidden": rows},
     }
-    always = {"board-k": 10, "board-l": 3, "board-t": 0.3, "board-map-up": "distance", "board-map-right": "lost"}
+    always = {**LEVELS, "board-map-up": "distance", "board-map-right": "lost"}
     assert fields(visitor) == always
     for first in WINDOWS:
         for second in WINDOWS:
@@ -503,7 +525,9 @@ def test_what_is_not_promised_is_said_in_words(visitor, drawn):
 
 def test_a_level_that_no_release_can_keep_is_told_in_its_column_only(visitor, drawn):
     tagged(visitor)
-    slide(visitor, "l", 20)
+    # The slider ends where the table does; what is typed may lie above.
+    assert max(one for one in level(visitor, "l").options if one != board.OFF) == "3"
+    typed(visitor, "l", 20)
     found = finish(visitor, drawn)
     why = found["rows"][0]["cells"][1]["why"]
     assert "l = 20 is not possible" in why
@@ -563,3 +587,26 @@ def test_what_ships_is_what_this_program_makes(monkeypatch):
     from dashboard.board import ship
 
     assert ship.made() == json.loads(shipped.PATH.read_text(encoding="utf-8"))
+
+
+def test_a_typed_level_and_its_slider_are_one_and_quick_steps_are_undone_together(visitor, drawn):
+    tagged(visitor)
+    typed(visitor, "k", 11)
+    assert asked(visitor).levels["k"] == 11
+    held = fields(visitor)
+    assert (held["board-k"], held["board-k-typed"]) == (11, 11)
+    slide(visitor, "k", 20)
+    assert (asked(visitor).levels["k"], fields(visitor)["board-k-typed"]) == (20, 20)
+    typed(visitor, "k", None)
+    assert "k" not in asked(visitor).levels
+    assert fields(visitor)["board-k"] == "off"
+    # All of it was one movement of one control.
+    visitor.press("Undo")
+    assert asked(visitor).levels["k"] == 10
+
+
+def test_a_c_takes_the_place_of_the_bound_by_one_over_l(visitor, drawn):
+    tagged(visitor)
+    slide(visitor, "c", 3)
+    assert asked(visitor).levels == {"k": 10, "l": 3, "c": 3, "t": 0.3}
+    assert any(one.label == "l: of (c,l)" for one in visitor.at.select_slider)

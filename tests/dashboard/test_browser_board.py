@@ -194,7 +194,7 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
     visitor.see("k 20")
     visitor.see("you ask for 20")
     wait_for_numbers(visitor, 4)
-    assert "k 20" in visitor.page.locator(".st-key-board-k").inner_text()
+    assert "20" in visitor.page.locator(".st-key-board-k").inner_text()
 
     # Everything on the board can be reached by the key Tab alone.
     visitor.page.keyboard.press("Home")
@@ -316,7 +316,7 @@ def test_columns_are_added_changed_and_removed(browse: Any) -> None:
 def wait_for_k(visitor: Visitor, k: int) -> None:
     from playwright.sync_api import expect
 
-    expect(visitor.page.locator(".st-key-board-k")).to_contain_text(f"k {k}", timeout=20_000)
+    expect(visitor.page.locator(".st-key-board-k")).to_contain_text(f"{k}", timeout=20_000)
     visitor.settle()
 
 

@@ -139,7 +139,7 @@ def test_while_nobody_said_whose_the_rows_are_the_board_counts_rows_and_asks_fir
         block.proto.popover.label.replace("\\", "") for block in blocks(visitor.at.main) if block.type == "popover"
     ]
     assert popovers[0].startswith("visits.csv · 20 people · 1 known")
-    assert "k: people in every group at least" in said(visitor)
+    assert "k: people per group" in said(visitor)
     hides = next(row for row in drawn[-1]["rows"] if row["id"] == "hides")
     assert hides["cells"][3]["text"].endswith(" or more people")
 

@@ -108,6 +108,18 @@ def test_methods_with_requirements_take_all_of_them_and_others_their_own_levels(
     assert keeping("anatomy", {"l": 3}, {"k": 4}, (), data).l == 3
 
 
+def test_a_c_asks_for_recursive_diversity_in_the_place_of_the_bound_by_one_over_l(data):
+    levels = {"k": 4, "l": 2, "c": 3.0, "t": 0.6}
+    recursive = RecursiveDiversity(c=3.0, l=2)
+    assert asked(levels, (), data) == (KAnonymity(k=4), recursive, TCloseness(t=0.6, ground="equal"))
+    assert asked({"c": 1.5}, (), data) == (RecursiveDiversity(c=1.5, l=2),)
+    assert keeping("mondrian", {}, levels, (), data).requirements == asked(levels, (), data)
+    # A method with an l of its own keeps that, and is judged by what was asked.
+    sliced = keeping("slicing", {}, levels, (), data)
+    assert (sliced.l, sliced.requirements) == (2, (recursive, TCloseness(t=0.6, ground="equal")))
+    assert keeping("anatomy", {}, levels, (), data).l == 2
+
+
 def test_levels_of_secrets_stand_for_nothing_without_a_secret():
     plain = Microdata(pd.DataFrame({"age": [21, 22, 23, 44]}), roles={"age": "quasi-identifier"})
     assert asked(LEVELS, (), plain) == (KAnonymity(k=4),)

@@ -289,6 +289,7 @@ def test_rows_are_called_people_only_where_they_are():
         assert found["people"] == people
         assert rows["promise"]["cells"][0]["promises"][0]["words"] == f"is 10 for each {person}, promised"
         assert rows["hides"]["cells"][0]["text"] == f"3 or more {people}"
-        assert rows["hides"]["cells"][0]["sub"].startswith(f"half of the {people} among 4")
-        assert rows["hides"]["help"].startswith(f"Bars: {people} by the size of their group")
-        assert rows["given"]["help"].startswith(f"{people.capitalize()} whose true secret")
+        assert rows["hides"]["cells"][0]["sub"] == "half among 4 or more; 1,200 classes"
+        assert rows["hides"]["help"] == f"{people} by size of group"
+        assert rows["hides"]["meaning"].startswith(f"Bars: {people} by the size of their group")
+        assert rows["given"]["meaning"].startswith(f"{people.capitalize()} whose true secret")

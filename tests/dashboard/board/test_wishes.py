@@ -15,6 +15,7 @@ from anoncore.requirements import EntropyDiversity
 from anoncore.search.keeping import keeping
 from dashboard.board.wishes import (
     MOST_STEPS,
+    TOGETHER,
     Column,
     History,
     Wishes,
@@ -104,6 +105,27 @@ def test_undo_and_redo_walk_the_same_steps_as_a_list_would(moves):
         assert history.now == steps[at]
         assert bool(history.past) == (at > 0)
         assert bool(history.future) == (at < len(steps) - 1)
+
+
+def test_quick_steps_of_one_control_are_one_step(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("dashboard.board.wishes.monotonic", lambda: now[0])
+    history = History("a")
+    for then in ("b", "c", "d"):
+        history.step(then, "k")
+        now[0] += 0.5
+    assert (history.now, history.number, history.past) == ("d", 1, [(0, "a")])
+    history.step("e", "l")
+    now[0] += TOGETHER
+    history.step("f", "l")
+    assert [held for _, held in history.past] == ["a", "d", "e"]
+    # A step that was taken back is not gone on with.
+    history.undo()
+    history.step("g", "l")
+    assert [held for _, held in history.past] == ["a", "d", "e"]
+    history.step("h")
+    history.step("i")
+    assert [held for _, held in history.past] == ["a", "d", "e", "g", "h"]
 
 
 def test_a_step_is_found_by_its_number_and_no_number_is_given_twice():

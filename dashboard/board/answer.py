@@ -1,0 +1,169 @@
+"""The answer that stands above the board: which release to publish and why, or what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anoncore.base.texts import listing, share_text
+from dashboard.board.facts import BUCKET, Facts, upwards
+from dashboard.board.grid import HOLDING, Asked, Shown, first_line
+
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody who publishes can sign, in sentences of plain text.
+
+    `begin` stands before the name of the release (`title`, perhaps empty) and `end` after it; `more` are further
+    sentences. `tone` is "good" where a release keeps all that is asked and nothing else speaks against it, "warn" where
+    something does, "bad" where none keeps it, and "plain" while that is not known. `column` is the id of the column
+    that it speaks of.
+    """
+
+    begin: str
+    title: str = ""
+    end: str = ""
+    more: tuple[str, ...] = ()
+    tone: str = "plain"
+    column: str = ""
+
+    @property
+    def text(self) -> str:
+        """The first sentence."""
+        return " ".join(part for part in (self.begin, self.title) if part) + self.end
+
+
+def answer(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str] = ()) -> Answer:
+    """What the columns say together.
+
+    Parameters
+    ----------
+    columns : sequence of Shown
+        The columns of the board, as far as they are known.
+    asked : Asked
+        What was asked of all of them.
+    left_out : sequence of str
+        Columns of the table that no release has because nobody decided on them.
+
+    Returns
+    -------
+    Answer
+        The release that keeps all that is asked and loses least, what the next one loses, and what is only counted and
+        not promised; where none keeps it, the nearest one and the wish that most of them miss.
+    """
+    ready = [one for one in columns if one.status == "ready" and one.quick is not None]
+    waiting = _waiting(columns)
+    if not ready:
+        failed = bool(columns) and all(one.status == "failed" for one in columns)
+        told = "None of these releases can be made." if failed else "The releases are being made."
+        return Answer(told if columns else "Add a release to see what it protects and what it costs.", tone="plain")
+    if not any(one.marks for one in ready):
+        return Answer("Nothing is asked yet: choose k, l or t.", more=waiting)
+    keeping = sorted((one for one in ready if one.marks and one.keeps), key=_order)
+    good = [one for one in keeping if _tone(one) == "good"]
+    if not keeping:
+        return _none_keeps(ready, asked, waiting)
+    best = (good or keeping)[0]
+    more = [*_counted_here(best), *_left_out(left_out), *waiting]
+    if not good:
+        assert best.judged is not None, "only a verdict speaks against what keeps all that is asked"
+        against = f" keeps all that you ask, but {_and(best.judged.not_asked)}: nobody asked about that, and it is bad."
+        return Answer("Not yet:", best.title, against, tuple(more), "warn", best.id)
+    others = [f"{one.title}: {lost}" for one in good[1:] if (lost := _lost(one.quick))]
+    beside = f" ({', '.join(others)})" if others else ""
+    end = f": {_and(_reasons(best, asked))}{beside}."
+    return Answer("Publish", best.title, end, tuple(more), "good", best.id)
+
+
+def _none_keeps(ready: Sequence[Shown], asked: Asked, waiting: Sequence[str]) -> Answer:
+    """What is nearest to what is asked, and which wish most releases miss."""
+    nearest = min(ready, key=lambda one: (_n_missed(one), _order(one)))
+    symbols = [mark.symbol for mark in ready[0].marks]
+    kept = {
+        symbol: sum(mark.state in HOLDING for one in ready for mark in one.marks if mark.symbol == symbol)
+        for symbol in symbols
+    }
+    hardest = min(symbols, key=lambda symbol: kept[symbol])
+    missed = [
+        f"{mark.symbol} is {mark.reached or 'not reached'}, you ask for {mark.asked}"
+        for mark in nearest.marks
+        if mark.state == "missed"
+    ]
+    unknown = [mark.symbol for mark in nearest.marks if mark.state == "unknown"]
+    why = missed or ([f"{_and(unknown)} cannot be told"] if unknown else [])
+    if nearest.judged is not None and nearest.judged.breaking:
+        why.append(nearest.judged.breaking)
+    more = list(waiting)
+    if len(ready) > 1 and kept[hardest] < len(ready):
+        more.insert(0, f"Hardest to keep here is {hardest}: {_of(kept[hardest], len(ready))}.")
+    end = f": {'; '.join(why)}."
+    return Answer(
+        "None of these keeps all that you ask. Nearest is", nearest.title, end, tuple(more), "bad", nearest.id
+    )
+
+
+def _of(kept: int, n: int) -> str:
+    return f"none of {n} releases keeps it" if not kept else f"{kept} of {n} releases keep{'s' if kept == 1 else ''} it"
+
+
+def _n_missed(column: Shown) -> int:
+    """How much of what is asked a release is not seen to keep; a published column that breaks it counts as one."""
+    breaking = column.judged is not None and bool(column.judged.breaking)
+    return sum(mark.state not in HOLDING for mark in column.marks) + breaking
+
+
+def _tone(column: Shown) -> str:
+    return first_line(column.marks, column.judged, column.is_opened)[1]
+
+
+def _order(column: Shown) -> tuple[float, str]:
+    """Least lost first; where only the most that can be lost is known, by that."""
+    lost = column.quick["lost"] if column.quick is not None else {}
+    return float(lost.get("value", lost.get("at_most", 1.0))), column.id
+
+
+def _reasons(column: Shown, asked: Asked) -> list[str]:
+    """What is good about a release, in its numbers, none of them rounded to its advantage."""
+    quick = column.quick or {}
+    said = []
+    if "smallest" in quick:
+        who = {"people": "everybody hides"}.get(asked.people, f"every {asked.person} hides")
+        said.append(f"{'every secret hides' if quick['word'] == BUCKET else who} among {quick['smallest']:,} or more")
+    distance = quick.get("distance", {})
+    if "largest" in distance:
+        said.append(f"no group is farther than {upwards(distance['largest'])} from the table")
+    lost = _lost(quick)
+    if lost:
+        said.append(f"{lost} of the pairs of values are read wrongly")
+    return said or ["it keeps all that you ask"]
+
+
+def _lost(quick: Facts | None) -> str:
+    lost = quick["lost"] if quick is not None else {}
+    if "at_most" in lost:
+        return f"at most {share_text(lost['at_most'])}"
+    return share_text(lost["value"]) if "value" in lost else ""
+
+
+def _counted_here(column: Shown) -> list[str]:
+    """Which promises the method itself does not make."""
+    counted = [mark.symbol for mark in column.marks if mark.state == "met"]
+    return [f"Not promised by the method, but counted here: {_and(counted)}."] if counted else []
+
+
+def _left_out(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    return [f"Left out, as nobody decided on {'it' if len(names) == 1 else 'them'}: {listing(names, MOST_NAMED)}."]
+
+
+def _waiting(columns: Sequence[Shown]) -> tuple[str, ...]:
+    """Which columns are not known yet."""
+    pending = [one.title for one in columns if one.status == "pending"]
+    return (f"Still being made: {_and(pending)}.",) if pending else ()
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

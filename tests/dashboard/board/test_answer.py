@@ -1,0 +1,106 @@
+"""The sentence above the board: which release to publish and why, or what stands in the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dashboard.board.answer import answer
+from dashboard.board.facts import Judged, Mark, upwards
+from dashboard.board.grid import Asked, Shown
+
+ASKED = Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness")
+GOOD = Judged("All that was asked for holds.", "", (), True)
+
+
+def mark(symbol: str, state: str, reached: str = "10", asked: str = "10") -> Mark:
+    return Mark(symbol, state, reached, "A sentence.", asked)
+
+
+def column(id: str, title: str, lost: float, *marks: Mark, judged: Judged = GOOD, **facts: Any) -> Shown:
+    quick = {
+        "word": "equivalence class",
+        "smallest": 11,
+        "distance": {"largest": 0.2712},
+        "lost": {"value": lost},
+        **facts,
+    }
+    return Shown(
+        id, title, 0, "generalization", "ready", marks=marks or (mark("k", "kept"),), quick=quick, judged=judged
+    )
+
+
+def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_to_be_published():
+    columns = [
+        column("c1", "Mondrian", 0.268),
+        column("c2", "Anatomy", 0.01, mark("k", "missed", "1")),
+        column("c3", "Stack & Deal", 0.21, mark("k", "kept"), mark("t", "met", "0.28", "0.30")),
+    ]
+    found = answer(columns, ASKED, ["income", "sex"])
+    assert (found.tone, found.column) == ("good", "c3")
+    # 0.2712 is told as 0.28: what is said to be the most is never rounded down.
+    assert found.text == (
+        "Publish Stack & Deal: everybody hides among 11 or more, no group is farther than 0.28 from the table and "
+        "21.0% of the pairs of values are read wrongly (Mondrian: 26.8%)."
+    )
+    assert found.more == (
+        "Not promised by the method, but counted here: t.",
+        "Left out, as nobody decided on them: 'income', 'sex'.",
+    )
+
+
+def test_buckets_hide_secrets_and_rows_are_not_called_people():
+    bucket = column("c1", "Anatomy", 0.01, word="bucket", distance={"why": "none"})
+    assert ": every secret hides among 11 or more and 1.0% of" in answer([bucket], ASKED).text
+    rows = replace(ASKED, people="rows")
+    assert ": every row hides among 11 or more, no group" in answer([column("c1", "Mondrian", 0.3)], rows).text
+
+
+def test_what_keeps_all_but_fails_badly_elsewhere_is_not_yet_to_be_published():
+    bad = Judged("It fails.", "", ("largest belief 100%", "distance 0.90"), False)
+    only = column("c1", "Mondrian", 0.1, judged=bad)
+    found = answer([only], ASKED)
+    assert (found.tone, found.column) == ("warn", "c1")
+    assert found.text == (
+        "Not yet: Mondrian keeps all that you ask, but largest belief 100% and distance 0.90: nobody asked about that, "
+        "and it is bad."
+    )
+    # One that loses more and has nothing against it goes before it.
+    other = column("c2", "Stack & Deal", 0.4)
+    assert answer([only, other], ASKED).begin + answer([only, other], ASKED).column == "Publishc2"
+
+
+def test_where_none_keeps_all_the_nearest_one_and_the_hardest_wish_are_told():
+    first = column("c1", "Anatomy", 0.01, mark("k", "missed", "1"), mark("t", "missed", "0.92", "0.30"))
+    second = column("c2", "Slicing", 0.02, mark("k", "missed", "1"), mark("t", "kept", "0.30", "0.30"))
+    found = answer([first, second], ASKED)
+    assert (found.tone, found.column) == ("bad", "c2")
+    assert found.text == "None of these keeps all that you ask. Nearest is Slicing: k is 1, you ask for 10."
+    assert found.more == ("Hardest to keep here is k: none of 2 releases keeps it.",)
+
+
+def test_a_published_column_that_breaks_the_promise_stands_in_the_way():
+    broken = Judged("It fails.", "'fnlwgt', published by decision, finds everybody", (), False)
+    found = answer([column("c1", "Mondrian", 0.1, judged=broken)], ASKED)
+    assert (found.tone, found.title) == ("bad", "Mondrian")
+    assert found.text.endswith(": 'fnlwgt', published by decision, finds everybody.")
+
+
+def test_what_is_not_known_is_not_recommended():
+    unknown = column("c1", "Mask", 0.1, mark("t", "unknown", ""))
+    assert answer([unknown], ASKED).text.endswith("Nearest is Mask: t cannot be told.")
+    pending = replace(unknown, id="c2", title="Incognito", status="pending", quick=None)
+    assert answer([pending], ASKED).text == "The releases are being made."
+    beside = answer([column("c1", "Mondrian", 0.1), pending], ASKED)
+    assert (beside.title, beside.more) == ("Mondrian", ("Still being made: Incognito.",))
+    failed = replace(pending, status="failed")
+    assert answer([failed], ASKED).text == "None of these releases can be made."
+    assert answer([], ASKED).text.startswith("Add a release")
+    assert answer([replace(unknown, marks=())], ASKED).text == "Nothing is asked yet: choose k, l or t."
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.3, "0.30"), (0.301, "0.31"), (0.1 + 0.2, "0.30"), (0.0, "0.00")])
+def test_the_most_is_never_rounded_down(value: float, text: str):
+    assert upwards(value) == text
