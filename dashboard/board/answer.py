@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anoncore.base.texts import listing, share_text
 from dashboard.board.facts import BUCKET, Facts, upwards
@@ -19,7 +19,7 @@ class Answer:
     `begin` stands before the name of the release (`title`, perhaps empty) and `end` after it; `more` are further
     sentences. `tone` is "good" where a release keeps all that is asked and nothing else speaks against it, "warn" where
     something does, "bad" where none keeps it, and "plain" while that is not known. `column` is the id of the column
-    that it speaks of.
+    that it speaks of. `better` says what a search found that loses less than it; empty for nothing.
     """
 
     begin: str
@@ -28,6 +28,7 @@ class Answer:
     more: tuple[str, ...] = ()
     tone: str = "plain"
     column: str = ""
+    better: str = ""
 
     @property
     def text(self) -> str:
@@ -35,7 +36,9 @@ class Answer:
         return " ".join(part for part in (self.begin, self.title) if part) + self.end
 
 
-def answer(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str] = ()) -> Answer:
+def answer(
+    columns: Sequence[Shown], asked: Asked, left_out: Sequence[str] = (), better: tuple[str, float] | None = None
+) -> Answer:
     """What the columns say together.
 
     Parameters
@@ -46,6 +49,8 @@ def answer(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str] = ())
         What was asked of all of them.
     left_out : sequence of str
         Columns of the table that no release has because nobody decided on them.
+    better : tuple of str and float, optional
+        The best release that a search found under the same promise: what it is called and what it loses.
 
     Returns
     -------
@@ -53,6 +58,20 @@ def answer(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str] = ())
         The release that keeps all that is asked and loses least, what the next one loses, and what is only counted and
         not promised; where none keeps it, the nearest one and the wish that most of them miss.
     """
+    found = _of_columns(columns, asked, left_out)
+    if better is None:
+        return found
+    title, lost = better
+    good = [
+        _order(one)[0] for one in columns if one.status == "ready" and found.tone == "good" and one.id == found.column
+    ]
+    if good and lost >= good[0]:
+        return found
+    return replace(found, better=f"Found: {title} keeps all that you ask and loses {share_text(lost)}.")
+
+
+def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str]) -> Answer:
+    """The answer by the columns alone."""
     ready = [one for one in columns if one.status == "ready" and one.quick is not None]
     waiting = _waiting(columns)
     if not ready:

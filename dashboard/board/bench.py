@@ -272,7 +272,7 @@ class Bench:
 
     def _make(self, attempt: Attempt, secret: str | None, asked: tuple[Requirement, ...], report: jobs.Report) -> None:
         try:
-            run = attempt.run or self._run(attempt, report)
+            run = attempt.run or self.make(attempt, report)
             quick = attempt.quick.get(secret) or facts.quick(run, secret)
             marks = facts.marks(run, asked)
             # Its parts are kept, so that the page has the verdict at once.
@@ -310,7 +310,7 @@ class Bench:
             return False
         return any(not one.problem and not self._is_judged(one) for one in self._wanted.values())
 
-    def _run(self, attempt: Attempt, report: jobs.Report) -> Run:
+    def make(self, attempt: Attempt, report: jobs.Report) -> Run:
         """Make the release, with other parameters of the method itself where only these keep the promise; one that was
         made elsewhere is read.
         """

@@ -16,9 +16,10 @@ from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.keeping import keeping
 from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped, unreleased
-from dashboard.board.answer import Answer, answer
+from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
+from dashboard.board.finding import Finding
 from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import LARGEST_LEVEL as MOST
@@ -26,7 +27,7 @@ from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_f
 from dashboard.markdown import escaped
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_map, board_table, left_out, verdicts, whose_rows
+from dashboard.views import board_find, board_map, board_table, left_out, verdicts, whose_rows
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -79,27 +80,38 @@ def render() -> None:
     asked = Asked(
         wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden, data.people_word
     )
+    finding = board_find.current(wishes, data)
+    n_tried = 0 if finding is None else finding.n_tried
     with place:
-        _answer(answer(shown, asked, data.left_out))
+        _answer(shown, asked, data, finding, len(wishes.columns) < MOST_COLUMNS)
     grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
     _as_it_is(data)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
     if bench is not None and (bench.is_busy or bench.version != version):
         _watch(bench, version, bench.doing)
+    if finding is not None and finding.running:
+        board_find.watch(finding, n_tried)
     dialogs.render(data, wishes, bench)
-    board_map.render(shown, bench, wishes, data)
+    board_map.render(shown, bench, wishes, data, () if finding is None else finding.found)
 
 
-def _answer(found: Answer) -> None:
-    """Which release to publish and why, or what stands in the way, with the way to publish it."""
+def _answer(shown: Sequence[Shown], asked: Asked, data: Microdata, finding: Finding | None, has_room: bool) -> None:
+    """Which release to publish and why, or what stands in the way, with the ways to a better one and to its files."""
+    best = None if finding is None else finding.best
+    found = answer(shown, asked, data.left_out, None if best is None else (best.title, best.lost))
     with st.container(horizontal=True, vertical_alignment="center", key=f"board-answer-{found.tone}"):
         title = f" **{escaped(found.title)}**" if found.title else ""
         space = " " if found.end.startswith(" ") else ""
         with st.container(width="stretch", gap=None):
             st.markdown(f"{escaped(found.begin)}{title}{space}{escaped(found.end)}")
+            if found.better:
+                st.markdown(escaped(found.better))
             if found.more:
                 st.caption(escaped(" ".join(found.more)))
+        if found.better and has_room:
+            board_find.show_best(best)
+        board_find.button(finding)
         st.button(
             "Publish …",
             key="board-publish",
@@ -197,8 +209,9 @@ def _level(level: Level, wishes: Wishes) -> None:
         kind: Any = int if is_whole else float
         st.number_input(
             f"{axis}, typed",
-            *map(kind, level.typed),
-            None,
+            min_value=kind(level.typed[0]),
+            max_value=kind(level.typed[1]),
+            value=None,
             key=field,
             step=kind(level.by),
             format="%d" if is_whole else "%g",

@@ -20,6 +20,7 @@ from dashboard import compute, state, trials
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Mark
+from dashboard.board.finding import Found
 from dashboard.board.grid import ROWS, Shown, first_line, keeps
 from dashboard.board.wishes import Wishes
 from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
@@ -69,7 +70,9 @@ class Map:
             yield Tried(label, x, y, style, algorithm, keeps, verdict)  # type: ignore[arg-type]
 
 
-def render(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata) -> None:
+def render(
+    shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata, found: Sequence[Found] = ()
+) -> None:
     """Draw every release that was tried so far by two rows of the board."""
     secret = wishes.secret_of(data)
     rows = [row for row in AXES if secret is not None or row not in ABOUT_SECRETS]
@@ -84,6 +87,7 @@ def render(shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Mi
     about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r)
     elsewhere, is_busy = _elsewhere(bench, about)
     tried = [*_columns(shown, runs, about), *elsewhere]
+    tried = [*tried, *_found(found, about, {one.key for one in tried})]
     tried = [*tried, *_searched(about, {one.key for one in tried})]
     if not tried:
         st.caption("No release has both numbers yet.")
@@ -229,6 +233,15 @@ def _watch(bench: Bench | None, about: Map) -> None:
     """Draw the page anew when what no column shows is measured and judged."""
     if not _elsewhere(bench, about)[1]:
         st.rerun()
+
+
+def _found(found: Sequence[Found], about: Map, known: set[tuple[str, float, float]]) -> Iterator[Tried]:
+    """What "Find better" has tried under the same promise."""
+    for one in found:
+        verdict = _verdict(one.marks, one.judged, False)
+        for tried in about.tried(one.title, numbers(one.quick, {}), None, one.algorithm, one.keeps, verdict):
+            if tried.key not in known:
+                yield tried
 
 
 def _searched(about: Map, known: set[tuple[str, float, float]]) -> Iterator[Tried]:

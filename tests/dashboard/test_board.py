@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from anoncore.algorithms import Suppression
 from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped, unreleased
+from dashboard.board.finding import TRIED
 from dashboard.views import board
 from dashboard.views import board_dialogs as dialogs
 from tests.dashboard.conftest import APP
@@ -610,3 +611,24 @@ def test_a_c_takes_the_place_of_the_bound_by_one_over_l(visitor, drawn):
     slide(visitor, "c", 3)
     assert asked(visitor).levels == {"k": 10, "l": 3, "c": 3, "t": 0.3}
     assert any(one.label == "l: of (c,l)" for one in visitor.at.select_slider)
+
+
+def test_find_better_puts_marks_on_the_map_and_its_best_becomes_a_column(visitor, drawn):
+    tagged(visitor)
+    finish(visitor, drawn)
+    visitor.press("Find better")
+    search = workspace(visitor).jobs["board-find"]
+    search.job.wait(WAIT)
+    assert search.n_tried == len(TRIED)
+    visitor.run()
+    assert not visitor.has_button("Find better")
+    best = search.best
+    assert f"Found: {best.title} keeps all that you ask" in visitor.texts().replace("\\", "")
+    visitor.press("Show it as a column")
+    assert (asked(visitor).columns[-1].method, asked(visitor).columns[-1].fields) == (best.method, dict(best.fields))
+    found = finish(visitor, drawn)
+    assert found["columns"][-1]["badge"].endswith("loses least of those that do")
+    # Of another promise nothing was tried yet.
+    slide(visitor, "k", 20)
+    assert visitor.has_button("Find better")
+    assert "board-find" not in workspace(visitor).jobs

@@ -104,3 +104,13 @@ def test_what_is_not_known_is_not_recommended():
 @pytest.mark.parametrize(("value", "text"), [(0.3, "0.30"), (0.301, "0.31"), (0.1 + 0.2, "0.30"), (0.0, "0.00")])
 def test_the_most_is_never_rounded_down(value: float, text: str):
     assert upwards(value) == text
+
+
+def test_what_a_search_found_is_told_only_where_it_loses_less():
+    columns = [column("c1", "Mondrian", 0.268)]
+    told = "Found: Local suppression keeps all that you ask and loses 13.2%."
+    assert answer(columns, ASKED, better=("Local suppression", 0.132)).better == told
+    assert answer(columns, ASKED, better=("Local suppression", 0.268)).better == ""
+    # Where no column can be published, anything that can is better.
+    missed = [column("c1", "Anatomy", 0.01, mark("k", "missed", "1"))]
+    assert answer(missed, ASKED, better=("Local suppression", 0.132)).better == told

@@ -1,0 +1,110 @@
+"""Find better: what is tried under the promise of the board, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anoncore import CancelledError, Microdata
+from anoncore.search.keeping import asked, keeping
+from dashboard.board import facts, finding
+from dashboard.board.bench import Bench
+from dashboard.board.finding import TRIED, Finding
+from dashboard.board.wishes import Wishes
+from dashboard.loaded_table import LoadedTable, Tags
+from dashboard.workspace import Workspace
+
+ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
+LEVELS = MappingProxyType({"k": 4, "t": 0.5})
+
+
+def search(levels=LEVELS, n=120) -> Finding:
+    draw = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {
+            "age": draw.integers(20, 60, n),
+            "town": draw.choice(["Ulm", "Bonn", "Kiel"], n),
+            "illness": draw.choice(["flu", "cold", "gout"], n),
+        }
+    )
+    table = LoadedTable("t", "people", frame, "digest", (), None, Tags(roles=ROLES))
+    data = Microdata(frame, ROLES)
+    return Finding(Bench(Workspace("here")), data, table, table.suggested, Wishes(levels))
+
+
+def quietly(share: float, text: str) -> None:
+    assert 0 <= share <= 1
+
+
+def test_what_is_found_has_the_numbers_that_its_column_will_have():
+    search_ = search()
+    search_._work(quietly)
+    assert search_.n_tried == len(TRIED)
+    tried = {(one.method, tuple(one.fields)): one for one in search_.found}
+    one = tried["mondrian", ()]
+    release = keeping("mondrian", {}, LEVELS, (), search_.data).anonymize(search_.data)
+    run = search_.bench.make(
+        finding.Attempt("c1", 0, one.algorithm, search_.data, search_.table, search_.tags), quietly
+    )
+    assert run.release.partition.n_groups == release.partition.n_groups
+    assert facts.quick(run, "illness") == one.quick
+    assert one.marks == facts.marks(run, asked(LEVELS, (), search_.data))
+    assert one.title == "Mondrian"
+    assert tried["mondrian", ("refine",)].title == "Mondrian (refine yes)"
+    # Buckets hide nobody among k, so they are not made where a k is asked for.
+    assert not {"anatomy", "slicing", "injector"} & {one.method for one in search_.found}
+    best = search_.best
+    assert best is not None
+    assert best.is_good
+    assert best.lost == min(one.lost for one in search_.found if one.is_good)
+
+
+def test_without_k_buckets_are_tried_and_only_what_keeps_all_is_the_best():
+    search_ = search(MappingProxyType({"l": 2}))
+    search_._work(quietly)
+    assert {"anatomy", "slicing"} <= {one.method for one in search_.found}
+    assert all(one.keeps for one in search_.found if one.is_good)
+    # Nobody can be asked for more than all people.
+    none = search(MappingProxyType({"k": 1_000}))
+    none._work(quietly)
+    assert none.best is None
+
+
+def test_what_was_found_before_it_was_stopped_stays_and_it_goes_on_from_there():
+    search_ = search()
+    calls = []
+
+    def stop(share: float, text: str) -> None:
+        calls.append(share)
+        if search_.n_tried == 2:
+            raise CancelledError("Enough.")
+
+    with pytest.raises(CancelledError):
+        search_._work(stop)
+    assert search_.n_tried == 2
+    before = search_.found
+    search_._work(quietly)
+    assert search_.found[: len(before)] == before
+    assert len({(one.method, tuple(one.fields.items())) for one in search_.found}) == len(search_.found)
+
+
+def test_a_method_that_takes_long_is_left(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(finding, "LONGEST", -1.0)
+    search_ = search()
+    search_._work(quietly)
+    # What reports no progress is not held up; all others are left.
+    assert len(search_.found) < len(TRIED) / 2
+
+
+def test_another_wish_is_another_search():
+    search_ = search()
+    about = (search_.table, search_.tags)
+    assert search_.is_about(*about, search_.wishes, search_.data)
+    # Which columns stand there, and which rows are shown, changes nothing of what is searched for.
+    assert search_.is_about(*about, search_.wishes.with_column("anatomy"), search_.data)
+    assert not search_.is_about(*about, search_.wishes.with_level("k", 5), search_.data)
+    assert not search_.is_about(*about, replace(search_.wishes, left_out=0.05), search_.data)
