@@ -129,7 +129,35 @@ function scale(cell, column, axis) {
   ]);
 }
 
-const PICTURES = { sizes, curve, bars, scale };
+// The number of a cell over the values of a level: a click on a point chooses its value.
+function over(cell, column, axis, people, send) {
+  const step = (WIDTH - 12) / Math.max(axis.values.length - 1, 1);
+  const x = (place) => 6 + place * step;
+  const high = axis.log ? Math.log10(Math.max(axis.most, 1) + 1) : axis.most;
+  const y = (value) => HEIGHT - 11 - ((axis.log ? Math.log10(value + 1) : value) / high) * (HEIGHT - 16);
+  const parts = [base()];
+  if (axis.now !== null && axis.now !== undefined) {
+    parts.push(shape("line", { x1: x(axis.now), x2: x(axis.now), y1: 0, y2: HEIGHT - 10, class: "limit" }, "as it is now"));
+  }
+  const known = cell.line.map((value, place) => [value, place]).filter(([value]) => value !== null);
+  parts.push(shape("polyline", {
+    points: known.map(([value, place]) => `${x(place)},${y(value)}`).join(" "), fill: "none", stroke: column.color, "stroke-width": 1.6,
+  }));
+  for (const [value, place] of known) {
+    const said = `${axis.texts[place]}: ${Number(value.toPrecision(3))}`;
+    const point = shape("circle", {
+      cx: x(place), cy: y(value), r: place === axis.now ? 4 : 2.8, fill: column.color, stroke: column.outline,
+      tabindex: 0, role: "button", "aria-label": `Choose ${said}`, class: "point",
+    }, said);
+    const choose = () => send({ type: "level", axis: axis.over, value: axis.values[place] });
+    point.addEventListener("click", choose);
+    point.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
+    parts.push(point);
+  }
+  return picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));
+}
+
+const PICTURES = { sizes, curve, bars, scale, over };
 const SIGNS = { promised: "•", kept: "✓", met: "(✓)", measured: "✓", missed: "✗", unknown: "?" };
 
 function promise(cell) {
@@ -161,7 +189,7 @@ function cellOf(row, cell, column, people, send) {
     }));
   }
   if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: cell.sub }));
-  if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people));
+  if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people, send));
   return place;
 }
 

@@ -13,6 +13,7 @@ import streamlit as st
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
+from dashboard.board.along import Along, Point
 from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark, upwards
 from dashboard.palette import SHAPES, run_style
 
@@ -158,8 +159,8 @@ def event() -> Cell:
     return dict(found) if found else {}
 
 
-def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
-    """The table as the browser draws it."""
+def model(columns: Sequence[Shown], asked: Asked, can_add: bool, along: Along | None = None) -> Cell:
+    """The table as the browser draws it; `along` shows every cell over the values of one level."""
     ready = [column for column in columns if column.status == "ready"]
     best = cheapest(ready)
     rows = [
@@ -167,6 +168,8 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
         for name in ROWS
         if name not in asked.hidden and (asked.secret is not None or name not in ("distance", "given"))
     ]
+    if along is not None:
+        rows = [_over(row, columns, along) for row in rows]
     return {
         "caption": "Releases side by side: a column per release, a row per question",
         "people": asked.people,
@@ -174,6 +177,67 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool) -> Cell:
         "rows": rows,
         "canAdd": can_add,
     }
+
+
+def _over(row: Cell, columns: Sequence[Shown], along: Along) -> Cell:
+    """A row over the values of a level: in every cell the line of its number, all on one scale."""
+    name, values = row["id"], along.values
+    lines = {one.id: [_at(name, along.at(one.id, value)) for value in values] for one in columns}
+    known = [y for line in lines.values() for y in line if y is not None]
+    axis = {
+        "over": along.axis,
+        "values": list(values),
+        "texts": [along.text(value) for value in values],
+        "now": values.index(along.now) if along.now in values else None,
+        "most": max([*known, 1e-9]),
+        "log": name == "hides",
+        "low": along.text(values[0]),
+        "high": along.text(values[-1]),
+    }
+    cells = [_over_cell(name, one, cell, lines[one.id], along) for one, cell in zip(columns, row["cells"], strict=True)]
+    return {**row, "kind": "over", "axis": axis, "cells": cells, "help": f"over {along.title}"}
+
+
+def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None], along: Along) -> Cell:
+    if cell["state"] in ("failed", "pending") and all(y is None for y in line):
+        return cell
+    points = [(value, along.at(column.id, value)) for value in along.values]
+    if not any((column.id, value) in along.points for value in along.values):
+        return {**cell, "drawn": False}
+    if name == "promise":
+        kept = [along.text(value) for value, one in points if one is not None and keeps(one.marks, one.judged)]
+        tried = sum((column.id, value) in along.points for value in along.values)
+        where = f"each of {tried} values" if len(kept) == tried else f"{', '.join(kept)}" if kept else "none"
+        sub = f"all is kept at {along.title}: {where}"
+        return {"state": "exact", "text": "", "sub": sub, "drawn": False}
+    told = "; ".join(
+        f"{along.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
+    )
+    present = cell.get("text", "")
+    at = "" if along.now is None else f"now, at {along.title} = {along.text(along.now)}; "
+    sub = f"{at}click a point to choose it" if told else cell.get("sub", "not measured over this")
+    return {
+        "state": "exact",
+        "text": present,
+        "sub": sub,
+        "line": list(line),
+        "drawn": bool(told),
+        "alt": f"{along.title} {told}",
+    }
+
+
+def _at(name: str, point: Point | None) -> float | None:
+    """The number of a row at one value of a level, None where there is none."""
+    if point is None:
+        return None
+    lost = point.quick["lost"]
+    found = {
+        "hides": point.quick.get("smallest"),
+        "distance": point.quick["distance"].get("largest"),
+        "lost": lost.get("value", lost.get("at_most")),
+        **{row: told.get("value") for row, told in point.slow.items()},
+    }.get(name)
+    return None if found is None else float(found)
 
 
 def cheapest(columns: Sequence[Shown]) -> str | None:

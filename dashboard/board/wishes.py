@@ -110,6 +110,10 @@ class Wishes:
             levels[axis] = value
         return replace(self, levels=MappingProxyType({name: levels[name] for name in AXES if name in levels}))
 
+    def with_left_out(self, share: float) -> Wishes:
+        """The wishes with another share of the people that may be left out."""
+        return replace(self, left_out=share)
+
     def with_column(
         self,
         method: str,

@@ -27,7 +27,7 @@ from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_f
 from dashboard.markdown import escaped
 from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_find, board_map, board_table, left_out, verdicts, whose_rows
+from dashboard.views import board_find, board_map, board_over, board_table, left_out, verdicts, whose_rows
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -84,7 +84,11 @@ def render() -> None:
     n_tried = 0 if finding is None else finding.n_tried
     with place:
         _answer(shown, asked, data, finding, len(wishes.columns) < MOST_COLUMNS)
-    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS), _clicked)
+    along = board_over.current(data, wishes)
+    seen = 0 if along is None else along.version
+    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS, along), _clicked)
+    if along is not None and along.running:
+        board_over.watch(along, seen)
     _as_it_is(data)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
@@ -323,6 +327,8 @@ def _clicked() -> None:
         state.set_session("board_dialog", ("method", column))
     elif kind == "add":
         state.set_session("board_dialog", ("add", ""))
+    elif kind == "level":
+        board_over.take(found)
     elif kind == "open" and found.get("row") in PAGES:
         state.set_live()
         state.set_session("board_dialog", ("open", column, PAGES[str(found["row"])]))

@@ -16,7 +16,7 @@ from dashboard.markdown import escaped
 from dashboard.serving import uploads
 from dashboard.state import LoadedTable, Tags
 from dashboard.tagging import is_role
-from dashboard.views import attributes, data, insensitive, parts, whose_rows
+from dashboard.views import attributes, board_over, data, insensitive, parts, whose_rows
 
 MOST_NAMED = 3
 POPOVER, DECIDE = "board-table", "board-decide"
@@ -50,6 +50,7 @@ def header(coded: Microdata | None) -> None:
             )
         if coded is not None:
             _decide(coded)
+            board_over.choose(coded)
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:

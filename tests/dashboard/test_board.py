@@ -16,7 +16,7 @@ from anoncore.algorithms import Suppression
 from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
-from dashboard.views import board
+from dashboard.views import board, board_over
 from dashboard.views import board_dialogs as dialogs
 from tests.dashboard.conftest import APP
 
@@ -369,7 +369,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
         "board-more": {"board-left-out": 0.0, "board-requirements.": None},
         "board-adversary": {"board-r": 2, "board-secret": "diagnosis", "board-target": "sex", "board-hidden": rows},
     }
-    always = {**LEVELS, "board-map-up": "distance", "board-map-right": "lost"}
+    always = {**LEVELS, "board-over": "now", "board-map-up": "distance", "board-map-right": "lost"}
     assert fields(visitor) == always
     for first in WINDOWS:
         for second in WINDOWS:
@@ -632,3 +632,29 @@ def test_find_better_puts_marks_on_the_map_and_its_best_becomes_a_column(visitor
     slide(visitor, "k", 20)
     assert visitor.has_button("Find better")
     assert "board-find" not in workspace(visitor).jobs
+
+
+def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, drawn, monkeypatch):
+    estimate = {"learned": True, "value": 0.25, "guess": 0.1, "control": 0.02, "is_exact": True}
+    monkeypatch.setattr(facts, "about_given_away", lambda release, secret, r, progress: dict(estimate))
+    told = {"value": 0.5, "original": 0.6, "guess": 0.3, "is_exact": True}
+    monkeypatch.setattr(facts, "about_predictable", lambda release, target, progress: dict(told))
+    tagged(visitor)
+    finish(visitor, drawn)
+    next(one for one in visitor.at.selectbox if one.key == "board-over").select("k")
+    visitor.run()
+    lines = workspace(visitor).jobs["board-along"]
+    lines.job.wait(WAIT)
+    visitor.run()
+    row = next(one for one in drawn[-1]["rows"] if one["id"] == "lost")
+    assert row["axis"]["values"] == [2, 3, 5, 10, 20, 50, 100, 200]
+    assert all(y is not None for y in row["cells"][0]["line"])
+    run_in_session(visitor, lambda: board_over.take({"type": "level", "axis": "k", "value": 50}))
+    assert asked(visitor).levels["k"] == 50
+    # Only the present value has changed, so that the lines are still those.
+    assert workspace(visitor).jobs["board-along"] is lines
+    run_in_session(visitor, lambda: board_over.take({"type": "level", "axis": "k", "value": 7}))
+    assert asked(visitor).levels["k"] == 50
+    next(one for one in visitor.at.selectbox if one.key == "board-over").select("now")
+    visitor.run()
+    assert "board-along" not in workspace(visitor).jobs
