@@ -15,6 +15,7 @@ from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard.board.opened import Opened
+from dashboard.board.target import best_predicted
 from dashboard.palette import STYLES
 
 MOST_COLUMNS = len(STYLES)
@@ -90,8 +91,8 @@ class Wishes:
     share of the people that may be left out, the columns, and the adversary.
 
     A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
-    about, `target` the attribute that is predicted; None: the first sensitive one. `hidden` names rows that are folded
-    away.
+    about, `target` the attribute that is predicted; None: what `secret_of` and `target_of` choose. `hidden`
+    names rows that are folded away.
     """
 
     levels: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -160,10 +161,12 @@ class Wishes:
         return self.secret if self.secret in data.sensitive else next(iter(data.sensitive), None)
 
     def target_of(self, data: Microdata) -> str | None:
-        """The attribute that is predicted: the one asked for, else the sensitive one, else the last known one."""
+        """The attribute that is predicted: the one asked for, else the one that is no secret and best predicted, else
+        the sensitive one, else the last known one.
+        """
         if self.target in data.attributes:
             return self.target
-        return self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
+        return best_predicted(data) or self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
 
 
 def most_frequent(data: Microdata) -> tuple[str, float]:

@@ -127,7 +127,7 @@ def test_no_exact_number_is_begun_while_another_column_waits_for_its_estimate(bo
 def test_numbers_wait_for_the_releases_of_other_columns_but_not_for_long(board, monkeypatch, patience):
     monkeypatch.setattr(bench, "PATIENCE", patience)
     gate, measured = threading.Event(), threading.Event()
-    make = Bench._run
+    make = Bench.make
 
     def gated(self, attempt, report):
         if attempt.column == "c1":
@@ -138,7 +138,7 @@ def test_numbers_wait_for_the_releases_of_other_columns_but_not_for_long(board, 
         measured.set()
         return {"value": 1}
 
-    monkeypatch.setattr(Bench, "_run", gated)
+    monkeypatch.setattr(Bench, "make", gated)
     first, _ = board.wish(3, 5, measures=((("number",), None, number),)).values()
     end = time.monotonic() + WAIT
     while first.run is None and time.monotonic() < end:
