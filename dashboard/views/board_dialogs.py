@@ -14,7 +14,8 @@ from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard import about, forms, reference, routes, state
 from dashboard.board.bench import Bench
 from dashboard.board.grid import ROWS
-from dashboard.board.wishes import Column, Wishes
+from dashboard.board.purposes import PURPOSES, Purpose
+from dashboard.board.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
@@ -301,6 +302,7 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
     if not place.open:
         return
     with place:
+        _purpose(data)
         _left_out(wishes, data.people_word)
         values = state.forms().setdefault("board-requirements", {"more": []})
         if tuple(values.get("seen", ())) != wishes.more:
@@ -318,6 +320,39 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
             values["seen"] = found
             state.wish(replace(state.current_wishes(), more=found))
             st.rerun()
+
+
+def _purpose(data: Microdata) -> None:
+    """Levels that are usual for a purpose, taken over with one click, and why."""
+    chosen = st.selectbox(
+        "Levels that are usual for",
+        list(PURPOSES),
+        index=None,
+        key="board-purpose",
+        format_func=lambda one: PURPOSES[one].title,
+        placeholder="a purpose",
+    )
+    if chosen is None:
+        return
+    levels = possible_levels(PURPOSES[chosen], data)
+    st.caption(PURPOSES[chosen].reason)
+    told = ", ".join(f"{axis} = {value:g}" for axis, value in levels.items())
+    st.button(f"Ask for {told}", key="board-purpose-take", on_click=_take, args=(levels,))
+
+
+def possible_levels(purpose: Purpose, data: Microdata) -> Levels:
+    """The levels of a purpose that a table can keep at all: without a secret k alone, and no impossible l."""
+    if not data.sensitive:
+        return {"k": purpose.levels["k"]}
+    most = 1 / most_frequent(data)[1]
+    return {axis: value for axis, value in purpose.levels.items() if axis != "l" or value <= most}
+
+
+def _take(levels: Levels) -> None:
+    wishes = state.current_wishes()
+    for axis in AXES:
+        wishes = wishes.with_level(axis, levels.get(axis))
+    state.wish(wishes)
 
 
 def _left_out(wishes: Wishes, people: str) -> None:

@@ -12,10 +12,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from anoncore import Microdata
 from anoncore.algorithms import Suppression
 from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
+from dashboard.board.purposes import PURPOSES
 from dashboard.views import board, board_over
 from dashboard.views import board_dialogs as dialogs
 from tests.dashboard.conftest import APP
@@ -366,7 +368,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
     rows = [name for name in grid.ROWS if name != "lost"]
     seen = {
         "board-table": {"board-builtin-": None, "board-upload-": None},
-        "board-more": {"board-left-out": 0.0, "board-requirements.": None},
+        "board-more": {"board-purpose": None, "board-left-out": 0.0, "board-requirements.": None},
         "board-adversary": {"board-r": 2, "board-secret": "diagnosis", "board-target": "sex", "board-hidden": rows},
     }
     always = {**LEVELS, "board-over": "now", "board-map-up": "distance", "board-map-right": "lost"}
@@ -658,3 +660,28 @@ def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, draw
     next(one for one in visitor.at.selectbox if one.key == "board-over").select("now")
     visitor.run()
     assert "board-along" not in workspace(visitor).jobs
+
+
+def test_a_purpose_asks_for_its_levels_in_one_step(visitor, drawn):
+    tagged(visitor)
+    slide(visitor, "c", 3)
+    set_open(visitor, "board-more")
+    next(one for one in visitor.at.selectbox if one.key == "board-purpose").select("hospital")
+    visitor.run()
+    assert "which is 1/11" in visitor.texts()
+    visitor.press("Ask for k = 11, l = 2, t = 0.3")
+    assert asked(visitor).levels == {"k": 11, "l": 2, "t": 0.3}
+    visitor.press("Undo")
+    assert asked(visitor).levels == {"k": 10, "l": 3, "c": 3, "t": 0.3}
+
+
+@pytest.mark.parametrize("name", list(PURPOSES))
+def test_no_purpose_asks_for_an_l_that_the_table_cannot_keep(name):
+    frequent = Microdata(
+        pd.DataFrame({"age": range(10), "ill": ["no"] * 8 + ["yes"] * 2}),
+        {"age": "quasi-identifier", "ill": "sensitive"},
+    )
+    found = dialogs.possible_levels(PURPOSES[name], frequent)
+    assert found == {axis: value for axis, value in PURPOSES[name].levels.items() if axis != "l"}
+    plain = Microdata(frequent.frame[["age"]], {"age": "quasi-identifier"})
+    assert dialogs.possible_levels(PURPOSES[name], plain) == {"k": PURPOSES[name].levels["k"]}

