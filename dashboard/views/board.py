@@ -190,13 +190,17 @@ def _level(level: Level, wishes: Wishes) -> None:
     axis, held = level.axis, wishes.levels.get(level.axis)
     is_whole = axis == "k"
     options = [OFF, *sorted({*level.steps, *([held] if held is not None else [])})]
-    slider, field = f"board-{axis}", f"board-{axis}-typed"
+    # The field is another one for every value, and one of before is not listened to: a browser that has not heard of
+    # the last value would else take it back with whatever it says next.
+    slider, field = f"board-{axis}", f"board-{axis}-typed-{held}"
     state.let_widget_show(slider, OFF if held is None else held, options)
-    typed = None if held is None else int(held) if is_whole else float(held)
-    state.let_widget_show(field, typed)
+    if field not in st.session_state:
+        state.set_widget_values({field: None if held is None else int(held) if is_whole else float(held)})
 
     def change(key: str) -> None:
         value = state.widget_value(key)
+        if key == field and state.current_wishes().levels.get(axis) != held:
+            return
         state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):

@@ -85,7 +85,7 @@ def slide(visitor, axis, value):
 
 
 def typed(visitor, axis, value):
-    next(one for one in visitor.at.number_input if one.key == f"board-{axis}-typed").set_value(value)
+    next(one for one in visitor.at.number_input if one.key.startswith(f"board-{axis}-typed")).set_value(value)
     return visitor.run()
 
 
@@ -348,10 +348,10 @@ LEVELS = {
     "board-l": 3,
     "board-c": "off",
     "board-t": 0.3,
-    "board-k-typed": 10,
-    "board-l-typed": 3.0,
-    "board-c-typed": None,
-    "board-t-typed": 0.3,
+    "board-k-typed-10": 10,
+    "board-l-typed-3": 3.0,
+    "board-c-typed-None": None,
+    "board-t-typed-0.3": 0.3,
 }
 
 
@@ -597,9 +597,9 @@ def test_a_typed_level_and_its_slider_are_one_and_quick_steps_are_undone_togethe
     typed(visitor, "k", 11)
     assert asked(visitor).levels["k"] == 11
     held = fields(visitor)
-    assert (held["board-k"], held["board-k-typed"]) == (11, 11)
+    assert (held["board-k"], held["board-k-typed-11"]) == (11, 11)
     slide(visitor, "k", 20)
-    assert (asked(visitor).levels["k"], fields(visitor)["board-k-typed"]) == (20, 20)
+    assert (asked(visitor).levels["k"], fields(visitor)["board-k-typed-20"]) == (20, 20)
     typed(visitor, "k", None)
     assert "k" not in asked(visitor).levels
     assert fields(visitor)["board-k"] == "off"

@@ -15,6 +15,7 @@ import pytest
 from anoncore import Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
+from dashboard.board.wishes import TOGETHER
 from dashboard.routes import ROUTES
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
@@ -337,6 +338,8 @@ def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_betwee
         visitor.page.keyboard.press("ArrowRight")
         wait_for_k(visitor, k)
         wait_for_entries(visitor, first + step)
+        # What is moved on at once is one step with what came before.
+        visitor.page.wait_for_timeout(1_000 * TOGETHER + 100)
     wait_for_numbers(visitor, 4)
     visitor.page.locator("[data-key='hides-c1']").click()
     visitor.see_heading("Classes")
