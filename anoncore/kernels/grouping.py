@@ -32,6 +32,12 @@ def rows_by_group(group: Int32, starts: Int64) -> Int64:
     return order
 
 
+def grouped_rows(group: Int32, n_groups: int = 0) -> tuple[Int64, Int64]:
+    """`order` and `starts` of rows whose groups are given, also of groups without rows where `n_groups` says so."""
+    starts = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_groups))))
+    return rows_by_group(group, starts), starts
+
+
 @kernel
 def group_histogram(group: Int32, codes: Int32, n_groups: int, size: int) -> Int64:
     """Rows with each code in each group, int64 (n_groups, size)."""

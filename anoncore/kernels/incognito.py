@@ -34,44 +34,6 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)
 """Odd number near 2^64 divided by the golden ratio: the high bits of its product with a key spread well."""
 
 
-@kernel
-def roll_up(
-    order: Int64, key: Int64, codes: Int32, sensitive: Int32, weight: Int64, n_combinations: int
-) -> tuple[Int32, Int32, Int64, Int64]:
-    """Join entries of equal keys.
-
-    `key` int64 (n_entries,) is number of the group * n_combinations + combination of sensitive values, `order` int64
-    (n_entries,) sorts the entries by it. Returns the joined entries' codes, combination and weight, and `starts`.
-    """
-    # Joined entries and groups are counted first, so that the results have their final size when they are written.
-    n_entries = 0
-    n_groups = 0
-    for i in range(order.shape[0]):
-        now = key[order[i]]
-        before = key[order[max(i - 1, 0)]]
-        n_entries += i == 0 or now != before
-        n_groups += i == 0 or now // n_combinations != before // n_combinations
-    joined = np.empty((n_entries, codes.shape[1]), np.int32)
-    values = np.empty(n_entries, np.int32)
-    rows = np.zeros(n_entries, np.int64)
-    starts = np.empty(n_groups + 1, np.int64)
-    entry, group = -1, -1
-    for i in range(order.shape[0]):
-        finer = order[i]
-        before = key[order[max(i - 1, 0)]]
-        if i == 0 or key[finer] != before:
-            entry += 1
-            values[entry] = sensitive[finer]
-            for column in range(codes.shape[1]):
-                joined[entry, column] = codes[finer, column]
-        if i == 0 or key[finer] // n_combinations != before // n_combinations:
-            group += 1
-            starts[group] = entry
-        rows[entry] += weight[finer]
-    starts[n_groups] = n_entries
-    return joined, values, rows, starts
-
-
 @inner_kernel
 def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
     """Number the keys, all below `capacity`, by a table with a place for every key; returns how many there are."""
