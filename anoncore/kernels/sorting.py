@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 
 SHORT_RUN = 16
@@ -154,6 +154,18 @@ def place_after(values: Any, wanted: Any) -> int:
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] <= wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@inner_kernel
+def find_value(values: Int64 | Int32, begin: int, end: int, wanted: int) -> int:
+    """First position in begin..end-1 whose value is not below the wanted one; `end` if there is none. Values ascend."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] < wanted:
             begin = middle + 1
         else:
             end = middle

@@ -17,9 +17,8 @@ from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
 from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, Tree
-from anoncore.utility.cross_validation import MOST_BASELINES, Sample, _baselines
+from anoncore.utility.cross_validation import MOST_BASELINES, Sample, _baselines, released_tables
 from anoncore.utility.outcome import judge
-from anoncore.utility.training import released_tables
 from tests.privacy.releases import reordered, value_sets
 from tests.utility.releases import adult, fragment, generalized, published_values, random_releases, sliced
 
