@@ -5,8 +5,6 @@ Classifiers learn from linked rows of published cells with their class, and pred
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ import numpy.typing as npt
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along
+from anoncore.base.shared_work import SharedWork
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
@@ -28,8 +27,6 @@ from anoncore.table.microdata import Microdata
 from anoncore.utility.classifiers import CLASSIFIERS, Bounds, Classifier, Features
 
 EVERY_ROW = slice(None)
-MOST_BASELINES = 8
-"""Cross-validations of one original table that are kept."""
 LEARNED_PIECES = 4
 """Pieces of a table that a run on a sample of its rows learns from, for one that it predicts."""
 Predicted = tuple[Int64, Codes, Codes]
@@ -190,38 +187,8 @@ class _Run:
         return np.argmax(votes, axis=1).astype(np.int32)
 
 
-class _Baseline:
-    """What the original table predicts, fold by fold; -1 where a fold has not been held out yet.
-
-    It is the same for every release of the table that publishes the same attributes, so it is computed once. Releases
-    that are judged at the same time wait for each other's folds.
-    """
-
-    def __init__(self, n_rows: int, folds: int) -> None:
-        self.predicted = np.full(n_rows, -1, dtype=np.int32)
-        self.locks = [threading.Lock() for _ in range(folds)]
-
-    def learn(self, part: int, held_out: Bools, predict: Callable[[], Codes]) -> None:
-        """Predict the rows of a fold, unless that has been done."""
-        with self.locks[part]:
-            if self.predicted[np.argmax(held_out)] < 0:
-                self.predicted[held_out] = predict()
-
-
-_baselines: WeakKeyDictionary[Microdata, OrderedDict[tuple[object, ...], _Baseline]] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def _baseline(data: Microdata, key: tuple[object, ...], folds: int) -> _Baseline:
-    """The kept cross-validation of a table, or a new one, for which the least recently used is forgotten."""
-    with _lock:
-        kept = _baselines.setdefault(data, OrderedDict())
-        if key not in kept:
-            kept[key] = _Baseline(data.n_rows, folds)
-        kept.move_to_end(key)
-        while len(kept) > MOST_BASELINES:
-            kept.popitem(last=False)
-        return kept[key]
+_original_predictions: WeakKeyDictionary[Microdata, SharedWork] = WeakKeyDictionary()
+"""What original tables predict, fold by fold: the same for every release that publishes the same attributes."""
 
 
 class Trial:
@@ -247,7 +214,8 @@ class Trial:
         self.fold = self._original_fold if release.is_synthetic else _folds(codes, folds, release.records_order[draw])
         self._runs: list[_Run] = []
         names = tuple(original_table(release, target).cells)
-        self._baseline = _baseline(release.data, (target, classifier, folds, seed, names), folds)
+        self._asked = (target, classifier, folds, seed, names)
+        self._kept = _original_predictions.setdefault(release.data, SharedWork())
 
     def predict(
         self, parts: Sequence[tuple[int, int]], original: Iterable[int], progress: Progress | None
@@ -262,28 +230,31 @@ class Trial:
             tables = released_tables(self.release, self.target, self._rng)
             self._runs.append(_Run.of(self.method, tables, self.release.data))
         predicted = np.full((n_runs, len(self.fold)), -1, dtype=np.int32)
+        from_original = np.full(len(self._original_fold), -1, dtype=np.int32)
 
         def learn(run: int, part: int) -> None:
             held_out = self.fold == part
             predicted[run, held_out] = self._runs[run].predict(~held_out, held_out, self.seed)
+
+        def learn_original(part: int) -> None:
+            held_out = self._original_fold == part
+
+            def predict() -> Codes:
+                return self._original_run.predict(~held_out, held_out, self.seed)
+
+            from_original[held_out] = self._kept.take(None, (*self._asked, part), predict)
 
         def learn_all(run: int) -> None:
             tested = np.isin(self.fold, [part for one, part in parts if one == run])
             every = np.ones(self.release.n_records, dtype=np.bool_)
             predicted[run, tested] = self._runs[run].predict(every, tested, self.seed)
 
-        whole = list(original)
         if self.release.is_synthetic:
             work = [partial(learn_all, run) for run in sorted({run for run, _ in parts})]
         else:
             work = [partial(learn, *part) for part in parts]
-        _do(work + [partial(self._learn_original, part) for part in whole], progress)
-        tried = np.isin(self._original_fold, whole)
-        return predicted, np.where(tried, self._baseline.predicted, np.int32(-1))
-
-    def _learn_original(self, part: int) -> None:
-        held_out = self._original_fold == part
-        self._baseline.learn(part, held_out, lambda: self._original_run.predict(~held_out, held_out, self.seed))
+        _do(work + [partial(learn_original, part) for part in original], progress)
+        return predicted, from_original
 
     @cached_property
     def _original_run(self) -> _Run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
 from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, Tree
-from anoncore.utility.cross_validation import MOST_BASELINES, Sample, _baselines, released_tables
+from anoncore.utility.cross_validation import Sample, released_tables
 from anoncore.utility.outcome import judge
 from tests.privacy.releases import reordered, value_sets
 from tests.utility.releases import adult, fragment, generalized, published_values, random_releases, sliced
@@ -170,11 +172,13 @@ def test_what_a_cancelled_measure_learned_from_the_original_stays(people: Microd
     )
 
 
-def test_only_a_few_baselines_are_kept(people: Microdata) -> None:
-    release = generalized(people, [0] * 300)
-    for seed in range(MOST_BASELINES + 3):
-        classification(release, "class", "naive-bayes", folds=2, seed=seed)
-    assert len(_baselines[people]) == MOST_BASELINES
+def test_a_table_that_nobody_holds_is_not_kept_with_what_it_predicts(people: Microdata) -> None:
+    data = Microdata(people.frame, roles=people.roles)
+    classification(generalized(data, [0] * 300), "class", "naive-bayes", folds=2)
+    held = weakref.ref(data)
+    del data
+    gc.collect()
+    assert held() is None
 
 
 @pytest.mark.parametrize(
