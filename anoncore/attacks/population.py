@@ -13,7 +13,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
 from anoncore.base.typed_values import value_key
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.kernels.population import count_inside
+from anoncore.kernels.guessing import count_inside
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.domain import Domain, Kind

@@ -19,8 +19,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Int64
-from anoncore.kernels.guessing import records_inside
-from anoncore.kernels.population import count_inside
+from anoncore.kernels.guessing import count_inside, records_inside
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata, content_order

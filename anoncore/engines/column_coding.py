@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.kernels.arrays import Int32, Int64
-from anoncore.kernels.lookup import look_up
+from anoncore.kernels.grouping import look_up
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import table_column
 from anoncore.table.coding import encode

@@ -16,7 +16,8 @@ from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sample
 from anoncore.base.faults import writing
 from anoncore.base.pipeline import in_threads, read_ahead
 from anoncore.kernels.arrays import Int32
-from anoncore.kernels.tree_scans import leaves_of, order_by_leaf, rows_in_order
+from anoncore.kernels.grouping import grouped_rows
+from anoncore.kernels.tree_scans import leaves_of
 
 CODES = "anoncore:codes"
 """Column of the coded rows, a fixed-size list each; the other columns are carried along as they are."""
@@ -156,9 +157,9 @@ class _Division:
     def sorted(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
         """The rows of a batch by their leaf, and where each leaf's begin."""
         codes = batch_codes(batch)
-        order, starts = order_by_leaf(leaves_of(codes, self._tree), self._slot, len(self._leaves))
+        order, starts = grouped_rows(self._slot[leaves_of(codes, self._tree)], len(self._leaves))
         carried: list[Any] = [column.take(pa.array(order)) for column in batch.columns[1:]]
-        return rows_batch(rows_in_order(codes, order), carried, self._source.schema), starts
+        return rows_batch(codes.take(order, axis=0), carried, self._source.schema), starts
 
     def add(self, moved: pa.RecordBatch, starts: npt.NDArray[np.int64]) -> None:
         """Send sorted rows to their files."""

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anoncore.kernels.arrays import Words
-from anoncore.kernels.row_hashing import add_row_hashes
+from anoncore.kernels.hashing import add_row_hashes
 from anoncore.sources.large_table import LargeTable
 
 WORD = 1 << 64

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import call_level, inner_kernel, kernel
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
 
@@ -53,15 +53,6 @@ def meets(level: float, threshold: float, comparison: int) -> bool:
     if comparison == 1:
         return stays_within(level, threshold)
     return lies_below(level, threshold)
-
-
-@kernel
-def holds(levels: Floats, threshold: float, comparison: int) -> Bools:
-    """Whether each level keeps the threshold, bool (n,)."""
-    result = np.empty(levels.shape[0], np.bool_)
-    for i in range(levels.shape[0]):
-        result[i] = meets(levels[i], threshold, comparison)
-    return result
 
 
 @inner_kernel

@@ -22,9 +22,8 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, widest
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.ordering import DIGIT_BITS
 from anoncore.kernels.rounding import ACCUMULATED, lies_below
-from anoncore.kernels.sorting import place_after
+from anoncore.kernels.sorting import DIGIT_BITS, place_after
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""

@@ -1,16 +1,22 @@
-"""Statistics of groups over integer codes, in one pass over the rows each.
+"""Grouping, numbering and counting, in one pass over the rows each.
+
+Sorting n rows costs O(n log n). Where groups are numbered, or words look random, a table finds the place of each row,
+which costs O(n).
 
 - `group` int32 (n_rows,): group of every row, 0..n_groups-1.
 - `codes` int32 (n_rows,): code of one attribute in every row, 0..size-1.
 - `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group; those of group g at `starts[g]:starts[g + 1]`.
+- `numbers` int64 (n_rows,): the value of one column in every row.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64, Words
-from anoncore.kernels.compiler import kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
 LARGEST = np.iinfo(np.int32).max
@@ -20,8 +26,6 @@ LARGEST = np.iinfo(np.int32).max
 @kernel
 def rows_by_group(group: Int32, starts: Int64) -> Int64:
     """Row numbers by group, inside a group in ascending order: `order`, int64 (n_rows,)."""
-    # Sorting groups costs O(n log n); placing every row behind those of its group costs O(n), because the sizes of the
-    # groups are known.
     filled = np.empty(starts.shape[0] - 1, np.int64)
     for g in range(filled.shape[0]):
         filled[g] = starts[g]
@@ -30,6 +34,23 @@ def rows_by_group(group: Int32, starts: Int64) -> Int64:
         order[filled[group[row]]] = row
         filled[group[row]] += 1
     return order
+
+
+def grouped_rows(group: Int32, n_groups: int = 0) -> tuple[Int64, Int64]:
+    """`order` and `starts` of rows whose groups are given, also of groups without rows where `n_groups` says so."""
+    starts = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_groups))))
+    return rows_by_group(group, starts), starts
+
+
+@inner_kernel
+def group_starts(group: Int32, n_groups: int) -> Int64:
+    """`starts` of rows whose groups are given."""
+    starts = np.zeros(n_groups + 1, np.int64)
+    for row in range(group.shape[0]):
+        starts[group[row] + 1] += 1
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
+    return starts
 
 
 @kernel
@@ -131,6 +152,52 @@ def classes_within(order: Int64, starts: Int64, codes: Int32, size: int) -> tupl
     return first[:filled].copy(), sizes[:filled].copy()
 
 
+class WordTable(NamedTuple):
+    """A hash table of words that look random, at most half full, whose slots are tried one after the other.
+
+    `entry` int64 (n_slots,): the number of the word in each slot, -1 where it is free; `words` uint64: the words by
+    number. The slot of a word is its highest bits, after a `shift`.
+    """
+
+    entry: Int64
+    words: Words
+    shift: np.uint64
+
+
+@inner_kernel
+def word_table(n: int) -> WordTable:
+    """An empty table for so many words."""
+    bits = 1
+    while (1 << bits) < 2 * n:
+        bits += 1
+    return WordTable(filled_with(1 << bits, -1), np.empty(n, np.uint64), np.uint64(64 - bits))
+
+
+@inner_kernel
+def _slot(table: WordTable, word: np.uint64) -> int:
+    """Where a word stands, or the free slot where it would stand."""
+    last = table.entry.shape[0] - 1
+    slot = np.int64(word >> table.shift)
+    while table.entry[slot] >= 0 and table.words[table.entry[slot]] != word:
+        slot = (slot + 1) & last
+    return slot  # type: ignore[return-value]
+
+
+@inner_kernel
+def known_number(table: WordTable, word: np.uint64) -> int:
+    """The number of a word; -1 if the table does not have it."""
+    return int(table.entry[_slot(table, word)])
+
+
+@inner_kernel
+def number_of(table: WordTable, word: np.uint64, n_words: int) -> int:
+    """The number of a word; one that is new becomes number `n_words`."""
+    slot = _slot(table, word)
+    if table.entry[slot] < 0:
+        table.entry[slot], table.words[n_words] = n_words, word
+    return int(table.entry[slot])
+
+
 @kernel
 def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
     """Number keys of 128 bits, uint64 (n, 2), by the order in which they first come.
@@ -161,3 +228,21 @@ def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
             filled += 1
         number[i] = holder[slot]
     return number, first[:filled].copy()
+
+
+@kernel
+def look_up(numbers: Int64, first: int, lookup: Int32) -> Int32:
+    """Code of every number, int32 (n_rows,): that of number `first` + i is `lookup[i]`, that of any other 0."""
+    codes = np.zeros(numbers.shape[0], np.int32)
+    for row in range(numbers.shape[0]):
+        entry = numbers[row] - first
+        if 0 <= entry < lookup.shape[0]:
+            codes[row] = lookup[entry]
+    return codes
+
+
+@kernel
+def count_numbers(numbers: Int64, first: int, counts: Int64) -> None:
+    """Add every row to `counts`, where entry i counts the number `first` + i; there is one for every number."""
+    for row in range(numbers.shape[0]):
+        counts[numbers[row] - first] += 1

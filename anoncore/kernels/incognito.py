@@ -24,52 +24,15 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import filled_with
+from anoncore.kernels.grouping import group_starts, number_of, rows_by_group, word_table
+from anoncore.kernels.sorting import filled_with, taken
 
 LARGEST_KEY = 2**62
 """Keys stay below this number, so that they never outgrow int64."""
 DENSE = 4
 """Keys per entry up to which a table with a place for every key is cheaper than hashing."""
 MIXER = np.uint64(0x9E3779B97F4A7C15)
-"""Odd number near 2^64 divided by the golden ratio: the high bits of its product with a key spread well."""
-
-
-@kernel
-def roll_up(
-    order: Int64, key: Int64, codes: Int32, sensitive: Int32, weight: Int64, n_combinations: int
-) -> tuple[Int32, Int32, Int64, Int64]:
-    """Join entries of equal keys.
-
-    `key` int64 (n_entries,) is number of the group * n_combinations + combination of sensitive values, `order` int64
-    (n_entries,) sorts the entries by it. Returns the joined entries' codes, combination and weight, and `starts`.
-    """
-    # Joined entries and groups are counted first, so that the results have their final size when they are written.
-    n_entries = 0
-    n_groups = 0
-    for i in range(order.shape[0]):
-        now = key[order[i]]
-        before = key[order[max(i - 1, 0)]]
-        n_entries += i == 0 or now != before
-        n_groups += i == 0 or now // n_combinations != before // n_combinations
-    joined = np.empty((n_entries, codes.shape[1]), np.int32)
-    values = np.empty(n_entries, np.int32)
-    rows = np.zeros(n_entries, np.int64)
-    starts = np.empty(n_groups + 1, np.int64)
-    entry, group = -1, -1
-    for i in range(order.shape[0]):
-        finer = order[i]
-        before = key[order[max(i - 1, 0)]]
-        if i == 0 or key[finer] != before:
-            entry += 1
-            values[entry] = sensitive[finer]
-            for column in range(codes.shape[1]):
-                joined[entry, column] = codes[finer, column]
-        if i == 0 or key[finer] // n_combinations != before // n_combinations:
-            group += 1
-            starts[group] = entry
-        rows[entry] += weight[finer]
-    starts[n_groups] = n_entries
-    return joined, values, rows, starts
+"""Odd number near 2^64 divided by the golden ratio: products of different keys differ, and their high bits spread."""
 
 
 @inner_kernel
@@ -87,24 +50,11 @@ def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
 
 @inner_kernel
 def _numbered_by_hash(key: Int64, group: Int32) -> int:
-    """Number the keys by a hash table at most half full, whose places are tried one after the other."""
-    bits = 1
-    while (1 << bits) < 2 * key.shape[0]:
-        bits += 1
-    shift, mask = np.uint64(64 - bits), (1 << bits) - 1
-    held = filled_with(1 << bits, -1)
-    first = np.empty(key.shape[0], np.int64)
-    n_groups = 0
+    """Number the keys by a hash table."""
+    table, n_groups = word_table(key.shape[0]), 0
     for entry in range(key.shape[0]):
-        wanted = key[entry]
-        slot = np.int64((np.uint64(wanted) * MIXER) >> shift)
-        while held[slot] >= 0 and first[held[slot]] != wanted:
-            slot = (slot + 1) & mask
-        if held[slot] < 0:
-            held[slot] = n_groups
-            first[n_groups] = wanted
-            n_groups += 1
-        group[entry] = held[slot]
+        group[entry] = number_of(table, np.uint64(key[entry]) * MIXER, n_groups)
+        n_groups += group[entry] == n_groups
     return n_groups
 
 
@@ -192,19 +142,9 @@ def groups_holding(
 @inner_kernel
 def _by_group(group: Int32, n_groups: int, sensitive: Int32, weight: Int64) -> tuple[Int32, Int64, Int64]:
     """`sensitive` and `weight` group by group, and `starts`; inside a group entries keep their order."""
-    # Sorting would cost O(n log n); placing every entry behind those of its group costs O(n).
-    starts = np.zeros(n_groups + 1, np.int64)
-    for entry in range(group.shape[0]):
-        starts[group[entry] + 1] += 1
-    for g in range(n_groups):
-        starts[g + 1] += starts[g]
-    filled = starts.copy()
-    values, rows = np.empty(group.shape[0], np.int32), np.empty(group.shape[0], np.int64)
-    for entry in range(group.shape[0]):
-        place = filled[group[entry]]
-        filled[group[entry]] += 1
-        values[place], rows[place] = sensitive[entry], weight[entry]
-    return values, rows, starts
+    starts = group_starts(group, n_groups)
+    order = rows_by_group(group, starts)
+    return taken(sensitive, order), taken(weight, order), starts
 
 
 @inner_kernel

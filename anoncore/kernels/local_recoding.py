@@ -18,8 +18,8 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.grouping import number_of, word_table
 from anoncore.kernels.people import KernelPeople, add_row, forget_row, new_tally
-from anoncore.kernels.sorting import filled_with
 
 
 class LatticeRows(NamedTuple):
@@ -42,26 +42,15 @@ class LatticeRows(NamedTuple):
 @inner_kernel
 def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, sizes: Int64) -> int:
     """Write the group of every row that is left and the groups' sizes; returns how many groups there are."""
-    # A hash table with open addressing, at most half full; its size is a power of two, so that the position of a hash
-    # in it is a mask and not a division. Sorting the keys would cost O(n log n), this costs O(n).
-    capacity = 64
-    while capacity < 2 * left.shape[0]:
-        capacity *= 2
-    word = np.empty(capacity, np.uint64)
-    entry = filled_with(capacity, -1)
-    n_groups = 0
+    table, n_groups = word_table(left.shape[0]), 0
     for i in range(left.shape[0]):
         key = np.uint64(0)
         for a in range(node.shape[0]):
             key += rows.salt[rows.begin[a] + node[a] * rows.size[a] + rows.codes[left[i], a]]
-        slot = np.int64(key >> np.uint64(20)) & (capacity - 1)
-        while entry[slot] >= 0 and word[slot] != key:
-            slot = (slot + 1) & (capacity - 1)
-        if entry[slot] < 0:
-            entry[slot], word[slot] = n_groups, key
+        number[i] = number_of(table, key, n_groups)
+        if number[i] == n_groups:
             sizes[n_groups] = 0
             n_groups += 1
-        number[i] = entry[slot]
         sizes[number[i]] += 1
     return n_groups
 

@@ -19,9 +19,9 @@ import numpy as np
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.lookup import position_of_word
+from anoncore.kernels.grouping import WordTable, group_starts, known_number, number_of, rows_by_group, word_table
 from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally
-from anoncore.kernels.sorting import filled_with
+from anoncore.kernels.sorting import filled_with, taken
 
 MOST_ASKED = 8
 """Rows of a whole class that are asked at most before it gives no further one, where sensitive values count."""
@@ -115,41 +115,20 @@ def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
 
 
 @inner_kernel
-def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, Int64, Words]:
-    """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and a hash table of them.
-
-    The table is `entry` int64, the number of a group or -1, and `words` uint64 (n_groups,), the groups' words.
-    """
-    capacity = 64
-    while capacity < 2 * left.shape[0]:
-        capacity *= 2
-    entry = filled_with(capacity, -1)
-    words, number = np.empty(left.shape[0], np.uint64), np.empty(left.shape[0], np.int64)
-    n_groups = 0
+def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, WordTable]:
+    """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and the groups' words."""
+    table, number, n_groups = word_table(left.shape[0]), np.empty(left.shape[0], np.int32), 0
     for i in range(left.shape[0]):
-        word = _word(rows, left[i], mask)
-        slot = position_of_word(word, entry, words)
-        if entry[slot] < 0:
-            entry[slot], words[n_groups] = n_groups, word
-            n_groups += 1
-        number[i] = entry[slot]
-    starts = np.zeros(n_groups + 1, np.int64)
-    for i in range(left.shape[0]):
-        starts[number[i] + 1] += 1
-    for g in range(n_groups):
-        starts[g + 1] += starts[g]
-    filled = starts[:-1].copy()
-    members = np.empty(left.shape[0], np.int64)
-    for i in range(left.shape[0]):
-        members[filled[number[i]]] = left[i]
-        filled[number[i]] += 1
-    return members, starts, entry, words
+        number[i] = number_of(table, _word(rows, left[i], mask), n_groups)
+        n_groups += number[i] == n_groups
+    starts = group_starts(number, n_groups)
+    return taken(left, rows_by_group(number, starts)), starts, table
 
 
 @kernel
 def count_together(rows: SuppressedRows, mask: Bools, least: int, left: Int64) -> int:
     """How many of the rows left are in a group of at least so many rows under a mask."""
-    _, starts, _, _ = _candidates(rows, mask, left)
+    _, starts, _ = _candidates(rows, mask, left)
     together = 0
     for g in range(starts.shape[0] - 1):
         if starts[g + 1] - starts[g] >= least:
@@ -207,7 +186,7 @@ def place(
     new number of classes.
     """
     memory = _memory(rows, checks)
-    members, starts, entry, words = _candidates(rows, mask, left)
+    members, starts, table = _candidates(rows, mask, left)
     n_new = starts.shape[0] - 1
     settled = np.zeros(n_new, np.bool_)
     waiting = 0
@@ -221,7 +200,7 @@ def place(
             waiting += 1
     if waiting > 0 and wanted > least:
         n_groups = _with_donors(
-            rows, mask, least, wanted, (members, starts, settled), (entry, words), whole, group, n_groups, checks
+            rows, mask, least, wanted, (members, starts, settled), table, whole, group, n_groups, checks
         )
     n_left = 0
     for row in left:
@@ -238,7 +217,7 @@ def _with_donors(
     least: int,
     wanted: int,
     groups: tuple[Int64, Int64, Bools],
-    table: tuple[Int64, Words],
+    table: WordTable,
     whole: Whole,
     group: Int32,
     n_groups: int,
@@ -246,11 +225,10 @@ def _with_donors(
 ) -> int:
     """Make classes of the groups that are not settled and of donors that agree with them; the new number of classes.
 
-    `groups` are `members`, `starts` and whether each is settled, `table` is the hash table of them.
+    `groups` are `members`, `starts` and whether each is settled, `table` has their words.
     """
     memory = _memory(rows, checks)
     members, starts, settled = groups
-    entry, words = table
     n_new, n_whole = starts.shape[0] - 1, whole.starts.shape[0] - 1
     # The whole classes that agree with a group are a list: the first of each group, and the next one of each class.
     first, after = filled_with(n_new, -1), filled_with(n_whole, -1)
@@ -258,8 +236,7 @@ def _with_donors(
         size = whole.starts[c + 1] - whole.starts[c] - whole.given[c]
         if size <= checks.minimum_rows:
             continue
-        slot = position_of_word(_word(rows, whole.members[whole.starts[c]], mask), entry, words)
-        g = entry[slot]
+        g = known_number(table, _word(rows, whole.members[whole.starts[c]], mask))
         if g >= 0 and not settled[g] and starts[g + 1] - starts[g] >= least:
             after[c], first[g] = first[g], c
     for g in range(n_new):

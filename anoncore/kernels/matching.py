@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int32, Int64
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import sort_in_place
+from anoncore.kernels.sorting import find_value, sort_in_place
 
 
 class Columns(NamedTuple):
@@ -42,18 +42,6 @@ class Columns(NamedTuple):
     entry_code: Int64
     entry_share: Floats
     entry_total: Floats
-
-
-@inner_kernel
-def find_value(values: Int64 | Int32, begin: int, end: int, wanted: int) -> int:
-    """First position in begin..end-1 whose value is not below the wanted one; `end` if there is none. Values ascend."""
-    while begin < end:
-        middle = (begin + end) // 2
-        if values[middle] < wanted:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
 
 
 @kernel

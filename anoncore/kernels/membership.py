@@ -15,8 +15,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.matching import find_value
-from anoncore.kernels.sorting import place_after, sort_in_place
+from anoncore.kernels.sorting import find_value, place_after, sort_in_place
 
 
 class ColumnValues(NamedTuple):

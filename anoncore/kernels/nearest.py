@@ -35,21 +35,6 @@ class Space(NamedTuple):
     point: Floats
 
 
-@kernel
-def points(attributes: Attributes, codes: Int32) -> Floats:
-    """The points of rows with these codes, int32 (n_rows, d), as `Space` has them."""
-    n, d = codes.shape
-    point = np.empty((n, d))
-    for a in range(d):
-        begin, span = attributes.code_start[a], attributes.span[a]
-        for row in range(n):
-            code = codes[row, a]
-            point[row, a] = code
-            if attributes.form[a] == NUMBER:
-                point[row, a] = attributes.position[begin + code] / span if span > 0 else 0.0
-    return point
-
-
 @inner_kernel
 def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
     """Sum over the attributes of how far two points (d,) lie apart, 0 to 1 each.

@@ -20,7 +20,8 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, Words
 from anoncore.kernels.compiler import kernel
-from anoncore.kernels.sorting import filled_with
+from anoncore.kernels.grouping import group_starts, number_of, rows_by_group, word_table
+from anoncore.kernels.sorting import taken
 
 
 class LevelTables(NamedTuple):
@@ -46,11 +47,7 @@ def coarser_groups(
     Returns `number`, a finer group of each coarser one int64 (n_coarser,), and the coarser groups' `word` and `rows`.
     """
     n, n_coarser = codes.shape[0], 0
-    capacity = 64
-    while capacity < 2 * n:
-        capacity *= 2
-    # A hash table with open addressing, at most half full; a power of two, so that a mask gives the position.
-    entry = filled_with(capacity, -1)
+    table = word_table(n)
     number, finer = np.empty(n, np.int32), np.empty(n, np.int64)
     words, sums = np.empty(n, np.uint64), np.zeros(n, np.int64)
     # Only the attributes that change their level change a group's word.
@@ -67,13 +64,10 @@ def coarser_groups(
         for i in range(n_changed):
             code = codes[g, changed[i]]
             key += tables.salt[after[i] + code] - tables.salt[before[i] + code]
-        slot = np.int64(key >> np.uint64(20)) & (capacity - 1)
-        while entry[slot] >= 0 and words[entry[slot]] != key:
-            slot = (slot + 1) & (capacity - 1)
-        if entry[slot] < 0:
-            entry[slot], words[n_coarser], finer[n_coarser] = n_coarser, key, g
+        number[g] = number_of(table, key, n_coarser)
+        if number[g] == n_coarser:
+            words[n_coarser], finer[n_coarser] = key, g
             n_coarser += 1
-        number[g] = entry[slot]
         sums[number[g]] += rows[g]
     return number, finer[:n_coarser].copy(), words[:n_coarser].copy(), sums[:n_coarser].copy()
 
@@ -100,33 +94,19 @@ def joined_entries(
     n = sensitive.shape[0]
     # Two stable sorts by counting, by combination and then by group, leave every group's entries in order.
     of_entry = np.empty(n, np.int32)
-    place = np.zeros(n_combinations + 1, np.int64)
     for g in range(number.shape[0]):
         for i in range(starts[g], starts[g + 1]):
             of_entry[i] = number[g]
-            place[sensitive[i] + 1] += 1
-    for c in range(n_combinations):
-        place[c + 1] += place[c]
-    by_value = np.empty(n, np.int64)
-    for i in range(n):
-        by_value[place[sensitive[i]]] = i
-        place[sensitive[i]] += 1
-    filled = np.zeros(n_coarser + 1, np.int64)
-    for i in range(n):
-        filled[of_entry[i] + 1] += 1
-    for g in range(n_coarser):
-        filled[g + 1] += filled[g]
-    ends = filled[1:].copy()
-    order = np.empty(n, np.int64)
-    for entry in by_value:
-        order[filled[of_entry[entry]]] = entry
-        filled[of_entry[entry]] += 1
+    by_value = rows_by_group(sensitive, group_starts(sensitive, n_combinations))
+    of_entry = taken(of_entry, by_value)
+    coarser_starts = group_starts(of_entry, n_coarser)
+    order = taken(by_value, rows_by_group(of_entry, coarser_starts))
     joined_starts = np.zeros(n_coarser + 1, np.int64)
     values, sums = np.empty(n, np.int32), np.zeros(n, np.int64)
     n_joined, at = 0, 0
     for g in range(n_coarser):
         joined_starts[g] = n_joined
-        while at < ends[g]:
+        while at < coarser_starts[g + 1]:
             entry = order[at]
             if n_joined == joined_starts[g] or values[n_joined - 1] != sensitive[entry]:
                 values[n_joined] = sensitive[entry]

@@ -15,8 +15,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
-from anoncore.kernels.products import fits_word, product_difference
-from anoncore.kernels.rounding import ROUNDING, stays_within
+from anoncore.kernels.rounding import ROUNDING, fits_word, product_difference, stays_within
 
 
 class Proportions(NamedTuple):

@@ -1,4 +1,4 @@
-"""Count queries: drawing accepted values, counting matching rows, estimating counts from groups.
+"""Count queries: drawing accepted values, counting matching rows, estimating counts from groups and linked columns.
 
 A block holds the predicates of several queries side by side. The inner loops run along the queries: their entries lie
 side by side in memory, so the processor computes several at once.
@@ -200,3 +200,62 @@ def estimate_by_link(
             for query in range(n_queries):
                 estimate[value, query] += factor[query] * weight * match[query]
     return estimate
+
+
+class LinkedColumns(NamedTuple):
+    """Columns that share buckets, as a tree: each but the first has a parent before it.
+
+    Linked with each row of the parent is a random row of the child among those that have the same bucket and agree on
+    the attributes that both show.
+
+    `places` int32 (n_rows, n_attributes): where the cell of each row has its weight; the attributes of column c are
+    `part_start[c]:part_start[c + 1]`. `parent` int64 (n_columns,). `own`, `asked` int64 (n_columns, n_rows): rows of
+    column c and of its parent may be linked where `own[c]` of the one equals `asked[c]` of the other; it numbers the
+    pairs of a bucket and values of the shared attributes. `counts` int64 (n_columns, n_numbers): rows of column c with
+    each such number.
+    """
+
+    places: Int32
+    part_start: Int64
+    parent: Int64
+    own: Int64
+    asked: Int64
+    counts: Int64
+
+
+@kernel
+def count_linked(columns: LinkedColumns, weights: Floats) -> Floats:
+    """Expected number of rows, linked at random, that match each query, float (n_queries,).
+
+    `weights` float (n_queries, n_places): how far a cell matches a query, 0 to 1; an attribute that the query leaves
+    open has weight 1 everywhere. The cells of all attributes stand one after the other. What a query expects of a whole
+    linked row is a product of averages, computed from the leaves of the tree to its root.
+    """
+    n_columns, n_rows = columns.own.shape
+    result = np.zeros(len(weights))
+    row_weight = np.empty((n_columns, n_rows))
+    sums = np.empty(columns.counts.shape[1])
+    for query in range(len(weights)):
+        weight = weights[query]
+        row_weight[:] = 1.0
+        # From the last column back: a parent stands before its children, so when its turn comes, row_weight already has
+        # what all of its children expect of its rows.
+        for column in range(n_columns - 1, -1, -1):
+            sums[:] = 0.0
+            total = 0.0
+            for row in range(n_rows):
+                share = row_weight[column, row]
+                for attribute in range(columns.part_start[column], columns.part_start[column + 1]):
+                    if share == 0.0:
+                        break
+                    share *= weight[columns.places[row, attribute]]
+                sums[columns.own[column, row]] += share
+                total += share
+            if column == 0:
+                result[query] = total
+                break
+            parent = columns.parent[column]
+            for row in range(n_rows):
+                number = columns.asked[column, row]
+                row_weight[parent, row] *= sums[number] / columns.counts[column, number]
+    return result

@@ -1,9 +1,10 @@
-"""Sorting, filling and adding up inside kernels, in a few short loops that all kernels share.
+"""Sorting and filling, in a few short loops that all kernels share.
 
 numba compiles its own sorts anew for every type of numbers and every kernel, which takes seconds each time.
 
 - `values`: numbers of any type (n,), none of them NaN.
 - `order` int64 (n,): positions in `values`.
+- `keys` int64 (n_rows,): key of every row, 0 to 2 ** bits - 1.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int64
-from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.arrays import Floats, Int32, Int64
+from anoncore.kernels.compiler import inner_kernel, kernel
 
 SHORT_RUN = 16
 """Values in the runs that are sorted by insertion before they are merged: so few that merging them would cost more."""
+DIGIT_BITS = 11
+"""Bits of a digit: its 2,048 counters stay in the fastest memory."""
 
 
 @inner_kernel
@@ -46,6 +49,33 @@ def stable_positions(values: Any) -> Int64:
         order, spare = spare, order
         run *= 2
     return order
+
+
+@kernel
+def stable_order(keys: Int64, bits: int, order: Int64) -> Int64:
+    """The row numbers of `order` sorted by `keys[row]`, equal ones kept as they stand, int64 (n,).
+
+    Sorting by comparing costs O(n log n). Placing keys by one digit after the other (radix sort) costs O(n) per digit.
+    """
+    n = order.shape[0]
+    now, following = order.copy(), np.empty_like(order)
+    begin = np.empty((1 << DIGIT_BITS) + 1, np.int64)
+    # The lowest digit first: every pass keeps the order of rows whose digit is equal, so after the pass by a higher
+    # digit those are still sorted by the lower ones.
+    for shift in range(0, bits, DIGIT_BITS):
+        mask = (1 << min(DIGIT_BITS, bits - shift)) - 1
+        for digit in range(begin.shape[0]):
+            begin[digit] = 0
+        for row in range(n):
+            begin[((keys[row] >> shift) & mask) + 1] += 1
+        for digit in range(mask + 1):
+            begin[digit + 1] += begin[digit]
+        for i in range(n):
+            digit = (keys[now[i]] >> shift) & mask
+            following[begin[digit]] = now[i]
+            begin[digit] += 1
+        now, following = following, now
+    return now
 
 
 @inner_kernel
@@ -124,6 +154,18 @@ def place_after(values: Any, wanted: Any) -> int:
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] <= wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@inner_kernel
+def find_value(values: Int64 | Int32, begin: int, end: int, wanted: int) -> int:
+    """First position in begin..end-1 whose value is not below the wanted one; `end` if there is none. Values ascend."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] < wanted:
             begin = middle + 1
         else:
             end = middle

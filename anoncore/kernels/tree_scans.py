@@ -85,34 +85,6 @@ def leaves_of(rows: Int32, tree: TreeArrays) -> Int32:
 
 
 @kernel
-def order_by_leaf(leaf: Int32, slot: Int32, n_slots: int) -> tuple[Int64, Int64]:
-    """Rows sorted by the slot of their leaf, stable, and where each slot begins, int64 (n_slots + 1,)."""
-    # Sorting costs O(n log n); counting the rows of each slot costs O(n), because slots are small integers.
-    starts = np.zeros(n_slots + 1, np.int64)
-    for row in range(leaf.shape[0]):
-        starts[slot[leaf[row]] + 1] += 1
-    for line in range(n_slots):
-        starts[line + 1] += starts[line]
-    filled = starts[:-1].copy()
-    order = np.empty(leaf.shape[0], np.int64)
-    for row in range(leaf.shape[0]):
-        line = slot[leaf[row]]
-        order[filled[line]] = row
-        filled[line] += 1
-    return order, starts
-
-
-@kernel
-def rows_in_order(rows: Int32, order: Int64) -> Int32:
-    """The rows in the given order, int32 (n_rows, n_columns)."""
-    moved = np.empty_like(rows)
-    for i in range(order.shape[0]):
-        for column in range(rows.shape[1]):
-            moved[i, column] = rows[order[i], column]
-    return moved
-
-
-@kernel
 def add_statistics(rows: Int32, tree: TreeArrays, statistics: LeafStatistics, count_start: Int64) -> None:
     """Add rows to the statistics of their leaves."""
     low, high, totals = statistics.low, statistics.high, statistics.totals

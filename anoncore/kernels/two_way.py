@@ -16,6 +16,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import find_value
 
 
 @inner_kernel
@@ -100,18 +101,6 @@ def rectangle_frequencies(
     return result
 
 
-@inner_kernel
-def _find(groups: Int32, begin: int, end: int, group: int) -> int:
-    """Position of the first group that is not below this one in an ascending part of a list."""
-    while begin < end:
-        middle = (begin + end) // 2
-        if groups[middle] < group:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
 @kernel
 def linked_frequencies(
     x: Codes,
@@ -138,7 +127,7 @@ def linked_frequencies(
         if end_x - begin_x <= end_y - begin_y:
             for i in range(begin_x, end_x):
                 group = groups_x[i]
-                begin_y = _find(groups_y, begin_y, end_y, group)
+                begin_y = find_value(groups_y, begin_y, end_y, group)
                 if begin_y == end_y:
                     break
                 if groups_y[begin_y] == group:
@@ -146,7 +135,7 @@ def linked_frequencies(
         else:
             for j in range(begin_y, end_y):
                 group = groups_y[j]
-                begin_x = _find(groups_x, begin_x, end_x, group)
+                begin_x = find_value(groups_x, begin_x, end_x, group)
                 if begin_x == end_x:
                     break
                 if groups_x[begin_x] == group:

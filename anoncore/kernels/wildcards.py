@@ -13,8 +13,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.lookup import position_of_word
-from anoncore.kernels.sorting import filled_with
+from anoncore.kernels.grouping import WordTable, known_number, number_of, word_table
 
 
 @inner_kernel
@@ -31,22 +30,13 @@ def _word(codes: Int32, salt: Words, begin: Int64, row: int, compared: Bools) ->
 
 
 @inner_kernel
-def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int64) -> tuple[Int64, Words, Int64]:
-    """A hash table of the listed classes: `entry`, the different words, and which of them each class has."""
-    capacity = 64
-    while capacity < 2 * listed.shape[0]:
-        capacity *= 2
-    entry = filled_with(capacity, -1)
-    words, number = np.empty(listed.shape[0], np.uint64), np.empty(listed.shape[0], np.int64)
-    n_words = 0
+def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int64) -> tuple[WordTable, Int64]:
+    """A table of the words of the listed classes, and the number of each class's word."""
+    table, number, n_words = word_table(listed.shape[0]), np.empty(listed.shape[0], np.int64), 0
     for i in range(listed.shape[0]):
-        word = _word(codes, salt, begin, listed[i], compared)
-        slot = position_of_word(word, entry, words)
-        if entry[slot] < 0:
-            entry[slot], words[n_words] = n_words, word
-            n_words += 1
-        number[i] = entry[slot]
-    return entry, words, number
+        number[i] = number_of(table, _word(codes, salt, begin, listed[i], compared), n_words)
+        n_words += number[i] == n_words
+    return table, number
 
 
 @kernel
@@ -67,22 +57,20 @@ def add_matches(
     """
     # The hash table is made of the fewer classes, because looking up is cheaper than filling in.
     if asked.shape[0] <= among.shape[0]:
-        entry, words, number = _table(asked_codes, salt, begin, compared, asked)
+        table, number = _table(asked_codes, salt, begin, compared, asked)
         total = np.zeros(asked.shape[0], np.int64)
         for i in range(among.shape[0]):
-            word = _word(among_codes, salt, begin, among[i], compared)
-            found = entry[position_of_word(word, entry, words)]
+            found = known_number(table, _word(among_codes, salt, begin, among[i], compared))
             if found >= 0:
                 total[found] += weights[i]
         for i in range(asked.shape[0]):
             counts[i] += total[number[i]]
         return
-    entry, words, number = _table(among_codes, salt, begin, compared, among)
+    table, number = _table(among_codes, salt, begin, compared, among)
     total = np.zeros(among.shape[0], np.int64)
     for i in range(among.shape[0]):
         total[number[i]] += weights[i]
     for i in range(asked.shape[0]):
-        word = _word(asked_codes, salt, begin, asked[i], compared)
-        found = entry[position_of_word(word, entry, words)]
+        found = known_number(table, _word(asked_codes, salt, begin, asked[i], compared))
         if found >= 0:
             counts[i] += total[found]

@@ -1,4 +1,4 @@
-"""Random numbers of compiled code, which follow from a state."""
+"""Random numbers of compiled code, which follow from a state: an xorshift of 32 bits (Marsaglia, 2003)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from anoncore.kernels.compiler import inner_kernel
 
 @inner_kernel
 def next_state(state: int) -> int:
-    """The next state of scikit-learn's generator, an xorshift of 32 bits."""
+    """The next state; one of 0, which would stay, counts as 1."""
     if state == 0:
         state = 1
     state ^= (state << 13) & 0xFFFFFFFF

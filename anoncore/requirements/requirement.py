@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Codes, Floats, Rows
-from anoncore.kernels.checking import KernelChecks, counts_level, group_levels, holds
+from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
 from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
+from anoncore.kernels.rounding import lies_below, reaches, stays_within
 from anoncore.release.partition import Partition
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -43,6 +44,10 @@ class Comparison(IntEnum):
     AT_LEAST = 0
     AT_MOST = 1
     BELOW = 2
+
+
+COMPARED = {Comparison.AT_LEAST: reaches, Comparison.AT_MOST: stays_within, Comparison.BELOW: lies_below}
+"""Whether levels meet a threshold."""
 
 
 class Requirement(Model):
@@ -256,7 +261,7 @@ class Check:
         ndarray of bool, shape (n_groups,)
             One answer per level.
         """
-        return holds(levels, self.requirement.threshold, int(self.requirement.comparison))
+        return COMPARED[self.requirement.comparison](levels, self.requirement.threshold)
 
     def table_level(self, n_rows: int) -> float:
         """The level of the whole table as one group. No partition has all its groups beyond it.

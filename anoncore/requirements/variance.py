@@ -9,7 +9,7 @@ from pydantic import Field
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import level_function
-from anoncore.kernels.variances import squared_deviations
+from anoncore.kernels.rounding import squared_deviations
 from anoncore.requirements.diversity import Attribute
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.domain import Kind

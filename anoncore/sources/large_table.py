@@ -17,7 +17,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
 from anoncore.base.pipeline import read_ahead
 from anoncore.base.texts import listing
-from anoncore.kernels.lookup import count_numbers
+from anoncore.kernels.grouping import count_numbers
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes

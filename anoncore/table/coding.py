@@ -16,7 +16,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing, listing
 from anoncore.base.typed_values import preferred, sorted_values, value_key
 from anoncore.kernels.arrays import Codes
-from anoncore.kernels.ordering import stable_order
+from anoncore.kernels.sorting import stable_order
 from anoncore.table.domain import Domain, Kind, Stored
 from anoncore.table.given_table import GivenTable
 from anoncore.table.hierarchy import Hierarchy

@@ -1,10 +1,11 @@
-"""Cross-validation of a release: classifiers learn from its rows and predict the original rows that were held out."""
+"""What a classifier may learn from a release, and its cross-validation.
+
+Classifiers learn from linked rows of published cells with their class, and predict the original rows that are held out.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,19 +16,128 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.base.random_numbers import drawn_along
+from anoncore.base.shared_work import SharedWork
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
+from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
-from anoncore.utility.classifiers import CLASSIFIERS, Classifier, Features
-from anoncore.utility.training import EVERY_ROW, TrainingTable, original_table, released_tables
+from anoncore.utility.classifiers import CLASSIFIERS, Bounds, Classifier, Features
 
-MOST_BASELINES = 8
-"""Cross-validations of one original table that are kept."""
+EVERY_ROW = slice(None)
 LEARNED_PIECES = 4
 """Pieces of a table that a run on a sample of its rows learns from, for one that it predicts."""
 Predicted = tuple[Int64, Codes, Codes]
 """Rows that were held out, and their classes after learning from all rows of a sample, and from half of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """Rows of published cells and the class of each, int32 (n_records,); in the order of the original rows, but where
+    rows are nobody's.
+    """
+
+    cells: dict[str, Bounds]
+    labels: Codes
+
+    def take(self, rows: Rows | slice) -> TrainingTable:
+        """Some of the rows, in the given order."""
+        cells = {name: Bounds(cell.low[rows], cell.high[rows], cell.single) for name, cell in self.cells.items()}
+        return TrainingTable(cells, self.labels[rows])
+
+    def test_cells(self, data: Microdata, rows: Rows | slice = EVERY_ROW) -> dict[str, Bounds]:
+        """Original rows in the same form: exact values, lower and upper bound alike."""
+        exact = {name: data.codes[name][rows] for name in self.cells}
+        return {name: Bounds(exact[name], exact[name], cell.single) for name, cell in self.cells.items()}
+
+
+def original_table(release: Release, target: str) -> TrainingTable:
+    """The original values of the published attributes, in the order of the table."""
+    data = release.data
+    names = _in_order([name for name in release.attributes if name != target], data)
+    return TrainingTable({name: Bounds(data.codes[name], data.codes[name], True) for name in names}, data.codes[target])
+
+
+def _in_order(names: Iterable[str], data: Microdata) -> list[str]:
+    """Attributes in the order of the table: of equally good splits, none is taken for the order of the fragments."""
+    order = {name: number for number, name in enumerate(data.attributes)}
+    return sorted(names, key=order.__getitem__)
+
+
+def released_tables(release: Release, target: str, rng: np.random.Generator) -> tuple[TrainingTable, ...]:
+    """What can be learned from: one table where fragments share a partition, else one per fragment with the target.
+
+    Rows of a group in different fragments are linked at random; row i is the one whose cells in the first fragment are
+    those of original row i. A target that is published by region takes a random value of its row's region. Raises
+    ReleaseError if no fragment, or linking of fragments, has the target and something to predict it from.
+    """
+    release.fragment_of(target)
+    if release.is_shared:
+        tables = [_linked_table(release, target, rng)]
+    else:
+        own = np.arange(release.data.n_rows)
+        tables = [
+            _table(release, fragment.recodings, dict.fromkeys(fragment.attributes, own), target, rng)
+            for fragment in release.fragments
+            if target in fragment.recodings
+        ]
+    usable = tuple(table for table in tables if table.cells)
+    if not usable:
+        raise ReleaseError(f"The release publishes nothing together with '{target}' that could predict it.")
+    return usable
+
+
+def is_random(release: Release, target: str) -> bool:
+    """Whether two draws of the training tables may differ."""
+    linked = release.is_shared and len(release.fragments) > 1
+    regional = any(
+        isinstance(fragment.recodings.get(target), Generalized | GroupValues | ColumnRegions)
+        for fragment in release.fragments
+    )
+    return linked or regional
+
+
+def _linked_table(release: Release, target: str, rng: np.random.Generator) -> TrainingTable:
+    links = release.linking(rng)
+    recodings, rows = {}, {}
+    for name in release.attributes:
+        fragment = release.fragment_of(name)
+        recodings[name] = fragment.recodings[name]
+        rows[name] = links[release.fragments.index(fragment)]
+    return _table(release, recodings, rows, target, rng)
+
+
+def _table(
+    release: Release,
+    recodings: Mapping[str, Recoding],
+    rows: Mapping[str, Rows],
+    target: str,
+    rng: np.random.Generator,
+) -> TrainingTable:
+    cells = {}
+    for name in _in_order(recodings, release.data):
+        if name == target:
+            continue
+        recoding = recodings[name]
+        low, high = recoding.bounds()
+        single = not isinstance(recoding, Generalized | GroupValues | ColumnRegions)
+        cells[name] = Bounds(low[rows[name]], high[rows[name]], single)
+    return TrainingTable(cells, _values(recodings[target], release.records_order, rng)[rows[target]])
+
+
+def _values(recoding: Recoding, along: Rows, rng: np.random.Generator) -> Codes:
+    """The published value of each row, or a random one of its region, drawn for the rows along an order."""
+    if isinstance(recoding, ColumnRegions):
+        return _values(recoding.classes, along, rng)
+    if not isinstance(recoding, Generalized | GroupValues):
+        return recoding.bounds()[0]
+    group = recoding.partition.group
+    pick = (drawn_along(along, rng) * recoding.sizes[group]).astype(np.int64)
+    if recoding.offsets is not None and recoding.members is not None:
+        return recoding.members[recoding.offsets[group] + pick]
+    return (recoding.low[group] + pick).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,38 +187,8 @@ class _Run:
         return np.argmax(votes, axis=1).astype(np.int32)
 
 
-class _Baseline:
-    """What the original table predicts, fold by fold; -1 where a fold has not been held out yet.
-
-    It is the same for every release of the table that publishes the same attributes, so it is computed once. Releases
-    that are judged at the same time wait for each other's folds.
-    """
-
-    def __init__(self, n_rows: int, folds: int) -> None:
-        self.predicted = np.full(n_rows, -1, dtype=np.int32)
-        self.locks = [threading.Lock() for _ in range(folds)]
-
-    def learn(self, part: int, held_out: Bools, predict: Callable[[], Codes]) -> None:
-        """Predict the rows of a fold, unless that has been done."""
-        with self.locks[part]:
-            if self.predicted[np.argmax(held_out)] < 0:
-                self.predicted[held_out] = predict()
-
-
-_baselines: WeakKeyDictionary[Microdata, OrderedDict[tuple[object, ...], _Baseline]] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def _baseline(data: Microdata, key: tuple[object, ...], folds: int) -> _Baseline:
-    """The kept cross-validation of a table, or a new one, for which the least recently used is forgotten."""
-    with _lock:
-        kept = _baselines.setdefault(data, OrderedDict())
-        if key not in kept:
-            kept[key] = _Baseline(data.n_rows, folds)
-        kept.move_to_end(key)
-        while len(kept) > MOST_BASELINES:
-            kept.popitem(last=False)
-        return kept[key]
+_original_predictions: WeakKeyDictionary[Microdata, SharedWork] = WeakKeyDictionary()
+"""What original tables predict, fold by fold: the same for every release that publishes the same attributes."""
 
 
 class Trial:
@@ -134,7 +214,8 @@ class Trial:
         self.fold = self._original_fold if release.is_synthetic else _folds(codes, folds, release.records_order[draw])
         self._runs: list[_Run] = []
         names = tuple(original_table(release, target).cells)
-        self._baseline = _baseline(release.data, (target, classifier, folds, seed, names), folds)
+        self._asked = (target, classifier, folds, seed, names)
+        self._kept = _original_predictions.setdefault(release.data, SharedWork())
 
     def predict(
         self, parts: Sequence[tuple[int, int]], original: Iterable[int], progress: Progress | None
@@ -149,28 +230,31 @@ class Trial:
             tables = released_tables(self.release, self.target, self._rng)
             self._runs.append(_Run.of(self.method, tables, self.release.data))
         predicted = np.full((n_runs, len(self.fold)), -1, dtype=np.int32)
+        from_original = np.full(len(self._original_fold), -1, dtype=np.int32)
 
         def learn(run: int, part: int) -> None:
             held_out = self.fold == part
             predicted[run, held_out] = self._runs[run].predict(~held_out, held_out, self.seed)
+
+        def learn_original(part: int) -> None:
+            held_out = self._original_fold == part
+
+            def predict() -> Codes:
+                return self._original_run.predict(~held_out, held_out, self.seed)
+
+            from_original[held_out] = self._kept.take(None, (*self._asked, part), predict)
 
         def learn_all(run: int) -> None:
             tested = np.isin(self.fold, [part for one, part in parts if one == run])
             every = np.ones(self.release.n_records, dtype=np.bool_)
             predicted[run, tested] = self._runs[run].predict(every, tested, self.seed)
 
-        whole = list(original)
         if self.release.is_synthetic:
             work = [partial(learn_all, run) for run in sorted({run for run, _ in parts})]
         else:
             work = [partial(learn, *part) for part in parts]
-        _do(work + [partial(self._learn_original, part) for part in whole], progress)
-        tried = np.isin(self._original_fold, whole)
-        return predicted, np.where(tried, self._baseline.predicted, np.int32(-1))
-
-    def _learn_original(self, part: int) -> None:
-        held_out = self._original_fold == part
-        self._baseline.learn(part, held_out, lambda: self._original_run.predict(~held_out, held_out, self.seed))
+        _do(work + [partial(learn_original, part) for part in original], progress)
+        return predicted, from_original
 
     @cached_property
     def _original_run(self) -> _Run:

@@ -16,9 +16,8 @@ from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes
 from anoncore.release.release import Release
 from anoncore.utility.classifiers import CLASSIFIERS
-from anoncore.utility.cross_validation import Trial
+from anoncore.utility.cross_validation import Trial, is_random
 from anoncore.utility.outcome import Outcome, judge
-from anoncore.utility.training import is_random
 
 MOST_CLASSES = 100
 

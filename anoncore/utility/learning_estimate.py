@@ -15,10 +15,9 @@ from anoncore.base.estimate import Estimate
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
-from anoncore.utility.cross_validation import Predicted, Sample, Trial
+from anoncore.utility.cross_validation import Predicted, Sample, Trial, is_random
 from anoncore.utility.learning import check_trial, majority
 from anoncore.utility.outcome import judge
-from anoncore.utility.training import is_random
 
 LARGEST_TRAINING: Mapping[str, int] = MappingProxyType({"tree": 1_000_000, "naive-bayes": 8_000_000, "knn": 200_000})
 """Cells of a training that is made on all rows of the other folds; a larger table is sampled."""

@@ -255,7 +255,7 @@ import os, sys, threading, time
 import numpy as np
 from numba.core import event
 from anoncore.kernels import compiled_code
-from anoncore.kernels.ordering import stable_order
+from anoncore.kernels.sorting import stable_order
 from anoncore.requirements.k_anonymity import group_size
 from dashboard.warmup import Workshop
 
@@ -313,7 +313,7 @@ def test_two_processes_that_compile_one_function_for_other_types_never_share_a_f
     script = """
 import sys
 import numpy as np
-from anoncore.kernels.ordering import stable_order
+from anoncore.kernels.sorting import stable_order
 kind = np.dtype(sys.argv[1])
 # Both have looked for the code before either has written any.
 print("ready", flush=True)

@@ -9,8 +9,8 @@ from anoncore.kernels.grouping import (
     group_histogram,
     group_value_lists,
     group_value_sets,
+    grouped_rows,
     numbered_keys,
-    rows_by_group,
 )
 
 
@@ -26,18 +26,13 @@ def grouped_codes(draw):
     return group, np.array(codes, dtype=np.int32), int(group.max()) + 1, size
 
 
-def starts_of(group):
-    return np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64)
-
-
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(grouped_codes())
 def test_group_statistics_equal_their_plain_twins(case):
     group, codes, n_groups, size = case
     members = [[row for row in range(len(group)) if group[row] == g] for g in range(n_groups)]
-    starts = starts_of(group)
-    order = rows_by_group(group, starts)
+    order, starts = grouped_rows(group)
     assert order.tolist() == [row for rows in members for row in rows]
     histogram = group_histogram(group, codes, n_groups, size)
     assert histogram.tolist() == [[sum(codes[row] == code for row in rows) for code in range(size)] for rows in members]
@@ -57,14 +52,14 @@ def test_group_statistics_equal_their_plain_twins(case):
 @given(grouped_codes())
 def test_classes_within_groups_equal_their_plain_twin(case):
     group, codes, n_groups, size = case
-    starts = starts_of(group)
+    order, starts = grouped_rows(group)
     expected = []
     for g in range(n_groups):
         rows_of: dict[int, list[int]] = {}
         for row in np.flatnonzero(group == g).tolist():
             rows_of.setdefault(int(codes[row]), []).append(row)
         expected += [(rows[0], len(rows)) for rows in rows_of.values()]
-    first, sizes = classes_within(rows_by_group(group, starts), starts, codes, size)
+    first, sizes = classes_within(order, starts, codes, size)
     assert list(zip(first.tolist(), sizes.tolist(), strict=True)) == expected
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncore.kernels.checking import counts_level
-from anoncore.kernels.products import fits_word, product_difference
 from anoncore.kernels.proportions import Proportions, worst_distance
+from anoncore.kernels.rounding import fits_word, product_difference
 from anoncore.requirements import TCloseness
 from tests.kernels.from_python import from_python
 

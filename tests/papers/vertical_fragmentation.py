@@ -31,7 +31,7 @@ from anoncore.release.recoding import GroupValues
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from anoncore.table.part import rows_of
 from anoncore.utility.classifiers import CLASSIFIERS, Bounds
-from anoncore.utility.training import is_random, original_table, released_tables
+from anoncore.utility.cross_validation import is_random, original_table, released_tables
 from dashboard.reproduction import Plot
 from tests.papers.command import command
 from tests.papers.findings import Findings, curves

@@ -10,12 +10,11 @@ import pytest
 from anoncore import Microdata, Partition, Release
 from anoncore.algorithms import Mondrian
 from anoncore.algorithms.slicing.columns import column_classes, sliced_release
-from anoncore.kernels.linked_columns import LinkedColumns, count_linked
+from anoncore.kernels.queries import LinkedColumns, count_linked
 from anoncore.release.recoding import ColumnRegions
 from anoncore.requirements import KAnonymity
 from anoncore.utility import QueryWorkload, query_error
-from anoncore.utility.answers import GroupTables, estimator
-from anoncore.utility.column_answers import ColumnTables, has_linked_columns
+from anoncore.utility.answers import ColumnTables, GroupTables, estimator, has_linked_columns
 
 Floats = npt.NDArray[np.float64]
 DISJOINT = [("age", "town"), ("sex", "job"), ("ill",)]

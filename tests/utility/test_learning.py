@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,8 @@ from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
 from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, Tree
-from anoncore.utility.cross_validation import MOST_BASELINES, Sample, _baselines
+from anoncore.utility.cross_validation import Sample, released_tables
 from anoncore.utility.outcome import judge
-from anoncore.utility.training import released_tables
 from tests.privacy.releases import reordered, value_sets
 from tests.utility.releases import adult, fragment, generalized, published_values, random_releases, sliced
 
@@ -171,11 +172,13 @@ def test_what_a_cancelled_measure_learned_from_the_original_stays(people: Microd
     )
 
 
-def test_only_a_few_baselines_are_kept(people: Microdata) -> None:
-    release = generalized(people, [0] * 300)
-    for seed in range(MOST_BASELINES + 3):
-        classification(release, "class", "naive-bayes", folds=2, seed=seed)
-    assert len(_baselines[people]) == MOST_BASELINES
+def test_a_table_that_nobody_holds_is_not_kept_with_what_it_predicts(people: Microdata) -> None:
+    data = Microdata(people.frame, roles=people.roles)
+    classification(generalized(data, [0] * 300), "class", "naive-bayes", folds=2)
+    held = weakref.ref(data)
+    del data
+    gc.collect()
+    assert held() is None
 
 
 @pytest.mark.parametrize(
@@ -264,6 +267,22 @@ def test_naive_bayes_by_hand() -> None:
     x = 2 / 3 * np.array([2.5 / 4, 1.5 / 4])
     y = 1 / 3 * np.array([1 / 3, 2 / 3])
     np.testing.assert_allclose(model.predict_proba(method.features(test))[:, 0], x / (x + y))
+
+
+@pytest.mark.parametrize(("rows", "leaves"), [(4, 2), (5, 2), (6, 3)])
+def test_a_tree_keeps_what_saves_more_than_it_costs(rows: int, leaves: int) -> None:
+    # Of 1,024 rows a split costs 10 bits. To part five rows of one class from five of another saves as much, six from
+    # six saves 12, and four from four makes leaves that are too small.
+    first = np.arange(1_024) < 2 * rows
+    second = first & (np.arange(1_024) < rows)
+    frame = pd.DataFrame({"first": first, "second": second, "class": first * 1 + second})
+    data = Microdata(frame, roles={"class": "sensitive", "*": "quasi-identifier"})
+    table = {name: Bounds(data.codes[name], data.codes[name], single=True) for name in ("first", "second")}
+    method = Tree(data)
+    tree = method.train(method.features(table), data.codes["class"], table, 0)
+    shares = tree.predict_proba(method.features(table))
+    assert len(np.unique(shares, axis=0)) == leaves
+    assert shares[-1].tolist() == [1, 0, 0]
 
 
 def test_nearest_neighbours_by_hand() -> None:

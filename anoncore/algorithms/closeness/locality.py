@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from anoncore.base.compile_time import Pool
 from anoncore.kernels.arrays import Codes, Rows
-from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.dealing import Deal, hand_out, split_classes
-from anoncore.kernels.grouping import rows_by_group
-from anoncore.kernels.nearest import Space, points
+from anoncore.kernels.grouping import grouped_rows
+from anoncore.kernels.nearest import Space
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Trials, exchange
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -87,7 +87,11 @@ class QuasiSpace:
     @cached_property
     def kernel(self) -> Space:
         """The rows as points, as kernels see them."""
-        return Space(self.attributes, points(self.attributes, self.codes))
+        axes, point = self.attributes, self.codes.astype(np.float64, order="C")
+        for a in np.flatnonzero(axes.form == NUMBER):
+            position, span = axes.position[axes.code_start[a] : axes.code_start[a + 1]], axes.span[a]
+            point[:, a] = (position / span if span > 0 else np.zeros_like(position))[self.codes[:, a]]
+        return Space(axes, point)
 
     def by_bucket(self, bucket: Codes) -> Rows:
         """The rows bucket by bucket, at random inside a bucket, int64 (n_rows,)."""
@@ -208,7 +212,7 @@ def in_order_of(numbers: Codes) -> Rows:
     """Positions in order of their number, int64 (n,); equal ones as they stand. Numbers are small, so they are counted
     instead of sorted.
     """
-    return rows_by_group(numbers, np.concatenate(([0], np.cumsum(np.bincount(numbers)))))
+    return grouped_rows(numbers)[0]
 
 
 def halving_rank(n_classes: int) -> Rows:

@@ -17,7 +17,6 @@ from anoncore.kernels.incognito import (
     every_group_holds,
     groups_holding,
     holding,
-    roll_up,
     rows_in_small_groups,
 )
 from anoncore.requirements import CheckSet
@@ -261,7 +260,12 @@ class Lattice:
         key, codes = self.keys(below.codes, node)
         key = key * len(self.combinations) + below.sensitive
         order = np.argsort(key, kind="stable")
-        return FrequencySet(*roll_up(order, key, codes, below.sensitive, below.weight, len(self.combinations)))
+        key = key.take(order)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        finer, group = order.take(first), key.take(first) // len(self.combinations)
+        starts = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(first))
+        weight = np.add.reduceat(below.weight.take(order), first)
+        return FrequencySet(codes.take(finer, axis=0), below.sensitive.take(finer), weight, starts)
 
     def holding(self, groups: FrequencySet) -> npt.NDArray[np.bool_]:
         """Whether each group satisfies every requirement, bool (n_groups,)."""

@@ -11,7 +11,7 @@ from anoncore.algorithms.rothko.hypothesis_tests import critical_value, critical
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import level_function
-from anoncore.kernels.variances import squared_deviations
+from anoncore.kernels.rounding import squared_deviations
 from anoncore.requirements import (
     Check,
     CheckSet,

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.kernels.arrays import Int32
-from anoncore.kernels.tree_scans import leaves_of, order_by_leaf
+from anoncore.kernels.grouping import grouped_rows
+from anoncore.kernels.tree_scans import leaves_of
 
 SCAN_ROWS = 131_072
 """Rows that a scan reads at a time."""
@@ -97,7 +98,7 @@ class MemoryRows:
         leaves = list(tree.leaves())
         slot = np.full(len(tree), -1, dtype=np.int32)
         slot[leaves] = np.arange(len(leaves))
-        order, starts = order_by_leaf(leaves_of(self.rows, tree.arrays()), slot, len(leaves))
+        order, starts = grouped_rows(slot[leaves_of(self.rows, tree.arrays())], len(leaves))
         for number, leaf in enumerate(leaves):
             if starts[number] < starts[number + 1]:
                 yield leaf, MemoryRows(self.rows[order[starts[number] : starts[number + 1]]])

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from anoncore.kernels.arrays import Bytes, Int64, Words
-from anoncore.kernels.text_hashing import may_be_written_otherwise, text_hashes
+from anoncore.kernels.hashing import may_be_written_otherwise, text_hashes
 from anoncore.publishing.certification.written_cells import arrow_texts
 from anoncore.release.reading.published_table import cell_text
 

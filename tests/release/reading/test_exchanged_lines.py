@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.kernels.group_places import Places, exchange_at_random, exchange_in_chains
-from anoncore.release.reading.exchanged_lines import Wanted, joined_in_groups, rows_of_pairs
+from anoncore.release.reading.joined_alignment import Wanted, joined_in_groups, rows_of_pairs
 
 
 def drawn(seed, n_groups=60, size=4, n_first=40, n_second=6):

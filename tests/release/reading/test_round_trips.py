@@ -10,7 +10,7 @@ from anoncore import DataError, Distorted, Exact, Microdata, ReleaseError, priva
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing
 from anoncore.base.texts import MISSING_TEXT
 from anoncore.datasets.adult import load_adult
-from anoncore.release.reading import exchanged_lines, joined_alignment, taken_places
+from anoncore.release.reading import joined_alignment, taken_places
 from anoncore.release.reading.region_texts import regions_in
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity
@@ -180,8 +180,8 @@ def test_without_the_original_the_tables_show_the_same_on_twenty_tables(name, pa
 def test_rows_whose_lines_are_not_found_in_time_are_joined_by_exchanges(monkeypatch, is_hurried):
     monkeypatch.setattr(taken_places, "SECONDS", ())
     if is_hurried:
-        monkeypatch.setattr(exchanged_lines, "STEPS", 0)
-        monkeypatch.setattr(exchanged_lines, "ROUNDS", 0)
+        monkeypatch.setattr(joined_alignment, "STEPS", 0)
+        monkeypatch.setattr(joined_alignment, "ROUNDS", 0)
     data = small_census()
     release = Anatomy(l=3, seed=1).anonymize(data)
     back = Release.from_published(release.tables(), original=data)

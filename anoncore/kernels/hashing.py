@@ -1,11 +1,13 @@
-"""Keyed hashes of texts, and which texts may be written in another way, from the bytes that a column is made of.
+"""Keyed hashes of rows and texts, and which texts may be written in another way.
 
-The hash is SipHash-2-4 with 128 bits of output, as in `row_hashing`, here of texts of any length and with its state in
-four numbers instead of an array, so that it stays in registers.
+SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, SipHash: a fast short-input PRF, 2012) is a pseudorandom
+function: without its key nobody can tell a hash from a random number. Its state is four words in a tuple instead of an
+array, so that it stays in registers.
 
-- `content` uint8 (n_bytes,): the texts in UTF-8, one behind the other.
-- `starts` int64 (n_texts + 1,): text i is `content[starts[i]:starts[i + 1]]`.
 - `key` uint64 (2,): the secret key of the hashes.
+- `words` uint64 (n_rows, n_words): a row as words of 64 bits.
+- `content` uint8 (n_bytes,): texts in UTF-8, one behind the other.
+- `starts` int64 (n_texts + 1,): text i is `content[starts[i]:starts[i + 1]]`.
 
 All numbers of a hash are unsigned words of 64 bits: numba would turn a mix of signed and unsigned ones into floating
 point.
@@ -19,6 +21,7 @@ from anoncore.kernels.arrays import Bools, Bytes, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
 
 Word = np.uint64
+State = tuple[Word, Word, Word, Word]
 APOSTROPHE, HYPHEN, ZERO, NINE = 39, 45, 48, 57
 """The characters that numbers, ranges and guarded texts begin with, as bytes."""
 
@@ -30,8 +33,9 @@ def turned(word: Word, bits: Word) -> Word:
 
 
 @inner_kernel
-def mixed(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Word]:
-    """One round of SipHash on its state of four words."""
+def mixed(state: State) -> State:
+    """The state after one more round of SipHash."""
+    a, b, c, d = state
     a += b
     b = turned(b, np.uint64(13)) ^ a
     a = turned(a, np.uint64(32))
@@ -45,38 +49,71 @@ def mixed(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Word]:
     return a, b, c, d
 
 
+@inner_kernel
+def first_state(key: Words) -> State:
+    """The state before the first word."""
+    a, b = key[0] ^ np.uint64(0x736F6D6570736575), key[1] ^ np.uint64(0x646F72616E646F6D) ^ np.uint64(0xEE)
+    return a, b, key[0] ^ np.uint64(0x6C7967656E657261), key[1] ^ np.uint64(0x7465646279746573)
+
+
+@inner_kernel
+def with_word(state: State, word: Word) -> State:
+    """The state after one more word of the message."""
+    a, b, c, d = mixed(mixed((state[0], state[1], state[2], state[3] ^ word)))
+    return a ^ word, b, c, d
+
+
+@inner_kernel
+def half_of_hash(state: State) -> tuple[State, Word]:
+    """The state after the four rounds that make a half of the hash, and this half."""
+    for _ in range(4):
+        state = mixed(state)
+    return state, state[0] ^ state[1] ^ state[2] ^ state[3]
+
+
+@inner_kernel
+def finished(state: State) -> tuple[Word, Word]:
+    """Both halves of the hash, after the last word of the message."""
+    a, b, c, d = state
+    (a, b, c, d), first = half_of_hash((a, b, c ^ np.uint64(0xEE), d))
+    return first, half_of_hash((a, b ^ np.uint64(0xDD), c, d))[1]
+
+
+@kernel
+def add_row_hashes(words: Words, key: Words, sums: Words) -> None:
+    """Add both halves of the hash of every row to `sums` uint64 (2,), modulo 2^64.
+
+    Equal sums of two tables mean equal rows in whatever order: a multiset hash (Clarke et al., Incremental Multiset
+    Hash Functions, 2003, MSet-Add-Hash).
+    """
+    # The last word of a message has its number of bytes modulo 256 in its highest byte.
+    length = np.uint64((words.shape[1] * 8) % 256) << np.uint64(56)
+    for row in range(words.shape[0]):
+        state = first_state(key)
+        for place in range(words.shape[1]):
+            state = with_word(state, words[row, place])
+        first, second = finished(with_word(state, length))
+        sums[0] += first
+        sums[1] += second
+
+
 @kernel
 def text_hashes(content: Bytes, starts: Int64, key: Words) -> Words:
     """The hash of every text, as two words, uint64 (n_texts, 2)."""
     hashes = np.empty((starts.shape[0] - 1, 2), np.uint64)
     for text in range(hashes.shape[0]):
         begin, end = starts[text], starts[text + 1]
-        a, b = key[0] ^ np.uint64(0x736F6D6570736575), key[1] ^ np.uint64(0x646F72616E646F6D) ^ np.uint64(0xEE)
-        c, d = key[0] ^ np.uint64(0x6C7967656E657261), key[1] ^ np.uint64(0x7465646279746573)
+        state = first_state(key)
         word, shift = np.uint64(0), np.uint64(0)
         for at in range(begin, end):
             word |= np.uint64(content[at]) << shift
             shift += np.uint64(8)
             if shift == np.uint64(64):
-                d ^= word
-                a, b, c, d = mixed(a, b, c, d)
-                a, b, c, d = mixed(a, b, c, d)
-                a ^= word
+                state = with_word(state, word)
                 word, shift = np.uint64(0), np.uint64(0)
-        # The last word has the bytes that are left and, in its highest byte, the length modulo 256.
+        # The last word has the bytes that are left, beside the length.
         word |= np.uint64(end - begin) << np.uint64(56)
-        d ^= word
-        a, b, c, d = mixed(a, b, c, d)
-        a, b, c, d = mixed(a, b, c, d)
-        a ^= word
-        c ^= np.uint64(0xEE)
-        for _ in range(4):
-            a, b, c, d = mixed(a, b, c, d)
-        hashes[text, 0] = a ^ b ^ c ^ d
-        b ^= np.uint64(0xDD)
-        for _ in range(4):
-            a, b, c, d = mixed(a, b, c, d)
-        hashes[text, 1] = a ^ b ^ c ^ d
+        hashes[text, 0], hashes[text, 1] = finished(with_word(state, word))
     return hashes
 
 
