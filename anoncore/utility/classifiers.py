@@ -11,16 +11,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Floats, Int32
+from anoncore.kernels.decision_tree import BEGIN, END, grow, leaves_of, prune
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 
 Features = npt.NDArray[Any]
-"""Cells of some rows as numbers, (n, number of features)."""
+"""Cells of some rows as numbers, (n, number of features): int32 codes, or float32 coordinates."""
 NEIGHBOURS = 5
 """Rows that vote, at least, for the nearest neighbours."""
 SMALLEST_LEAF = 5
 """Rows of the smallest leaf of a tree."""
+LARGEST_KEY = 2**31 - 1
+"""Largest code together with its class that fits into 32 bits."""
 FREQUENCY_BINS = 20
 """Bins of about equal frequency into which naive Bayes cuts numbers."""
 
@@ -63,25 +66,66 @@ class Tree(Classifier):
     """A decision tree in the manner of C4.5: entropy, binary splits of the attributes' order, pruned.
 
     Bounds enter as codes, which keep the attribute's order (categories without one: the order of the domain). A leaf
-    has at least 5 rows; a split stays if it saves more than log2(n) bits on the n training rows, the cost of describing
-    it (minimum description length, in the place of C4.5's pessimistic error estimate).
+    has at least 5 rows; a split stays if it saves log2(n) bits on the n training rows, the cost of describing it
+    (minimum description length, in the place of C4.5's pessimistic error estimate). It is the tree that scikit-learn
+    grows and prunes, down to which of several equally good splits is taken.
     """
 
     title: ClassVar[str] = "decision tree"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
-        """Codes of the bounds, in the type that scikit-learn's trees learn from."""
-        return np.stack([side for bounds in table.values() for side in bounds.sides], axis=1).astype(np.float32)
+        """Codes of the bounds."""
+        return np.stack([side for bounds in table.values() for side in bounds.sides], axis=1)
 
     def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
         """A pruned tree."""
-        from sklearn.tree import DecisionTreeClassifier
+        return _GrownTree.of(features, labels, seed)
 
-        cost = float(np.log2(len(labels))) / len(labels)
-        tree = DecisionTreeClassifier(
-            criterion="entropy", min_samples_leaf=SMALLEST_LEAF, ccp_alpha=cost, random_state=seed
-        )
-        return tree.fit(features, labels)
+
+@dataclass(frozen=True, eq=False)
+class _GrownTree:
+    """A pruned tree (see `kernels.decision_tree`), the classes, and their shares in each leaf, (n_leaves, n_classes).
+
+    `leaf` is the number of each node among the leaves.
+    """
+
+    nodes: Int32
+    leaf: npt.NDArray[np.int64]
+    shares: Floats
+    classes_: Codes
+
+    @classmethod
+    def of(cls, features: Features, labels: Codes, seed: int) -> _GrownTree:
+        n = len(labels)
+        classes, label = _numbered(labels)
+        bits = int(len(classes) - 1).bit_length()
+        largest = int(features.max()) << bits
+        width = np.int32 if largest <= LARGEST_KEY - (1 << bits) else np.int64
+        codes: npt.NDArray[Any] = features.T.astype(width, order="C")
+        keys = (codes << bits) + label.astype(codes.dtype)
+        rows = np.arange(n, dtype=np.int32)
+        extents = np.stack([codes.min(axis=1), codes.max(axis=1)], axis=1).astype(np.int32)
+        counts = np.arange(n + 1, dtype=np.float64)
+        products = counts * np.log2(np.maximum(counts, 1))
+        # The seed that scikit-learn draws for a tree of this random state.
+        state = np.random.RandomState(seed).randint(0, 2**31 - 1)
+        nodes, entropy = grow(keys, rows, len(classes), bits, extents, SMALLEST_LEAF, products, state)
+        is_leaf = prune(nodes, entropy, float(np.log2(n)) / n)
+        sizes = (nodes[:, END] - nodes[:, BEGIN])[is_leaf]
+        # The slices of the leaves follow each other in the order of the rows.
+        of_row = np.repeat(np.arange(len(sizes)), sizes)
+        found = np.bincount(of_row * len(classes) + label[rows], minlength=len(sizes) * len(classes))
+        return cls(nodes, np.cumsum(is_leaf) - 1, found.reshape(len(sizes), len(classes)) / sizes[:, None], classes)
+
+    def predict_proba(self, features: Features) -> Floats:
+        """Shares of the classes in the leaf of each row, (n, number of classes)."""
+        return self.shares[self.leaf[leaves_of(self.nodes, features)]]
+
+
+def _numbered(labels: Codes) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """The classes that occur, ascending, and the number of each row's class among them."""
+    occurs = np.bincount(labels) > 0
+    return np.flatnonzero(occurs).astype(np.int32), (np.cumsum(occurs) - 1)[labels]
 
 
 class NaiveBayes(Classifier):
@@ -100,12 +144,17 @@ class NaiveBayes(Classifier):
 
     def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
         """Logarithms of class shares and of each value's share in each class."""
-        classes, label = np.unique(labels, return_inverse=True)
+        classes, label = _numbered(labels)
         sizes = np.bincount(label)
         columns = []
         for number, name in enumerate(table):
             low, high = features[:, 2 * number].astype(np.int64), features[:, 2 * number + 1].astype(np.int64)
-            counts = _spread_counts(low, high, label, len(classes), len(self.data.domain[name]))
+            size = len(self.data.domain[name])
+            if table[name].single:
+                keys = np.bincount(label * size + low, minlength=len(classes) * size)
+                counts = keys.reshape(len(classes), size).astype(np.float64)
+            else:
+                counts = _spread_counts(low, high, label, len(classes), size)
             category = self._category(name)
             binned = np.stack([np.bincount(category, weights=line) for line in counts])
             share = (binned + 1) / (sizes[:, None] + binned.shape[1])

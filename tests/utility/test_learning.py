@@ -269,22 +269,6 @@ def test_naive_bayes_by_hand() -> None:
     np.testing.assert_allclose(model.predict_proba(method.features(test))[:, 0], x / (x + y))
 
 
-@pytest.mark.parametrize(("rows", "leaves"), [(4, 2), (5, 2), (6, 3)])
-def test_a_tree_keeps_what_saves_more_than_it_costs(rows: int, leaves: int) -> None:
-    # Of 1,024 rows a split costs 10 bits. To part five rows of one class from five of another saves as much, six from
-    # six saves 12, and four from four makes leaves that are too small.
-    first = np.arange(1_024) < 2 * rows
-    second = first & (np.arange(1_024) < rows)
-    frame = pd.DataFrame({"first": first, "second": second, "class": first * 1 + second})
-    data = Microdata(frame, roles={"class": "sensitive", "*": "quasi-identifier"})
-    table = {name: Bounds(data.codes[name], data.codes[name], single=True) for name in ("first", "second")}
-    method = Tree(data)
-    tree = method.train(method.features(table), data.codes["class"], table, 0)
-    shares = tree.predict_proba(method.features(table))
-    assert len(np.unique(shares, axis=0)) == leaves
-    assert shares[-1].tolist() == [1, 0, 0]
-
-
 def test_nearest_neighbours_by_hand() -> None:
     # Ages 0..9: the five nearest of age 2 are 0..4; three rows at age 9 count whole once one of them is needed.
     frame = pd.DataFrame({"age": [0, 1, 2, 3, 4, 7, 8, 9, 9, 9], "class": list("xxyyyxyxxx")})
