@@ -99,8 +99,21 @@ class Along:
         return self.job is not None and self.job.running
 
     def start(self) -> None:
-        """Begin with what is not there yet."""
-        self.job = jobs.start(self._work, f"over {self.axis}", self.bench.here.id, can_pause=True)
+        """Begin with the quick numbers, which somebody waits for; the estimates follow when there is time."""
+        self.job = self._begin(self._made, urgent=True)
+
+    def _begin(self, measure: Callable[..., Point | None], urgent: bool = False) -> jobs.Job:
+        def work(report: jobs.Report) -> None:
+            goes_on = False
+            try:
+                self._work(measure, report)
+                if measure == self._made and self.data.n_rows <= MOST_ESTIMATED:
+                    self.job, goes_on = self._begin(self._estimated), True
+            finally:
+                if not goes_on:
+                    self._forget()
+
+        return jobs.start(work, f"over {self.axis}", self.bench.here.id, can_pause=True, urgent=urgent)
 
     def cancel(self) -> None:
         """Stop; what is there stays."""
@@ -116,21 +129,18 @@ class Along:
         """A column at a value, None where it is not there or not yet."""
         return self.points.get((column, value))
 
-    def _work(self, report: jobs.Report) -> None:
+    def _work(self, measure: Callable[..., Point | None], report: jobs.Report) -> None:
         places = list(self._places())
-        passes = (self._made, self._estimated)[: 1 + (self.data.n_rows <= MOST_ESTIMATED)]
-        try:
-            for done, measure in enumerate(passes):
-                for number, (column, value) in enumerate(places):
-                    share = (done + number / len(places)) / len(passes)
-                    found = measure(column, value, partial(_say, report, share))
-                    with self._lock:
-                        self.points[column.id, value] = found
-                        self.version += 1
-        finally:
-            for _, run in self._last.values():
-                compute.forget(run)
-            self._last.clear()
+        for number, (column, value) in enumerate(places):
+            found = measure(column, value, partial(_say, report, number / len(places)))
+            with self._lock:
+                self.points[column.id, value] = found
+                self.version += 1
+
+    def _forget(self) -> None:
+        for _, run in self._last.values():
+            compute.forget(run)
+        self._last.clear()
 
     def _places(self) -> Iterator[tuple[Column, float]]:
         """Every column that a method makes, at every value, those next to the present one first."""

@@ -154,7 +154,10 @@ function over(cell, column, axis, people, send) {
     point.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
     parts.push(point);
   }
-  return picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));
+  const drawn = picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));
+  // Its points are buttons, which a picture may not have.
+  drawn.setAttribute("role", "group");
+  return drawn;
 }
 
 const PICTURES = { sizes, curve, bars, scale, over };

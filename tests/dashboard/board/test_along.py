@@ -47,13 +47,19 @@ def along(axis="k", methods=("mondrian",), levels=LEVELS, n=120) -> Along:
     return Along(Bench(Workspace("here")), Microdata(frame, ROLES), table, table.suggested, wishes, axis)
 
 
+def worked(found: Along) -> None:
+    """Both passes, in this thread."""
+    found._work(found._made, quietly)
+    found._work(found._estimated, quietly)
+
+
 def quietly(share: float, text: str) -> None:
     assert 0 <= share <= 1
 
 
 def test_a_point_has_the_numbers_of_the_release_that_a_column_would_show_there():
     found = along()
-    found._work(quietly)
+    worked(found)
     # There are 120 people, so no k of 200 is tried; 4 is the present value.
     assert found.values == (2, 3, 4, 5, 10, 20, 50, 100)
     for k in (2, 10):
@@ -73,10 +79,10 @@ def test_what_cannot_be_kept_has_no_point_and_no_impossible_l_is_tried():
     # The most frequent of three illnesses is that of more than a third.
     assert max(found.values) < 3
     apart = along("t", ("mondrian",), MappingProxyType({"k": 100}))
-    apart._work(quietly)
+    worked(apart)
     assert all(apart.at("c1", value) is not None for value in apart.values)
     impossible = along("k", ("mondrian",), MappingProxyType({"k": 4, "l": 2.9}))
-    impossible._work(quietly)
+    worked(impossible)
     assert impossible.at("c1", 4) is None
 
 
@@ -84,7 +90,7 @@ def test_a_method_that_has_no_such_level_is_made_once(monkeypatch):
     found = along("k", ("anatomy",), MappingProxyType({"k": 4, "l": 2}))
     make, made = found.bench.make, []
     monkeypatch.setattr(found.bench, "make", lambda *given: made.append(given) or make(*given))
-    found._work(quietly)
+    worked(found)
     assert len(made) == 1
     lost = {found.at("c1", value).quick["lost"]["value"] for value in found.values}
     assert len(lost) == 1
@@ -99,9 +105,8 @@ def test_the_present_value_comes_first_and_what_is_there_stays_when_it_is_stoppe
             raise CancelledError("Enough.")
 
     with pytest.raises(CancelledError):
-        found._work(stop)
+        found._work(found._made, stop)
     assert [value for _, value in found.points] == [4, 3, 5]
-    assert found._last == {}
 
 
 def test_lines_stay_where_only_the_level_itself_changes():
@@ -118,7 +123,7 @@ def test_lines_stay_where_only_the_level_itself_changes():
 
 def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
     found = along("k", ("mondrian", "stack-and-deal"))
-    found._work(quietly)
+    worked(found)
     mark = Mark("k", "kept", "4", "A sentence.", "4")
     columns = [
         Shown(one.id, one.title, 0, "", "ready", "", (mark,), found.at(one.id, 4).quick, {})
