@@ -17,7 +17,7 @@ from anoncore.release.reading.published_table import Column, PublishedTable
 def column_hash(column: Column) -> str:
     """SHA-256 of a column's distinct texts and how often each occurs."""
     counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
-    return _sha256(_text([[text, count] for text, count in zip(column.texts, counts, strict=True)]))
+    return _sha256(_text(list(zip(column.texts, counts, strict=True))))
 
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:

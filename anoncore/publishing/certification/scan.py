@@ -21,7 +21,6 @@ from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
-from anoncore.publishing.certification.published_texts import distinct_texts
 from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
     GroupKeys,
@@ -35,7 +34,7 @@ from anoncore.publishing.certification.scan_groups import (
     unit_partition,
 )
 from anoncore.release.partition import Partition
-from anoncore.release.reading.published_table import Column
+from anoncore.release.reading.published_table import Column, cell_texts
 from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
 
@@ -159,7 +158,7 @@ def _counted_values(
         tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
         for unit in file.units([attribute.name]):
             coded = coded_cells(array_of(unit, attribute.name))
-            texts = [*distinct_texts(coded.dictionary), ""]
+            texts = [*cell_texts(coded.dictionary), ""]
             codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
             for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
                 if rows:
@@ -260,7 +259,7 @@ class _Scan:
     def _codes(self, name: str, column: pa.Array) -> Codes:
         """The code of every cell as requirements count it."""
         coded, codes = coded_cells(column), self._values[name].codes
-        texts = [*distinct_texts(coded.dictionary), ""]
+        texts = [*cell_texts(coded.dictionary), ""]
         # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
         table = np.array([codes.get(text, 0) for text in texts], dtype=np.int32)
         return table[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)]

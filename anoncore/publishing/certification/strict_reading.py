@@ -24,7 +24,7 @@ from anoncore.publishing.certification.text_cells import (
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts
 from anoncore.sources.headers import require_few_columns
 from anoncore.sources.parquet import read_within, value_type
 
@@ -164,7 +164,7 @@ def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], fa
     for column in coded:
         texts, codes = column.dictionary.to_pylist(), column.indices.to_numpy()
         cells.append(Column.coded(codes, texts))
-        values.append(Column.coded(codes, [cell_text(text) for text in texts]))
+        values.append(Column.coded(codes, cell_texts(column.dictionary)))
     tables.append(WrittenTable(title, where, "csv", labels, tuple(map(cell_name, labels)), tuple(cells), tuple(values)))
 
 
@@ -181,8 +181,7 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
         encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
         codes = encoded.indices.to_numpy()
         distinct = encoded.dictionary if bits is None else encoded.dictionary.view(kind)
-    values = pa.table([distinct], names=["values"]).to_pandas(integer_object_nulls=True, date_as_object=True)["values"]
-    return Column.coded(codes, arrow_texts(distinct)), Column.coded(codes, [cell_text(value) for value in values])
+    return Column.coded(codes, arrow_texts(distinct)), Column.coded(codes, cell_texts(distinct))
 
 
 def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:

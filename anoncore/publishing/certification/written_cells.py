@@ -28,7 +28,7 @@ from anoncore.publishing.export import (
     safe_cells,
     sheet_cells,
 )
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts
 
 MARK = "\0"
 """Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""
@@ -82,7 +82,7 @@ def published_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> list
     for name, frame in tables.items():
         columns = {}
         for place, (codes, first) in enumerate(distinct[name]):
-            texts = [cell_text(value) for value in frame.iloc[:, place].iloc[first]]
+            texts = cell_texts(frame.iloc[:, place].iloc[first])
             columns[cell_name(frame.columns[place])] = Column.coded(codes, texts)
         found.append(PublishedTable(name, columns))
     return found
