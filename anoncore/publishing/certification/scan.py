@@ -130,7 +130,7 @@ def _attributes_of(questions: Sequence[Question]) -> list[str]:
 def published_values(attribute: Attribute, counts: Mapping[str, int]) -> PublishedValues:
     """An attribute's published values as requirements count them: its domain in the certified order, with counts."""
     texts = tuple(sorted(counts))
-    cells = Column(np.arange(len(texts), dtype=np.int32), texts)
+    cells = Column.coded(np.arange(len(texts)), texts)
     data: Microdata = PublishedRelease((), {attribute.name: attribute}, None).microdata({attribute.name: cells})
     rows = np.bincount(
         data.codes[attribute.name],

@@ -447,6 +447,8 @@ def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attrib
     Whatever is written, a text that a spreadsheet would run is guarded, and a number has the fewest digits that tell it
     from others, or as many places as all others of its column.
     """
+    if written.format == "parquet":
+        return ""  # cells of a type hold no text that a spreadsheet runs, and one number is not written in two ways
     is_number = attribute.type == "number" and attribute.form in ("exact", "changed")
     places: set[int] = set()
     for cell in cells.texts:
@@ -454,7 +456,7 @@ def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attrib
         if written.format == "excel" and kind == "number" and content not in _sheet_numbers(content):
             return f"{written.where}: the number {content[:40]} in column '{name}' is not written as numbers are."
         text = cell_content(cell, written.format)
-        if text is None:
+        if text is None or text[:1].isalpha():
             continue
         number = NUMBER.fullmatch(text)
         # A spreadsheet runs no number, and a column of categories may hold negative ones.

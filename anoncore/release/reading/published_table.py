@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
 from anoncore.kernels.arrays import Bytes, Codes, Int64
@@ -66,7 +66,7 @@ def cell_texts(values: pd.Series[Any] | pa.Array) -> list[str]:
             texts[position] = cell_text(texts[position])
         return texts
     if pa.types.is_integer(values.type):
-        return values.cast(pa.large_string()).fill_null("").to_pylist()  # type: ignore[no-any-return]
+        return values.cast(pa.large_string()).fill_null("").to_pylist()
     if values.type == pa.float64():
         numbers = np.asarray(values.fill_null(np.nan))
         is_whole = (np.abs(numbers) < EXACT_WHOLE) & (numbers == np.rint(numbers))
@@ -151,10 +151,13 @@ def _moment(moment: pd.Timestamp) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column: `codes` int32 (n_rows,) into `texts`, which are distinct and sorted."""
+    """The cells of one column: `codes` int32 (n_rows,) into `texts`, which are distinct and sorted, and `counts`, how
+    many rows have each of these, int64 (n_texts,).
+    """
 
     codes: Codes
     texts: tuple[str, ...]
+    counts: Int64
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Column:
@@ -169,16 +172,36 @@ class Column:
     @classmethod
     def coded(cls, codes: npt.NDArray[Any], texts: Sequence[str]) -> Column:
         """The column of codes into texts that are in any order and may be alike."""
-        used = np.flatnonzero(np.bincount(codes)) if len(codes) else np.zeros(0, dtype=np.int64)
-        ordered = sorted(set(texts) if len(used) == len(texts) else {texts[code] for code in used.tolist()})
-        rank = dict(zip(ordered, range(len(ordered)), strict=True))
-        recode = np.fromiter(map(rank.get, texts, repeat(0)), np.int32, len(texts))
-        return cls(recode[codes] if len(codes) else np.zeros(0, dtype=np.int32), tuple(ordered))
+        rows = np.bincount(codes, minlength=len(texts)) if len(codes) else np.zeros(len(texts), dtype=np.int64)
+        used = np.flatnonzero(rows)
+        rank, first = ranked(texts if len(used) == len(texts) else [texts[code] for code in used.tolist()])
+        recode = np.zeros(len(texts), dtype=np.int32)
+        recode[used] = rank
+        # Codes that are in order already are shared with other columns that have them.
+        is_ordered = len(first) == len(texts) and bool((np.diff(recode) > 0).all())
+        counts = np.bincount(rank, weights=rows[used], minlength=len(first)).astype(np.int64)
+        ordered = tuple(map(texts.__getitem__, used[first].tolist()))
+        return cls(codes.astype(np.int32, copy=False) if is_ordered else recode[codes], ordered, counts)
 
     @cached_property
     def cells(self) -> npt.NDArray[np.object_]:
         """The text of every row."""
         return np.array(self.texts, dtype=object)[self.codes]
+
+
+def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
+    """The rank of every text among the different ones, int32 (n_texts,), and where each of these is found first."""
+    try:
+        array = pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:  # half a character, which sorts as its bytes do, too
+        array = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    order = np.asarray(pc.sort_indices(array))
+    in_order = array.take(pa.array(order))
+    is_new = np.ones(len(texts), dtype=np.bool_)
+    is_new[1:] = np.asarray(pc.not_equal(in_order[1:], in_order[:-1]))
+    rank = np.empty(len(texts), dtype=np.int32)
+    rank[order] = np.cumsum(is_new) - 1
+    return rank, order[is_new].astype(np.int64)
 
 
 def factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
