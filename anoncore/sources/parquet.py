@@ -155,8 +155,9 @@ def plain_table(table: pa.Table, schema: pa.Schema | None = None) -> pa.Table:
     arrays = []
     for column, field in zip(table.columns, schema or table.schema, strict=True):
         kind = value_type(field.type)
-        whole = (column if kind == column.type else column.cast(kind)).combine_chunks()
-        arrays.append(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks == 1 else whole)
+        whole = column.combine_chunks()
+        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks == 1 else whole
+        arrays.append(whole if kind == column.type else whole.cast(kind))
     return pa.table(arrays, names=table.column_names)
 
 

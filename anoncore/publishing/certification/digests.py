@@ -91,6 +91,7 @@ def _text(value: object) -> bytes:
 def _sha256(*parts: bytes | npt.NDArray[Any]) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(memoryview(part).nbytes.to_bytes(8, "little"))
-        digest.update(part)
+        content = part if isinstance(part, bytes) else part.tobytes()
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
     return digest.hexdigest()
