@@ -130,6 +130,9 @@ def verify_parts(
     columns = certificate.tables[0].columns
     fitting = [file for file in parts if file.schema.names == columns]
     for file in parts:
+        if file.n_rows == 0:
+            sentence = f"'{file.name}' has no rows: nothing but its name says anything."
+            findings.append(Finding(f"content of '{file.name}'", "fails", sentence))
         if file not in fitting:
             sentence = f"'{file.name}' has the columns {listing(file.schema.names, 30)}, but {listing(columns, 30)} "
             findings.append(Finding(f"columns of '{file.name}'", "fails", f"{sentence}were certified."))
@@ -215,6 +218,8 @@ def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[
     part_of_file = {one.file: one for one in certificate.parts or ()}
     digests = {file.name: (file.digest.bytes, file.digest.sha256) for file in files}
     changed = {one.name for one in certificate.files if digests.get(one.name) not in (None, (one.bytes, one.sha256))}
+    # A known hash says nothing of the number of rows, which the certificate may state otherwise.
+    changed |= {one.name for one in parts if one.name in part_of_file and one.n_rows != part_of_file[one.name].rows}
     for file in files:
         if file.name not in changed:
             continue
