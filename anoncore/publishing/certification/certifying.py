@@ -26,19 +26,7 @@ from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import Certificate, input_hash
-from anoncore.publishing.certification.claims import (
-    HIDDEN_PEOPLE,
-    HIDDEN_SUPPRESSION,
-    HIDDEN_UNIT,
-    UNSHOWABLE,
-    Judged,
-    Question,
-    hidden_reason,
-    judged,
-    people_check,
-    recheck_joins,
-    recheck_people,
-)
+from anoncore.publishing.certification.certified_tables import content_findings
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
@@ -56,9 +44,21 @@ from anoncore.publishing.certification.entries import (
     Written,
 )
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
+from anoncore.publishing.certification.judging import (
+    HIDDEN_PEOPLE,
+    HIDDEN_SUPPRESSION,
+    HIDDEN_UNIT,
+    UNSHOWABLE,
+    Judged,
+    Question,
+    hidden_reason,
+    judged,
+    people_check,
+    recheck_joins,
+    recheck_people,
+)
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
 from anoncore.publishing.certification.scan import Scan
-from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds

@@ -16,8 +16,8 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of

@@ -12,19 +12,13 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certified_tables import content_finding, join_finding
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import known_columns
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.verification import (
-    content_finding,
-    counted_findings,
-    input_findings,
-    join_finding,
-    table_findings,
-    with_known,
-)
+from anoncore.publishing.certification.verification import counted_findings, input_findings, table_findings, with_known
 from anoncore.publishing.databases.held_tables import HeldTable
 from anoncore.publishing.databases.storing import fetch_held, place_of, required_text
 from anoncore.publishing.parts.part_verification import input_findings as parts_input_findings

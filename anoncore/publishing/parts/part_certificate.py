@@ -41,11 +41,11 @@ from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, sp
 from anoncore.publishing.certification.attribute_entries import cell_type
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
-from anoncore.publishing.certification.claims import Question, judged
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.judging import Question, judged
 from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
 from anoncore.publishing.certification.published_rows import PartFile

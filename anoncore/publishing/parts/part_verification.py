@@ -13,13 +13,14 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certified_tables import content_finding
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Outcome, Verification
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import content_finding, counted_findings, same_input, with_known
+from anoncore.publishing.certification.verification import counted_findings, same_input, with_known
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 HASHED = 0.25
