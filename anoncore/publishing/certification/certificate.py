@@ -251,11 +251,7 @@ class Certificate(Entry):
         DataError
             For a file that cannot be read or is no certificate.
         """
-        try:
-            return cls.loads(Path(path).read_bytes())
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise DataError(f"The certificate {quoted(Path(path).name)} cannot be read: {reason}.") from None
+        return cls.loads(file_text(Path(path)))
 
     def dumps(self) -> str:
         """The certificate as JSON text; fields that a release does not use and that came later are left out."""
@@ -266,6 +262,15 @@ class Certificate(Entry):
         if all(one.part_of is None for one in self.attributes):
             unused["attributes"] = {"__all__": {"part_of"}}
         return json.dumps(self.model_dump(exclude=unused), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def file_text(path: Path) -> bytes:
+    """The content of a certificate's file. Raises DataError for one that cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "it cannot be opened").lower()
+        raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
 
 
 @checked

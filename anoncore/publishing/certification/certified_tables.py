@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from anoncore.publishing.certification.digests import column_hashes, joined_hash
 from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.published_release import by_name, known_columns
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.published_texts import two_spellings
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import (
@@ -181,7 +181,7 @@ def difference_findings(
         content = files.get(file.name)
         if content is None:
             continue
-        if (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256):
+        if PartFile(file.name, content).entry == file:
             continue
         if same:
             sentence = f"'{file.name}' is another file than the one written, and its tables are the same."

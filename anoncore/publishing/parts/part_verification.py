@@ -164,7 +164,7 @@ def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
     for name, file in given.items():
         if name in allowed:
             continue
-        twin = next((one for one in certificate.files if one.sha256 == file.digest.sha256), None)
+        twin = next((one for one in certificate.files if one.sha256 == file.entry.sha256), None)
         twice = "" if twin is None else f": it is '{twin.name}' once more"
         yield Finding(f"added file '{name}'", "fails", f"'{name}' is no file that was certified{twice}.")
     for name in sorted(allowed - {*given}):
@@ -217,8 +217,8 @@ def _summary_fault(certificate: Certificate, content: bytes) -> str:
 def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[Finding]:
     """How the files differ from those that were certified."""
     part_of_file = {one.file: one for one in certificate.parts or ()}
-    digests = {file.name: (file.digest.bytes, file.digest.sha256) for file in files}
-    changed = {one.name for one in certificate.files if digests.get(one.name) not in (None, (one.bytes, one.sha256))}
+    given = {file.name: file.entry for file in files}
+    changed = {one.name for one in certificate.files if given.get(one.name, one) != one}
     # A known hash says nothing of the number of rows, which the certificate may state otherwise.
     changed |= {one.name for one in parts if one.name in part_of_file and one.n_rows != part_of_file[one.name].rows}
     for file in files:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, quoted
+from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX, place_of, required_text
 from anoncore.publishing.export import archive_bytes
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
@@ -35,15 +36,6 @@ def certificate_file(place: Path) -> Path:
         there = f"has {listing([one.name for one in found])}" if found else "has no certificate"
         raise DataError(f"The folder {quoted(place.name)} {there}; name the file of the certificate.")
     return found[0]
-
-
-def file_text(path: Path) -> bytes:
-    """The content of a certificate's file. Raises DataError for one that cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or "it cannot be opened").lower()
-        raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
 
 
 def change_in_file(place: Path, change: Change) -> Path:
