@@ -15,12 +15,13 @@ from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.text import add_strict_option
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
+from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.databases.stored_verification import verify_stored
 from anoncore.publishing.parts.part_verification import verify_parts
-from anoncore.publishing.signing.released import certificate_file, file_text, stored_text
+from anoncore.publishing.signing.released import certificate_file, stored_text
 from anoncore.publishing.signing.signers import signed_by
 from anoncore.recipes.recipe import Recipe
 

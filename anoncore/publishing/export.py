@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
@@ -32,6 +32,8 @@ EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CHARACTERS, EXCEL_DIGITS = 1_048_576, 16_384, 3
 SHEET_CHARACTERS = 31
 # What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).
 ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+NO_FORMULA = "^[0-9A-Za-z]"
+"""How a text begins that no spreadsheet runs, as Arrow looks for it."""
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 ZIP_RIGHTS = 0o644 << 16
@@ -137,7 +139,7 @@ def safe_cells(frame: Any) -> pd.DataFrame:
             renamed = column.cat.rename_categories([guarded(value) for value in column.cat.categories])
             safe.isetitem(position, renamed.array)
         elif _may_hold_text(column):
-            guards = {value: guarded(value) for value in _texts(column) if FORMULA.match(value)}
+            guards = {value: guarded(value) for value in _texts(column, NO_FORMULA) if FORMULA.match(value)}
             if guards:
                 cells = [guards.get(value, value) if isinstance(value, str) else value for value in column]
                 # Only a Series keeps its dtype here; bare objects would be turned into what they look like.
@@ -156,11 +158,24 @@ def _may_hold_text(column: pd.Series[Any]) -> bool:
     return column.dtype == object or isinstance(column.dtype, (pd.StringDtype, pd.CategoricalDtype))
 
 
-def _texts(column: pd.Series[Any]) -> Iterator[str]:
-    """Distinct texts that occur in a column."""
+def _texts(column: pd.Series[Any], passed_over: str = "") -> Iterable[str]:
+    """Distinct texts that occur in a column; where Arrow holds them, without most that begin as `passed_over` says."""
     if column.dtype == object:
-        return iter({value for value in column if isinstance(value, str)})
-    return (value for value in column.unique() if isinstance(value, str))
+        return {value for value in column if isinstance(value, str)}
+    if not _is_held_by_arrow(column):
+        return (value for value in column.unique() if isinstance(value, str))
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(column).unique().drop_null()
+    if passed_over:
+        texts = texts.filter(pc.invert(pc.match_substring_regex(texts, passed_over)))
+    return list(texts.to_pylist())
+
+
+def _is_held_by_arrow(column: pd.Series[Any]) -> bool:
+    """Whether Arrow holds the texts of a column, which then are whole texts."""
+    return isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
 
 
 def check_table(table: str, frame: pd.DataFrame) -> None:
@@ -169,7 +184,8 @@ def check_table(table: str, frame: pd.DataFrame) -> None:
         raise DataError(f"Table '{table}' has columns of the same name; give every column its own name.")
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
-        for text in (str(column.name), *(_texts(column) if _may_hold_text(column) else ())):
+        may_be_cut = _may_hold_text(column) and not _is_held_by_arrow(column)
+        for text in (str(column.name), *(_texts(column) if may_be_cut else ())):
             if SURROGATE.search(text):
                 raise DataError(
                     f"Column {column.name!a} of table '{table}' holds the text {text[:40]!a} with half a character "
@@ -347,7 +363,7 @@ def sheet_cells(column: pd.Series[Any], table: str) -> list[Any]:
     escaped: dict[str, str] = {}
     cells: list[Any] = [escaped_text(str(column.name), table, str(column.name))]
     for value, absent in zip(column.astype(object), missing, strict=True):
-        content = None if absent else _sheet_value(value)
+        content = value if type(value) is str else None if absent else _sheet_value(value)
         if isinstance(content, str):
             if content not in escaped:
                 escaped[content] = escaped_text(content, table, str(column.name))

@@ -147,13 +147,17 @@ def _check_size(metadata: Any, table: str, unpacked_limit: int) -> None:
     require_memory(max(cells * CELL_BYTES, EXPANSION * unpacked), shown(table))
 
 
-def plain_table(table: pa.Table) -> pa.Table:
-    """A table whose columns hold their values in one piece each, so that these alone decide how it is written."""
+def plain_table(table: pa.Table, schema: pa.Schema | None = None) -> pa.Table:
+    """A table whose columns hold their values in one piece each, so that these alone decide how it is written.
+
+    The values get the types of the schema, by default those that they have.
+    """
     arrays = []
-    for column in table.columns:
-        kind = value_type(column.type)
-        whole = (column if kind == column.type else column.cast(kind)).combine_chunks()
-        arrays.append(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks == 1 else whole)
+    for column, field in zip(table.columns, schema or table.schema, strict=True):
+        kind = value_type(field.type)
+        whole = column.combine_chunks()
+        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks == 1 else whole
+        arrays.append(whole if kind == column.type else whole.cast(kind))
     return pa.table(arrays, names=table.column_names)
 
 

@@ -133,7 +133,7 @@ def uncertified(run: Run) -> str:
     if broken:
         return f"There is no certificate for what does not hold. {broken}"
     try:
-        require_clear_names(run.release)
+        require_clear_names(run.release.attributes)
     except AnonymizationError as error:
         return str(error)
     return ""

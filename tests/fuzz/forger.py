@@ -48,14 +48,15 @@ def forged(case: Case) -> tuple[str, Forgery]:
         # What begins anew comes first, and an edit of the text last: other ones would undo what they said.
         names.sort(key=lambda name: (name in ON_TEXT) - (name in ANEW))
         edits: tuple[str, ...] = ()
-        wrong = ""
+        wrong, told = "", ""
         try:
             for name in names:
                 found = EDITS[name](case, folder)
-                folder, edits, wrong = found.folder, (*edits, *found.edits), wrong or found.wrong
+                folder, edits = found.folder, (*edits, *found.edits)
+                wrong, told = wrong or found.wrong, told or found.told
         except (DoesNotFitError, KeyError, ValueError, IndexError, TypeError, AttributeError):
             continue  # an earlier edit took away what this one is about
-        return "+".join(names), Forgery(folder, edits, wrong)
+        return "+".join(names), Forgery(folder, edits, wrong, told)
 
 
 def judged(case: Case, kind: str, forgery: Forgery) -> Finding | None:
@@ -83,6 +84,8 @@ def fault_of(kind: str, forgery: Forgery, answer: Answer, without_hashes: bool =
         counted = not (without_hashes and set(kind.split("+")) <= ONLY_BY_HASHES)
         said = forgery.wrong if counted else ""
         said = said or "; ".join(_false(forgery))
+        if not said and forgery.told not in answer.text:
+            said = f"the verifier does not say: {forgery.told}"
     return said
 
 

@@ -19,17 +19,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore import AnonymizationError, Microdata, Partition, Release
 from anoncore.publishing import certify, new_key, write_tables
+from anoncore.publishing.certification.part_digests import PartDigester, joined_digest, rows_digest
 from anoncore.publishing.signing.signature import FORM
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment
 from anoncore.requirements import REQUIREMENTS
 from tests.fuzz.case import Case
 from tests.fuzz.honest import CERTIFICATE, ENDINGS, FORMATS, Folder, in_parts, people
+from tests.publishing.certification.forging import restated
 from tests.publishing.certification.smuggling import WAYS, DoesNotApplyError
 
 CANARY = "P7:hiv"
@@ -50,11 +53,15 @@ HOLDS = "The certificate holds: of 9 checks 9 hold, 0 fail, 0 could not be made.
 
 @dataclass(frozen=True)
 class Forgery:
-    """A forged release: what was edited, and why it is false or hides something whatever its cells say (else empty)."""
+    """A forged release: what was edited, and why it is false or hides something whatever its cells say (else empty).
+
+    `told` is what a verifier has to say where it accepts the release.
+    """
 
     folder: Folder
     edits: tuple[str, ...]
     wrong: str = ""
+    told: str = ""
 
 
 class DoesNotFitError(Exception):
@@ -739,7 +746,129 @@ def _other_people_in_parts(case: Case, folder: Folder) -> Forgery:
     return Forgery(forged.claiming(claims), (f"original rows in parts; {told}",), wrong)
 
 
+# Cells as a reader sees them, and what is asked of which column.
+
+SPELLINGS = (
+    ("30", "30.0", "30.00", "3e1", "3.0E1"),
+    ("30.0000000000000010", "30.0000000000000011", "30.0000000000000012"),
+    ("2020-01-01", "2020-01-01 00:00", "2020-01-01T00:00:00", "2020-01-01 00:00:00.0"),
+    ("-x", "'-x", "''-x"),
+    *((f"={mark}x", f"'={mark}x", f"''={mark}x") for mark in ("\x1b[2K", "\x1b]0;holds\x07", "\u202e", "\x9b2K")),
+)
+"""Cells that stand for one value in several ways, by which a reader tells rows apart."""
+READ_ALIKE = (
+    ("HIV", "hiv", "HIV ", "H\u200bIV", "\u0397IV", "H\u0406V"),
+    ("flu", "Flu", "f\u200blu", " flu", "flu\u2060"),
+    ("Pocken", "P\u043ecken", "\u0420ocken", "Pocken\u00a0"),
+)
+
+
+def _with_cells(folder: Folder, claims: dict[str, Any], column: str, cells: tuple[str, ...]) -> Folder:
+    """A release of one CSV file in which a column holds some cells by turns, described to the last hash."""
+    (name,) = [one for one in folder.tables if one.endswith(".csv")]
+    (table,) = claims["tables"]
+    frame = pd.read_csv(io.BytesIO(folder.files[name]), dtype=str, keep_default_na=False)
+    frame[column] = [cells[row % len(cells)] for row in range(len(frame))]
+    content = io.BytesIO()
+    write_tables({table["name"]: frame}, content, "csv")
+    restated(claims, {table["name"]: frame})
+    _with_file_hashes(claims, {name: content.getvalue()})
+    return folder.claiming(claims).with_files({name: content.getvalue()})
+
+
+@edit
+def _spells_a_known_value_in_several_ways(case: Case, folder: Folder) -> Forgery:
+    claims = folder.claims
+    shown = claims["tables"][0]["columns"]
+    known = [one["name"] for one in claims["attributes"] if one["role"] == "quasi-identifier" and one["name"] in shown]
+    column, cells = case.pick(known), case.pick(SPELLINGS)
+    return Forgery(
+        _with_cells(folder, claims, column, cells),
+        (f"'{column}' holds {cells!a} by turns",),
+        "rows are told apart by how a known value is written",
+    )
+
+
+@edit
+def _counts_values_that_read_alike(case: Case, folder: Folder) -> Forgery:
+    claims = folder.claims
+    column, cells = _secret(claims), case.pick(READ_ALIKE)
+    if column not in claims["tables"][0]["columns"]:
+        raise DoesNotFitError
+    entry = next(one for one in claims["attributes"] if one["name"] == column)
+    entry |= {"values": [*cells], "protected": None, "hierarchy": None}
+    claim = _requirement({"name": "distinct-diversity", "l": case.pick((2, 3))}, column, True, "")
+    claims["requirements"] = [claim | {"reached": None}]
+    return Forgery(
+        _with_cells(folder, claims, column, cells),
+        (f"'{column}' holds {cells!a} by turns",),
+        "values that read alike are counted as several",
+    )
+
+
+@edit
+def _orders_categories(case: Case, folder: Folder) -> Forgery:
+    claims = folder.claims
+    column = _secret(claims)
+    entry = next(one for one in claims["attributes"] if one["name"] == column)
+    values = list(entry.get("values") or ())
+    if len(values) < 2:
+        raise DoesNotFitError
+    case.random.shuffle(values)
+    entry["values"] = values
+    fields = {"name": "t-closeness", "t": case.pick((0.2, 0.5, 0.9)), "ground": "ordered"}
+    claims["requirements"] = [_requirement(fields, column, True, "") | {"reached": None}]
+    return Forgery(
+        folder.claiming(claims), (f"orders the values of '{column}': {values}",), told="by the certificate's order"
+    )
+
+
+@edit
+def _asks_about_another_attribute(case: Case, folder: Folder) -> Forgery:
+    claims = folder.claims
+    secret = _secret(claims)
+    others = [one["name"] for one in claims["attributes"] if one.get("form") and one["name"] != secret]
+    claim = _any_requirement(case, secret)
+    if secret is None or claim["attribute"] is None:
+        raise DoesNotFitError
+    fields = claim["requirement"] | {"attribute": secret}
+    claim |= {"requirement": fields, "label": REQUIREMENTS.build(fields).label(), "attribute": case.pick(others)}
+    claims["requirements"].append(claim)
+    wrong = "what is asked of one attribute is counted of another"
+    return _changed(folder, claims, f"{claim['label']} of '{claim['attribute']}'", wrong)
+
+
+@edit
+def _parts_without_rows(case: Case, folder: Folder) -> Forgery:
+    """Parts that hold nothing, and spell something by their numbers."""
+    if not folder.is_in_parts:
+        raise DoesNotFitError
+    claims = folder.claims
+    (table,) = claims["tables"]
+    files: dict[str, bytes] = {}
+    part = next(content for name, content in sorted(folder.tables.items()) if name.endswith(".parquet"))
+    schema = pq.read_schema(io.BytesIO(part)).remove_metadata()
+    for letter in CANARY[: case.pick((1, 6))]:
+        content = io.BytesIO()
+        with pq.ParquetWriter(content, schema, store_schema=False) as writer:
+            if case.chance(0.2):
+                writer.write_table(schema.empty_table())
+        name = f"part-{ord(letter):05d}.parquet"
+        files[name] = content.getvalue()
+        columns = PartDigester(schema).close()
+        _listed(claims, name, content.getvalue())
+        rows = case.pick((0, 1, 60))
+        digest = rows_digest(schema.names, rows, columns)
+        claims["parts"].append({"file": name, "rows": rows, "sha256": digest, "column_sha256": columns})
+    table["sha256"] = claims["sha256"] = joined_digest([one["sha256"] for one in claims["parts"]])
+    table["column_sha256"] = {
+        name: joined_digest([one["column_sha256"][name] for one in claims["parts"]]) for name in schema.names
+    }
+    return Forgery(folder.claiming(claims).with_files(files), (f"parts {sorted(files)}",), "parts without rows")
+
+
 ON_FILES = {
+    *("spells_a_known_value_in_several_ways", "counts_values_that_read_alike", "parts_without_rows"),
     *("something_in_a_file", "metadata_of_a_part", "more_files", "a_link", "telling_names", "another_description"),
     *("time_stamps", "cells", "other_people", "other_people_in_parts"),
 }

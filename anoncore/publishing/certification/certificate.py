@@ -37,6 +37,7 @@ from anoncore.publishing.certification.entries import (
     Version,
 )
 from anoncore.publishing.export import FileFormat
+from anoncore.publishing.plain_json import plain_json
 from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import PublishedTable
 from anoncore.table.microdata import Microdata
@@ -220,11 +221,11 @@ class Certificate(Entry):
             For a text that is no certificate.
         """
         try:
-            _require_plain(text)
+            plain_json(text)
+        except DataError as error:
+            raise DataError(f"This is no certificate of a release ({error}).") from None
+        try:
             return cls.model_validate_json(text, strict=True)
-        except (_UnclearError, RecursionError, UnicodeDecodeError) as error:
-            reason = str(error) if isinstance(error, _UnclearError) else "it is no JSON text"
-            raise DataError(f"This is no certificate of a release ({reason}).") from None
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -250,11 +251,7 @@ class Certificate(Entry):
         DataError
             For a file that cannot be read or is no certificate.
         """
-        try:
-            return cls.loads(Path(path).read_bytes())
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise DataError(f"The certificate {quoted(Path(path).name)} cannot be read: {reason}.") from None
+        return cls.loads(file_text(Path(path)))
 
     def dumps(self) -> str:
         """The certificate as JSON text; fields that a release does not use and that came later are left out."""
@@ -267,33 +264,13 @@ class Certificate(Entry):
         return json.dumps(self.model_dump(exclude=unused), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-class _UnclearError(Exception):
-    """A JSON text says something that programs read in different ways."""
-
-
-def _require_plain(text: str | bytes) -> None:
-    """Raise _UnclearError for a JSON text with a name that stands twice in one object, or with a number that is none.
-
-    Of a name that stands twice some programs show the first value, and others take the last.
-    """
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in fields:
-                raise _UnclearError(f"it has {quoted(name)} twice in one place")
-            fields[name] = value
-        return fields
-
-    def no_number(name: str) -> None:
-        raise _UnclearError(f"it has the number {name}, which is none")
-
+def file_text(path: Path) -> bytes:
+    """The content of a certificate's file. Raises DataError for one that cannot be read."""
     try:
-        json.loads(text, object_pairs_hook=once, parse_constant=no_number)
-    except json.JSONDecodeError as error:
-        raise _UnclearError(f"it is no JSON text: {error.msg}, line {error.lineno}") from None
-    except ValueError:
-        raise _UnclearError("it has a number of thousands of digits") from None
+        return path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "it cannot be opened").lower()
+        raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
 
 
 @checked

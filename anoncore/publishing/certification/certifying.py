@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,24 @@ from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import Certificate, input_hash
-from anoncore.publishing.certification.claims import (
+from anoncore.publishing.certification.certified_tables import content_findings
+from anoncore.publishing.certification.counting import Counted
+from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
+from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.earlier import Earlier
+from anoncore.publishing.certification.entries import (
+    Asked,
+    InputTable,
+    Joins,
+    Method,
+    Personal,
+    Statement,
+    Table,
+    Unit,
+    Written,
+)
+from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
+from anoncore.publishing.certification.judging import (
     HIDDEN_PEOPLE,
     HIDDEN_SUPPRESSION,
     HIDDEN_UNIT,
@@ -39,26 +55,9 @@ from anoncore.publishing.certification.claims import (
     recheck_joins,
     recheck_people,
 )
-from anoncore.publishing.certification.counting import Counted
-from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
-from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
-from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.certification.entries import (
-    Asked,
-    File,
-    InputTable,
-    Joins,
-    Method,
-    Personal,
-    Statement,
-    Table,
-    Unit,
-    Written,
-)
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import Scan
-from anoncore.publishing.certification.verification import content_findings
 from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
@@ -173,7 +172,7 @@ def certified(
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     if not personal:
         release.require_people("A certificate states what is promised of people or holds of groups of them")
-    require_clear_names(release)
+    require_clear_names(release.attributes)
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
     cells = distinct_cells(frames)
@@ -198,9 +197,7 @@ def certified(
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
     written = written_as(frames, cells)
-    earlier = [
-        one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
-    ]
+    earlier = [Earlier.of(one) for one in after]
     found = verdict(release, requirements, measure)
     return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -217,7 +214,7 @@ def certified(
         requirements=entries,
         people=people,
         joins=joins,
-        files=[_file(name, content) for name, content in (files or {}).items()],
+        files=[PartFile(name, content).entry for name, content in (files or {}).items()],
         not_checked=[
             *not_checked(entries, people, joins),
             *([EXACT_ROWS] if release.is_synthetic else ()),
@@ -253,9 +250,9 @@ def content_hash(release: Release) -> str:
     return joined_hash(shown, _group_column(release, shown))
 
 
-def require_clear_names(release: Release) -> None:
+def require_clear_names(names: Iterable[str]) -> None:
     """Raise DataError for a column name that looks guarded: files cannot keep it apart from another one."""
-    unclear = [name for name in release.attributes if cell_name(name) != name]
+    unclear = [name for name in names if cell_name(name) != name]
     if unclear:
         raise DataError(
             f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
@@ -281,10 +278,6 @@ def require_clear_values(release: Release) -> None:
                     f"There is no certificate for '{name}': files write its values {alike} alike, but they were "
                     "counted as different ones. Make them the same in the table, and run again."
                 )
-
-
-def _file(name: str, content: bytes) -> File:
-    return File(name=name, bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
 
 
 def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | None:
@@ -339,17 +332,7 @@ def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, u
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
     requirement = guarantee.requirement
-    entry = Asked(
-        requirement=json.loads(json.dumps(requirement.to_dict())),
-        label=requirement.label(),
-        source=requirement.source,
-        attribute=guarantee.attribute,
-        comparison=COMPARISON_WORDS[requirement.comparison],
-        asked=requirement.threshold,
-        reached=None,
-        rechecked=False,
-        reason=hidden_reason(counted.attributes, question),
-    )
+    entry = asked_entry(Question(requirement, guarantee.attribute), reason=hidden_reason(counted.attributes, question))
     if unit is not None:
         reached = None if np.isinf(guarantee.reached) else guarantee.reached
         return entry.model_copy(update={"reached": reached, "reason": HIDDEN_UNIT.format(unit=unit)})
@@ -357,6 +340,22 @@ def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, u
         return entry
     found = _holding(judged(question, counted.levels(question)))
     return entry.model_copy(update={"rechecked": True, "reached": found.reached})
+
+
+def asked_entry(question: Question, reached: float | None = None, reason: str = "") -> Asked:
+    """The entry of a requirement, with the level that is reached where tables show it, else with why they do not."""
+    requirement = question.requirement
+    return Asked(
+        requirement=json.loads(json.dumps(requirement.to_dict())),
+        label=requirement.label(),
+        source=requirement.source,
+        attribute=question.attribute,
+        comparison=COMPARISON_WORDS[requirement.comparison],
+        asked=requirement.threshold,
+        reached=reached,
+        rechecked=reached is not None,
+        reason=reason,
+    )
 
 
 def _also_holding(

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute, ClassesShown
+from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.published_release import (
     Level,
     PublishedRelease,

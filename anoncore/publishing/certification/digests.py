@@ -16,8 +16,7 @@ from anoncore.release.reading.published_table import Column, PublishedTable
 
 def column_hash(column: Column) -> str:
     """SHA-256 of a column's distinct texts and how often each occurs."""
-    counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
-    return _sha256(_text([[text, count] for text, count in zip(column.texts, counts, strict=True)]))
+    return _sha256(_text(list(zip(column.texts, column.counts.tolist(), strict=True))))
 
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
@@ -35,7 +34,7 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
 
     The groups' own names play no part: they are drawn anew for every file.
     """
-    parts: list[bytes] = []
+    parts: list[bytes | npt.NDArray[Any]] = []
     rows: list[Int64] = []
     for table in tables:
         names = [name for name in table.columns if name != group]
@@ -48,7 +47,7 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
     if group is None:
         # Ranks in their order, without sorting them.
         counts = [np.bincount(key) for key in rows]
-        parts += [np.repeat(np.arange(len(one)), one).astype("<i8").tobytes() for one in counts]
+        parts += [np.repeat(np.arange(len(one), dtype="<i8"), one) for one in counts]
     else:
         parts += sorted(_group_digests(tables, rows, group, is_sorted=True))
     return _sha256(*parts)
@@ -56,17 +55,13 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
 
 def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
     """SHA-256 of several tables with the order of their rows; that of groups and their names play no part."""
-    parts: list[bytes] = []
+    parts: list[bytes | npt.NDArray[Any]] = []
     rows: list[npt.NDArray[Any]] = []
     for table in tables:
         columns = {name: column for name, column in table.columns.items() if name != group}
         parts.append(_text([table.name, list(columns), [column.texts for column in columns.values()]]))
-        rows.append(np.column_stack([column.codes for column in columns.values()]).astype("<i4"))
-    parts += (
-        [one.tobytes() for one in rows]
-        if group is None
-        else sorted(_group_digests(tables, rows, group, is_sorted=False))
-    )
+        rows.append(np.column_stack([column.codes for column in columns.values()]).astype("<i4", copy=False))
+    parts += rows if group is None else sorted(_group_digests(tables, rows, group, is_sorted=False))
     return _sha256(*parts)
 
 
@@ -93,8 +88,10 @@ def _text(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def _sha256(*parts: bytes) -> str:
+def _sha256(*parts: bytes | npt.NDArray[Any]) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
+        content = part if isinstance(part, bytes) else part.tobytes()
+        digest.update(len(content).to_bytes(8, "little"))
+        digest.update(content)
     return digest.hexdigest()

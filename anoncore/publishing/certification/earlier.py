@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from anoncore.base.texts import listing
-from anoncore.publishing.certification.entries import Asked, Entry
+from anoncore.publishing.certification.entries import Entry
+
+if TYPE_CHECKING:
+    from anoncore.publishing.certification.certificate import Certificate
 
 ABOUT = (
     "People who are in this release and in the earlier one are known by what both tell together. Neither certificate "
@@ -57,9 +61,12 @@ class Earlier(Entry):
     together: list[Together] | None = None
 
     @classmethod
-    def named(cls, sha256: str, made: str, requirements: Sequence[Asked]) -> Earlier:
-        """The entry of a release by what stands in its certificate."""
-        return cls(sha256=sha256, made=made, promised=[one.label for one in requirements], about=ABOUT)
+    def of(cls, release: Certificate | Earlier) -> Earlier:
+        """The entry of a release by what stands in its certificate, or one that was made of it."""
+        if isinstance(release, Earlier):
+            return release
+        promised = [one.label for one in release.requirements]
+        return cls(sha256=release.sha256, made=release.made, promised=promised, about=ABOUT)
 
     def measured(self, by: Sequence[str], people: int, together: Sequence[Together]) -> Earlier:
         """The entry with what both releases tell together."""

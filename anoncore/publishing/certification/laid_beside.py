@@ -25,7 +25,7 @@ def laid_beside(
     Raises ParameterError where nothing says who a row is, and ReleaseError where none of the releases is one that a
     certificate names, or where two have no common sensitive attribute.
     """
-    entries = [Earlier.named(one.sha256, one.made, one.requirements) for one in after]
+    entries = [Earlier.of(one) for one in after]
     if not releases:
         return entries
     # A session does not say in which form the numbers of a release were published.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncore.publishing.certification.published_texts import text_bytes
+from anoncore.release.reading.published_table import is_text_type, text_bytes
 
 BLOCK_ROWS = 1 << 20
 """Texts of so many rows are sorted and coded together, so that a digest does not depend on how a file is written."""
@@ -55,7 +55,7 @@ def _kind(kind: pa.DataType) -> str:
     """What a column is called in its digest: texts are the same in all types that hold texts."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return "text" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
+    return "text" if is_text_type(kind) else str(kind)
 
 
 def _contents(column: pa.Array) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def _numbers(column: pa.Array) -> npt.NDArray[Any] | None:
 
 def _texts(values: pa.Array) -> pa.Array:
     """Distinct values as texts that tell every two of them apart."""
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if is_text_type(values.type):
         return values.cast(pa.large_string())
     return pa.array([repr(value) for value in values.to_pylist()], pa.large_string())
 

@@ -13,19 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
+from anoncore.publishing.certification.entries import File
 from anoncore.release.reading.published_table import PublishedTable
 
 UNIT_ROWS = 1 << 21
 """Row groups of at most so many rows are read together; one row group that has more is read alone."""
 STEP = 1 << 20
-
-
-@dataclass(frozen=True)
-class Digest:
-    """The size of a file in bytes and the SHA-256 of its content."""
-
-    bytes: int
-    sha256: str
 
 
 class Rows(Protocol):
@@ -87,10 +80,10 @@ class PartFile:
     source: Path | bytes
 
     @cached_property
-    def digest(self) -> Digest:
-        """The file's size and hash. Raises DataError for a file that cannot be read."""
+    def entry(self) -> File:
+        """The file as a certificate names it. Raises DataError for a file that cannot be read."""
         if isinstance(self.source, bytes):
-            return Digest(len(self.source), hashlib.sha256(self.source).hexdigest())
+            return File(name=self.name, bytes=len(self.source), sha256=hashlib.sha256(self.source).hexdigest())
         found, size = hashlib.sha256(), 0
         try:
             with self.source.open("rb") as file:
@@ -99,7 +92,7 @@ class PartFile:
                     size += len(content)
         except OSError as error:
             raise self._unreadable(error) from None
-        return Digest(size, found.hexdigest())
+        return File(name=self.name, bytes=size, sha256=found.hexdigest())
 
     @property
     def names(self) -> list[str]:

@@ -16,12 +16,11 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.certification.claims import Question
 from anoncore.publishing.certification.entries import Attribute
+from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
-from anoncore.publishing.certification.published_texts import distinct_texts
 from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
     GroupKeys,
@@ -35,7 +34,7 @@ from anoncore.publishing.certification.scan_groups import (
     unit_partition,
 )
 from anoncore.release.partition import Partition
-from anoncore.release.reading.published_table import Column
+from anoncore.release.reading.published_table import Column, cell_texts
 from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
 
@@ -131,7 +130,7 @@ def _attributes_of(questions: Sequence[Question]) -> list[str]:
 def published_values(attribute: Attribute, counts: Mapping[str, int]) -> PublishedValues:
     """An attribute's published values as requirements count them: its domain in the certified order, with counts."""
     texts = tuple(sorted(counts))
-    cells = Column(np.arange(len(texts), dtype=np.int32), texts)
+    cells = Column.coded(np.arange(len(texts)), texts)
     data: Microdata = PublishedRelease((), {attribute.name: attribute}, None).microdata({attribute.name: cells})
     rows = np.bincount(
         data.codes[attribute.name],
@@ -159,7 +158,7 @@ def _counted_values(
         tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
         for unit in file.units([attribute.name]):
             coded = coded_cells(array_of(unit, attribute.name))
-            texts = [*distinct_texts(coded.dictionary), ""]
+            texts = [*cell_texts(coded.dictionary), ""]
             codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
             for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
                 if rows:
@@ -260,7 +259,7 @@ class _Scan:
     def _codes(self, name: str, column: pa.Array) -> Codes:
         """The code of every cell as requirements count it."""
         coded, codes = coded_cells(column), self._values[name].codes
-        texts = [*distinct_texts(coded.dictionary), ""]
+        texts = [*cell_texts(coded.dictionary), ""]
         # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
         table = np.array([codes.get(text, 0) for text in texts], dtype=np.int32)
         return table[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)]

@@ -18,11 +18,12 @@ SCHEMA = b"ARROW:schema"
 SHOWN = 40
 
 
-def parquet_fault(source: bytes | Path) -> str:
+def parquet_fault(source: bytes | Path, table: pa.Table | None = None) -> str:
     """What a Parquet file holds besides its rows, or how it is written otherwise; empty where neither is so.
 
     Its rows are written again, a row group at a time, and every byte has to come out the same: so there is no room for
-    metadata, values that no row has, or bytes between its columns. Raises what Arrow raises for a damaged file.
+    metadata, values that no row has, or bytes between its columns. `table` has all rows where they were read already;
+    rows that the file does not have are not written as it is. Raises what Arrow raises for a damaged file.
     """
     with _opened(source) as content, pq.ParquetFile(content) as file:
         metadata = file.metadata
@@ -39,7 +40,7 @@ def parquet_fault(source: bytes | Path) -> str:
             return f"has its rows in groups of other sizes than {GROUP_ROWS:,}"
         with _opened(source) as original:
             again = _Compared(original)
-            _write_again(file, again)
+            _write_again(file, table, again)
             again.end()
         if again.has_no_number:
             return "holds numbers that are none (NaN), which no release has and in which anything can be written"
@@ -51,14 +52,16 @@ def parquet_fault(source: bytes | Path) -> str:
     )
 
 
-def _write_again(file: pq.ParquetFile, target: _Compared) -> None:
+def _write_again(file: pq.ParquetFile, table: pa.Table | None, target: _Compared) -> None:
     is_described = SCHEMA in (file.metadata.metadata or {})
     schema = pa.schema([pa.field(one.name, value_type(one.type)) for one in file.schema_arrow])
     groups = range(file.num_row_groups)
     with pq.ParquetWriter(pa.PythonFile(target, mode="w"), schema, store_schema=is_described) as writer:
         for number in groups:
             if target.differs is None:
-                rows = plain_table(file.read_row_group(number))
+                begin = number * GROUP_ROWS
+                rows = file.read_row_group(number) if table is None else table.slice(begin, GROUP_ROWS)
+                rows = plain_table(rows, schema)
                 floats = [rows.column(one.name) for one in rows.schema if pa.types.is_floating(one.type)]
                 target.has_no_number |= any(bool(pc.any(pc.is_nan(column)).as_py()) for column in floats)
                 writer.write_table(rows)

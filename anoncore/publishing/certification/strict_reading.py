@@ -17,14 +17,15 @@ from anoncore.publishing.certification.strict_parquet import parquet_fault
 from anoncore.publishing.certification.text_cells import (
     first_difference,
     header_of,
+    is_written,
     row_fault,
     text_columns,
     text_fault,
 )
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
-from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts
+from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts, both_columns
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_texts
 from anoncore.sources.headers import require_few_columns
 from anoncore.sources.parquet import read_within, value_type
 
@@ -155,17 +156,15 @@ def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], fa
             raise
         faults.append(f"{where}: {fault}.")
         return
-    fault = text_fault(content, columns)
+    labels = [column[0].as_py() for column in columns]
+    coded = [column.slice(1).combine_chunks().dictionary_encode() for column in columns]
+    fault = "" if is_written(content, labels, coded) else text_fault(content, columns)
     if fault:
         faults.append(f"{where}: {fault}.")
-    labels = tuple(column[0].as_py() for column in columns)
-    coded = [column.slice(1).combine_chunks().dictionary_encode() for column in columns]
-    cells, values = [], []
-    for column in coded:
-        texts, codes = column.dictionary.to_pylist(), column.indices.to_numpy()
-        cells.append(Column.coded(codes, texts))
-        values.append(Column.coded(codes, [cell_text(text) for text in texts]))
-    tables.append(WrittenTable(title, where, "csv", labels, tuple(map(cell_name, labels)), tuple(cells), tuple(values)))
+    read = [
+        both_columns(one.indices.to_numpy(), one.dictionary.to_pylist(), cell_texts(one.dictionary)) for one in coded
+    ]
+    tables.append(WrittenTable.of(title, where, "csv", labels, read))
 
 
 def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
@@ -181,26 +180,15 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
         encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
         codes = encoded.indices.to_numpy()
         distinct = encoded.dictionary if bits is None else encoded.dictionary.view(kind)
-    values = pa.table([distinct], names=["values"]).to_pandas(integer_object_nulls=True, date_as_object=True)["values"]
-    return Column.coded(codes, arrow_texts(distinct)), Column.coded(codes, [cell_text(value) for value in values])
+    return both_columns(codes, arrow_texts(distinct), cell_texts(distinct))
 
 
 def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
     read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
     declared = pq.read_schema(pa.BufferReader(content))
     labels = tuple(declared.names)
-    fault = parquet_fault(content)
+    fault = parquet_fault(content, read)
     if fault:
         faults.append(f"{where}: {fault}.")
     coded = [_coded(read.column(place), value_type(field.type)) for place, field in enumerate(declared)]
-    tables.append(
-        WrittenTable(
-            title,
-            where,
-            "parquet",
-            labels,
-            tuple(map(cell_name, labels)),
-            tuple(cells for cells, _ in coded),
-            tuple(values for _, values in coded),
-        )
-    )
+    tables.append(WrittenTable.of(title, where, "parquet", labels, coded))

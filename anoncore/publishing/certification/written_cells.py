@@ -9,12 +9,13 @@ from datetime import date, datetime
 from typing import Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.certification.text_cells import text_columns
 from anoncore.publishing.export import (
     FileFormat,
@@ -28,7 +29,7 @@ from anoncore.publishing.export import (
     safe_cells,
     sheet_cells,
 )
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_text
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts, ranked
 
 MARK = "\0"
 """Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""
@@ -54,6 +55,14 @@ class WrittenTable:
     values: tuple[Column, ...]
     is_named: bool = False
 
+    @classmethod
+    def of(
+        cls, title: str, where: str, format: FileFormat, labels: Sequence[str], columns: Sequence[tuple[Column, Column]]
+    ) -> WrittenTable:
+        """The table of columns as they are written, each with that of its texts."""
+        cells, values = zip(*columns, strict=True)
+        return cls(title, where, format, tuple(labels), tuple(map(cell_name, labels)), cells, values)
+
     @property
     def published(self) -> PublishedTable:
         """The table in the texts that are equal in all formats."""
@@ -64,8 +73,31 @@ class WrittenTable:
         return PublishedTable(name, dict(zip(self.names, self.cells, strict=True)))
 
 
-Distinct = Mapping[str, Sequence[tuple[Int64, Int64]]]
-"""For every column of every table a number per row, and the first row of each number."""
+def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
+    """The column of what the codes stand for as it is written, and that of the texts equal in all formats."""
+    order, rank = _in_order(texts)
+    ordered, positions = rank[codes], order.tolist()
+    return (
+        Column.coded(ordered, [cells[position] for position in positions]),
+        Column.coded(ordered, [texts[position] for position in positions]),
+    )
+
+
+def _in_order(texts: Sequence[str]) -> tuple[Int64, Codes]:
+    """The order of some texts, and the place of each of them in it.
+
+    Most files write cells in the order of their texts, so that columns with codes in this order can share them.
+    """
+    order = np.argsort(ranked(texts)[0], kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return order, rank
+
+
+Distinct = Mapping[str, Sequence[tuple[Codes, Int64]]]
+"""For every column of every table a number per row, int32 (n_rows,), in the order of the published texts, and the first
+row of each number.
+"""
 
 
 def distinct_cells(tables: Mapping[str, pd.DataFrame]) -> Distinct:
@@ -82,7 +114,7 @@ def published_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> list
     for name, frame in tables.items():
         columns = {}
         for place, (codes, first) in enumerate(distinct[name]):
-            texts = [cell_text(value) for value in frame.iloc[:, place].iloc[first]]
+            texts = cell_texts(frame.iloc[:, place].iloc[first])
             columns[cell_name(frame.columns[place])] = Column.coded(codes, texts)
         found.append(PublishedTable(name, columns))
     return found
@@ -114,7 +146,7 @@ def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[F
     return found
 
 
-def _written(column: pd.Series[Any], codes: Int64, first: Int64, table: str, format: FileFormat) -> Column:
+def _written(column: pd.Series[Any], codes: Codes, first: Int64, table: str, format: FileFormat) -> Column:
     """The cells of a column; only its distinct values are written, by what writes files."""
     sample = column.iloc[first]
     if format == "csv":
@@ -127,7 +159,7 @@ def _written(column: pd.Series[Any], codes: Int64, first: Int64, table: str, for
     return Column.coded(codes, [sheet_text(cell) for cell in cells])
 
 
-def _distinct_cells(column: pd.Series[Any]) -> tuple[Int64, Int64]:
+def _distinct_cells(column: pd.Series[Any]) -> tuple[Codes, Int64]:
     """A number per row, and the first row of each number: of different values, also where they count as equal."""
     values: Any = column
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
@@ -138,7 +170,8 @@ def _distinct_cells(column: pd.Series[Any]) -> tuple[Int64, Int64]:
     # Numbers are given in the order in which values first come.
     first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes), dtype=np.int64)[::-1]
-    return codes.astype(np.int64), first
+    order, rank = _in_order(cell_texts(column.iloc[first]))
+    return rank[codes], first[order]
 
 
 def _key(value: Any) -> Any:
@@ -148,10 +181,10 @@ def _key(value: Any) -> Any:
 
 def sheet_text(cell: Any) -> str:
     """What a sheet holds of a value."""
-    if cell is None:
-        return NO_CELL
     if isinstance(cell, str):
         return sheet_cell("text", cell)
+    if cell is None:
+        return NO_CELL
     from openpyxl.compat import safe_string
     from openpyxl.utils.datetime import to_excel
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import DataError
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.part_digests import PartDigester, rows_digest
-from anoncore.publishing.certification.published_texts import distinct_texts, two_spellings, written_twice
-from anoncore.release.reading.published_table import PublishedTable
+from anoncore.publishing.certification.published_texts import two_spellings, written_twice
+from anoncore.release.reading.published_table import PublishedTable, cell_texts
 
 BATCH_ROWS = 131_072
 
@@ -65,7 +65,7 @@ class HeldTable:
         read = pq.read_table(self.file)
         for column in known:
             values = read.column(column).unique()
-            twice = written_twice(values, distinct_texts(values))
+            twice = written_twice(values, cell_texts(values))
             if twice is not None:
                 raise DataError(two_spellings(column, *twice))
         return PublishedTable.of(name, read.to_pandas(integer_object_nulls=True, date_as_object=True))

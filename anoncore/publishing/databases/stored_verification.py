@@ -12,21 +12,15 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certified_tables import content_finding, join_finding
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import known_columns
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.verification import (
-    content_finding,
-    counted_findings,
-    input_findings,
-    join_finding,
-    table_findings,
-    with_known,
-)
+from anoncore.publishing.certification.verification import counted_findings, input_findings, table_findings, with_known
 from anoncore.publishing.databases.held_tables import HeldTable
-from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX, fetch_held, read_certificate
+from anoncore.publishing.databases.storing import fetch_held, place_of, required_text
 from anoncore.publishing.parts.part_verification import input_findings as parts_input_findings
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.postgresql import connected
@@ -97,8 +91,10 @@ def verify_stored(
     with temporary_directory() as workspace:
         with connected(address) as connection, connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            schema, base = _place(cursor, name)
-            found = certificate if certificate is not None else _certificate(cursor, told, schema, base)
+            schema, base = place_of(cursor, name or "")
+            if certificate is None:
+                certificate = Certificate.loads(required_text(cursor, told, schema, base))
+            found = certificate
             if found.stored is None:
                 raise DataError("This is the certificate of files, not of tables in a database.")
             found, is_given = with_known(found, known)
@@ -112,24 +108,6 @@ def verify_stored(
     findings += input_findings(found, data, key) if found.parts is None else parts_input_findings(found, input_digest)
     tell(1.0, "Done")
     return Verification(tuple(findings))
-
-
-def _place(cursor: Any, name: str | None) -> tuple[str, str]:
-    schema, dot, base = (name or "").rpartition(".")
-    if dot:
-        return schema, base
-    cursor.execute("SELECT coalesce(current_schema(), 'public')")
-    return str(cursor.fetchall()[0][0]), base
-
-
-def _certificate(cursor: Any, told: str, schema: str, base: str) -> Certificate:
-    found = read_certificate(cursor, schema, f"{base}{CERTIFICATE_SUFFIX}") if base else None
-    if found is None:
-        raise DataError(
-            f"'{told}' has no certificate of a release in a table '{base}{CERTIFICATE_SUFFIX}'; name the release "
-            "(--table), or name the file of its certificate."
-        )
-    return found
 
 
 def _held(cursor: Any, told: str, schema: str, certificate: Certificate, workspace: Path) -> list[HeldTable | None]:

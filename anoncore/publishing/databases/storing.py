@@ -369,8 +369,17 @@ def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) 
     return HeldTable(place[1], file)
 
 
-def read_certificate(cursor: Any, schema: str, table: str) -> Certificate | None:
-    """The certificate in a table of a database; None where it holds none."""
+def place_of(cursor: Any, name: str) -> tuple[str, str]:
+    """The schema and the bare name of a release, which is `schema.name` outside of the user's own schema."""
+    schema, dot, base = name.rpartition(".")
+    if not dot:
+        cursor.execute("SELECT coalesce(current_schema(), 'public')")
+        schema = str(cursor.fetchall()[0][0])
+    return schema, base
+
+
+def certificate_text(cursor: Any, schema: str, table: str) -> str | None:
+    """The text of the certificate in a table of a database; None where it holds none, or more than that."""
     cursor.execute(
         "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND column_name = "
         "'certificate' AND data_type = 'text'",
@@ -380,9 +389,24 @@ def read_certificate(cursor: Any, schema: str, table: str) -> Certificate | None
         return None
     cursor.execute(f"SELECT certificate FROM {identifier(schema)}.{identifier(table)} LIMIT 2")
     cells = cursor.fetchall()
-    if len(cells) != 1:
-        return None
+    return str(cells[0][0]) if len(cells) == 1 else None
+
+
+def required_text(cursor: Any, told: str, schema: str, base: str) -> str:
+    """The text of the certificate beside a release. Raises DataError where there is none."""
+    text = certificate_text(cursor, schema, f"{base}{CERTIFICATE_SUFFIX}") if base else None
+    if text is None:
+        raise DataError(
+            f"'{told}' has no certificate of a release in a table '{base}{CERTIFICATE_SUFFIX}'; name the release "
+            "(--table), or name the file of its certificate."
+        )
+    return text
+
+
+def read_certificate(cursor: Any, schema: str, table: str) -> Certificate | None:
+    """The certificate in a table of a database; None where it holds none."""
+    text = certificate_text(cursor, schema, table)
     try:
-        return Certificate.loads(cells[0][0])
+        return None if text is None else Certificate.loads(text)
     except DataError:
         return None

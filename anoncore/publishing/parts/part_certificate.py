@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,22 +35,28 @@ from anoncore.measures.verdict import (
     people_found,
     verdict_in_words,
 )
-from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, split_by_all
 from anoncore.publishing.certification.attribute_entries import cell_type
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certifying import UNSIGNED, method_entry, not_checked, software_versions
-from anoncore.publishing.certification.claims import Question, judged
+from anoncore.publishing.certification.certifying import (
+    UNSIGNED,
+    asked_entry,
+    method_entry,
+    not_checked,
+    require_clear_names,
+    software_versions,
+)
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.certification.entries import Asked, Attribute, File, InputTable, Part, Table
+from anoncore.publishing.certification.entries import Asked, Attribute, InputTable, Part, Table
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.judging import Question, judged
 from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
 from anoncore.publishing.certification.scan_classes import PartClasses
-from anoncore.release.reading.published_table import cell_name, cell_text
+from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
 from anoncore.table.domain import Kind
@@ -107,7 +112,7 @@ def certify_parts(
     """
     require_drawn_seeds(algorithm, guessable_seed)
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
-    _require_clear_names(profile)
+    require_clear_names(profile.attributes)
     attributes = _attributes(profile, files[0].schema, kinds)
     asked = [Question(*pair) for pair in _asked(algorithm, profile)]
     more = list(_more(profile, by_name(attributes)))
@@ -119,9 +124,7 @@ def certify_parts(
     failing = tuple(_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word))
     breaking = breaking_columns(leaks, over_all, profile.people_word)
     promises = [_promise(scan, one, breaking) for one in asked]
-    earlier = [
-        one if isinstance(one, Earlier) else Earlier.named(one.sha256, one.made, one.requirements) for one in after
-    ]
+    earlier = [Earlier.of(one) for one in after]
     names = files[0].schema.names
     parts = [_part(file, names, scan) for file in files]
     content = joined_digest([part.sha256 for part in parts])
@@ -137,7 +140,7 @@ def certify_parts(
         requirements=entries,
         people=[],
         joins=None,
-        files=[_file(PartFile(path.name, path)) for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE],
+        files=[PartFile(path.name, path).entry for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE],
         not_checked=[
             *_not_related(related),
             *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
@@ -182,15 +185,6 @@ def _not_related(related: FoundRelations) -> Iterator[str]:
     if related.passed_over:
         together = [" and ".join(f"'{name}'" for name in names) for names in related.passed_over]
         yield NOT_RELATED.format(most=MOST_VALUES, names="; ".join(together))
-
-
-def _require_clear_names(profile: TableProfile) -> None:
-    unclear = [name for name in profile.attributes if cell_name(name) != name]
-    if unclear:
-        raise DataError(
-            f"Columns named {listing(unclear)} cannot be told from ones that a spreadsheet guards with an apostrophe; "
-            "rename them."
-        )
 
 
 def _asked(algorithm: Rothko, profile: TableProfile) -> Iterator[tuple[Requirement, str | None]]:
@@ -284,20 +278,10 @@ def _with_values(attribute: Attribute, scan: Scan) -> Attribute:
 
 def _entry(scan: Scan, question: Question) -> Asked:
     """A requirement with the level that the worst group of the files reaches."""
-    requirement = question.requirement
     found = judged(question, scan.of(question))
     if not found.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {found.sentence}")
-    return Asked(
-        requirement=json.loads(json.dumps(requirement.to_dict())),
-        label=requirement.label(),
-        source=requirement.source,
-        attribute=question.attribute,
-        comparison=COMPARISON_WORDS[requirement.comparison],
-        asked=requirement.threshold,
-        reached=found.reached,
-        rechecked=True,
-    )
+    return asked_entry(question, found.reached)
 
 
 def beliefs(levels: Sequence[Level]) -> Floats:
@@ -343,10 +327,6 @@ def _part(file: PartFile, names: Sequence[str], scan: Scan) -> Part:
         sha256=rows_digest(names, file.n_rows, columns),
         column_sha256={name: columns[name] for name in names},
     )
-
-
-def _file(file: PartFile) -> File:
-    return File(name=file.name, bytes=file.digest.bytes, sha256=file.digest.sha256)
 
 
 def _table(scan: Scan, names: Sequence[str], parts: Sequence[Part], content: str) -> Table:

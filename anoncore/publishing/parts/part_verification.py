@@ -13,13 +13,14 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certified_tables import content_finding
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Outcome, Verification
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import content_finding, counted_findings, same_input, with_known
+from anoncore.publishing.certification.verification import counted_findings, same_input, with_known
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 HASHED = 0.25
@@ -130,6 +131,9 @@ def verify_parts(
     columns = certificate.tables[0].columns
     fitting = [file for file in parts if file.schema.names == columns]
     for file in parts:
+        if file.n_rows == 0:
+            sentence = f"'{file.name}' has no rows: nothing but its name says anything."
+            findings.append(Finding(f"content of '{file.name}'", "fails", sentence))
         if file not in fitting:
             sentence = f"'{file.name}' has the columns {listing(file.schema.names, 30)}, but {listing(columns, 30)} "
             findings.append(Finding(f"columns of '{file.name}'", "fails", f"{sentence}were certified."))
@@ -160,7 +164,7 @@ def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
     for name, file in given.items():
         if name in allowed:
             continue
-        twin = next((one for one in certificate.files if one.sha256 == file.digest.sha256), None)
+        twin = next((one for one in certificate.files if one.sha256 == file.entry.sha256), None)
         twice = "" if twin is None else f": it is '{twin.name}' once more"
         yield Finding(f"added file '{name}'", "fails", f"'{name}' is no file that was certified{twice}.")
     for name in sorted(allowed - {*given}):
@@ -213,8 +217,10 @@ def _summary_fault(certificate: Certificate, content: bytes) -> str:
 def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[Finding]:
     """How the files differ from those that were certified."""
     part_of_file = {one.file: one for one in certificate.parts or ()}
-    digests = {file.name: (file.digest.bytes, file.digest.sha256) for file in files}
-    changed = {one.name for one in certificate.files if digests.get(one.name) not in (None, (one.bytes, one.sha256))}
+    given = {file.name: file.entry for file in files}
+    changed = {one.name for one in certificate.files if given.get(one.name, one) != one}
+    # A known hash says nothing of the number of rows, which the certificate may state otherwise.
+    changed |= {one.name for one in parts if one.name in part_of_file and one.n_rows != part_of_file[one.name].rows}
     for file in files:
         if file.name not in changed:
             continue

@@ -6,11 +6,11 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, quoted
-from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX
+from anoncore.publishing.certification.certificate import file_text
+from anoncore.publishing.databases.storing import CERTIFICATE_SUFFIX, place_of, required_text
 from anoncore.publishing.export import archive_bytes
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.publishing.publication import CERTIFICATE
@@ -36,15 +36,6 @@ def certificate_file(place: Path) -> Path:
         there = f"has {listing([one.name for one in found])}" if found else "has no certificate"
         raise DataError(f"The folder {quoted(place.name)} {there}; name the file of the certificate.")
     return found[0]
-
-
-def file_text(path: Path) -> bytes:
-    """The content of a certificate's file. Raises DataError for one that cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or "it cannot be opened").lower()
-        raise DataError(f"The certificate {quoted(path.name)} cannot be read: {reason}.") from None
 
 
 def change_in_file(place: Path, change: Change) -> Path:
@@ -83,7 +74,7 @@ def changed_zip(name: str, content: bytes, change: Change) -> bytes:
 def stored_text(address: str, name: str) -> bytes:
     """The text of the certificate that stands beside a release in a database. Raises DataError where there is none."""
     with connected(address) as connection, connection.cursor() as cursor:
-        return _cell(cursor, shown_address(address), *_place(cursor, name)).encode()
+        return required_text(cursor, shown_address(address), *place_of(cursor, name)).encode()
 
 
 def change_in_database(address: str, name: str, change: Change) -> None:
@@ -91,30 +82,8 @@ def change_in_database(address: str, name: str, change: Change) -> None:
     if not is_database(address):
         raise DataError(f"'{shown_address(address)}' is no database; releases are stored at postgresql:// addresses.")
     with connected(address) as connection, connection.cursor() as cursor:
-        schema, table = _place(cursor, name)
-        text = change(_cell(cursor, shown_address(address), schema, table).encode())
-        cursor.execute(f"UPDATE {identifier(schema)}.{identifier(table)} SET certificate = $1", (text,))
+        schema, base = place_of(cursor, name)
+        text = change(required_text(cursor, shown_address(address), schema, base).encode())
+        table = f"{identifier(schema)}.{identifier(base + CERTIFICATE_SUFFIX)}"
+        cursor.execute(f"UPDATE {table} SET certificate = $1", (text,))
         connection.commit()
-
-
-def _place(cursor: Any, name: str) -> tuple[str, str]:
-    schema, dot, base = name.rpartition(".")
-    if not dot:
-        cursor.execute("SELECT coalesce(current_schema(), 'public')")
-        schema = str(cursor.fetchall()[0][0])
-    return schema, f"{base}{CERTIFICATE_SUFFIX}"
-
-
-def _cell(cursor: Any, told: str, schema: str, table: str) -> str:
-    cursor.execute(
-        "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND column_name = "
-        "'certificate' AND data_type = 'text'",
-        (schema, table),
-    )
-    found = []
-    if cursor.fetchall()[0][0]:
-        cursor.execute(f"SELECT certificate FROM {identifier(schema)}.{identifier(table)} LIMIT 2")
-        found = cursor.fetchall()
-    if len(found) != 1:
-        raise DataError(f"'{told}' has no certificate of a release in a table '{table}'; name the release (--table).")
-    return str(found[0][0])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from anoncore.base.errors import DataError
+from anoncore.publishing.plain_json import plain_json
 
 FORM = (
     "Ed25519 (RFC 8032) over the UTF-8 bytes of this certificate as JSON, in which 'signatures' holds this entry alone "
@@ -45,39 +46,15 @@ class Signature(BaseModel):
 def fields_of(text: str | bytes) -> dict[str, Any]:
     """The fields of a certificate as they stand in its text, with numbers and texts as they are.
 
-    Raises DataError for a text that is no JSON object, and for one that can be read in two ways: with a key twice, or
-    with a number that JSON does not have.
+    Raises DataError for a text that is no JSON object, and for one that can be read in two ways.
     """
     try:
-        written = text.decode("utf-8") if isinstance(text, bytes) else text
-        found = json.loads(written, object_pairs_hook=_each_key_once, parse_constant=_no_number, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        # Python's own reasons name lines and columns; of bytes that are no text they name nothing of use.
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise DataError(f"This certificate cannot be signed or checked for signatures, because {reason}.") from None
+        found = plain_json(text)
+    except DataError as error:
+        raise DataError(f"This certificate cannot be signed or checked for signatures, because {error}.") from None
     if not isinstance(found, dict):
         raise DataError("This certificate cannot be signed or checked for signatures, because it is no JSON object.")
     return found
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:40]!a} stands twice in one object")
-    return found
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"the number {text[:40]} is too large")
-    return number
 
 
 def covered(fields: dict[str, Any], entry: dict[str, Any]) -> bytes:

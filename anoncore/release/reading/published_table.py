@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from operator import lt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Bytes, Codes, Int64
+from anoncore.kernels.hashing import may_be_written_otherwise
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d(?::\d\d)?)?)?")
@@ -41,6 +45,60 @@ def cell_text(value: Any) -> str:
     if isinstance(value, timedelta):
         return duration_text(value)
     return _moment(pd.Timestamp(value)) if isinstance(value, datetime | date) else str(value)
+
+
+def cell_texts(values: pd.Series[Any] | pa.Array) -> list[str]:
+    """The text of each of some values, as `cell_text` gives it one by one.
+
+    Only few texts and numbers have to be looked at one by one, since all others can be written in one way alone.
+    """
+    if isinstance(values, pd.Series):
+        is_text = isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
+        if not is_text and not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"):
+            return [cell_text(value) for value in values]
+        values = pa.array(values, from_pandas=True)
+        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if is_text_type(values.type):
+        may_differ = may_be_written_otherwise(*text_bytes(values))
+        if values.null_count:
+            may_differ |= np.asarray(values.is_null())
+        texts: list[str] = values.to_pylist()
+        for position in np.flatnonzero(may_differ).tolist():
+            texts[position] = cell_text(texts[position])
+        return texts
+    if pa.types.is_integer(values.type):
+        return values.cast(pa.large_string()).fill_null("").to_pylist()
+    if values.type == pa.float64():
+        numbers = np.asarray(values.fill_null(np.nan))
+        is_whole = (np.abs(numbers) < EXACT_WHOLE) & (numbers == np.rint(numbers))
+        texts = pa.array(np.where(is_whole, numbers, 0).astype(np.int64)).cast(pa.large_string()).to_pylist()
+        for position in np.flatnonzero(~is_whole).tolist():
+            texts[position] = cell_text(numbers[position])
+        return texts
+    # As pandas gives them, which is what the texts of other formats are made of.
+    column = pa.table([values], names=["values"]).to_pandas(integer_object_nulls=True, date_as_object=True)["values"]
+    return [cell_text(value) for value in column]
+
+
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a column of Arrow holds texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def text_bytes(texts: pa.Array) -> tuple[Bytes, Int64]:
+    """The bytes of texts, uint8 (n_bytes,), and where each text begins and the last one ends, (n_texts + 1,).
+
+    These are the column's own bytes, which may go on before the first text and behind the last one.
+    """
+    _, starts, content = texts.buffers()
+    bounds, held = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.uint8)
+    if len(texts):
+        width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+        bounds = np.frombuffer(starts, dtype=width)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+        held = np.frombuffer(content, dtype=np.uint8) if content is not None and content.size else held
+    # Arrow's buffers can be written to or not; kernels would be compiled for each of the two.
+    held.flags.writeable = False
+    return held, bounds
 
 
 def duration_text(duration: timedelta) -> str:
@@ -94,31 +152,59 @@ def _moment(moment: pd.Timestamp) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column: `codes` int32 (n_rows,) into `texts`, which are distinct and sorted."""
+    """The cells of one column: `codes` int32 (n_rows,) into `texts`, which are distinct and sorted, and `counts`, how
+    many rows have each of these, int64 (n_texts,).
+    """
 
     codes: Codes
     texts: tuple[str, ...]
+    counts: Int64
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Column:
         """The column of any values."""
         series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
+        if series.dtype != object:
+            codes, values = pd.factorize(series, use_na_sentinel=False)
+            return cls.coded(codes, cell_texts(pd.Series(values)))
         raw, distinct = factorized(series)
         return cls.coded(raw, [cell_text(value) for value in distinct])
 
     @classmethod
     def coded(cls, codes: npt.NDArray[Any], texts: Sequence[str]) -> Column:
         """The column of codes into texts that are in any order and may be alike."""
-        used: list[int] = np.flatnonzero(np.bincount(codes)).tolist() if len(codes) else []
-        ordered = sorted({texts[code] for code in used})
-        rank = {text: position for position, text in enumerate(ordered)}
-        recode = np.array([rank.get(text, 0) for text in texts], dtype=np.int32)
-        return cls(recode[codes] if len(codes) else np.zeros(0, dtype=np.int32), tuple(ordered))
+        rows = np.bincount(codes, minlength=len(texts)) if len(codes) else np.zeros(len(texts), dtype=np.int64)
+        used = np.flatnonzero(rows)
+        rank, first = ranked(texts if len(used) == len(texts) else [texts[code] for code in used.tolist()])
+        recode = np.zeros(len(texts), dtype=np.int32)
+        recode[used] = rank
+        # Codes that are in order already are shared with other columns that have them.
+        is_ordered = len(first) == len(texts) and bool((np.diff(recode) > 0).all())
+        counts = np.bincount(rank, weights=rows[used], minlength=len(first)).astype(np.int64)
+        ordered = tuple(map(texts.__getitem__, used[first].tolist()))
+        return cls(codes.astype(np.int32, copy=False) if is_ordered else recode[codes], ordered, counts)
 
     @cached_property
     def cells(self) -> npt.NDArray[np.object_]:
         """The text of every row."""
         return np.array(self.texts, dtype=object)[self.codes]
+
+
+def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
+    """The rank of every text among the different ones, int32 (n_texts,), and where each of these is found first."""
+    if all(map(lt, texts, texts[1:])):
+        return np.arange(len(texts), dtype=np.int32), np.arange(len(texts), dtype=np.int64)
+    try:
+        array = pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:  # half a character, which sorts as its bytes do, too
+        array = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+    order = np.asarray(pc.sort_indices(array))
+    in_order = array.take(pa.array(order))
+    is_new = np.ones(len(texts), dtype=np.bool_)
+    is_new[1:] = np.asarray(pc.not_equal(in_order[1:], in_order[:-1]))
+    rank = np.empty(len(texts), dtype=np.int32)
+    rank[order] = np.cumsum(is_new) - 1
+    return rank, order[is_new].astype(np.int64)
 
 
 def factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anoncore.algorithms import RothkoTree
+from anoncore.publishing.certification.part_digests import PartDigester, joined_digest, rows_digest
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.requirements import KAnonymity
 from tests.engines.large_tables import ROLES, people
@@ -117,3 +118,36 @@ def test_rows_of_people_that_are_called_suppressed_cells(folder: Path, capsys: p
     assert code == 1
     assert "k-anonymity (k = 50) fails in" in said
     assert "trust us" not in said
+
+
+@pytest.mark.parametrize("rows", [1, 200])
+@pytest.mark.parametrize("words", [(), ("--no-hashes",)])
+def test_a_part_without_rows_that_the_certificate_gives_some(
+    folder: Path, capsys: pytest.CaptureFixture[str], rows: int, words: tuple[str, ...]
+) -> None:
+    schema, name = pq.read_schema(folder / PART), "part-00080.parquet"
+    with pq.ParquetWriter(folder / name, schema, store_schema=False):
+        pass
+    claimed(folder, name)
+    path = folder / CERTIFICATE_FILE
+    claims = json.loads(path.read_text(encoding="utf-8"))
+    columns = PartDigester(schema).close()
+    digest = rows_digest(schema.names, rows, columns)
+    claims["parts"].append({"file": name, "rows": rows, "sha256": digest, "column_sha256": columns})
+    claims["sha256"] = claims["tables"][0]["sha256"] = joined_digest([one["sha256"] for one in claims["parts"]])
+    path.write_text(json.dumps(claims), encoding="utf-8")
+    code, said = judged(capsys, str(folder), *words)
+    assert code == 1
+    assert f"'{name}' has no rows" in said
+
+
+def test_other_numbers_of_rows_of_a_part_whose_hash_is_certified(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / CERTIFICATE_FILE
+    claims = json.loads(path.read_text(encoding="utf-8"))
+    claims["parts"][0]["rows"] += 1
+    path.write_text(json.dumps(claims), encoding="utf-8")
+    code, said = judged(capsys, str(folder))
+    assert code == 1
+    assert "were certified" in said

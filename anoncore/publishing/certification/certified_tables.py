@@ -1,0 +1,305 @@
+"""Whether files hold the certified tables, written as they were certified, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+
+from anoncore.base.texts import FORMULA, listing
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
+from anoncore.publishing.certification.entries import Attribute, Table
+from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.published_release import by_name, known_columns
+from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.published_texts import two_spellings
+from anoncore.publishing.certification.strict_reading import read_strictly
+from anoncore.publishing.certification.written_cells import (
+    MARK,
+    WrittenTable,
+    cell_content,
+    group_cell,
+    label_as,
+    shown_cell,
+)
+from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
+from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable
+
+ORDER = "An order of rows can tell which of them belong to whom."
+
+
+def content_finding(entry: Table, reason: str) -> Finding:
+    """Whether a table is the certified one; `reason` says why it is not."""
+    good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
+    return Finding(f"content of '{entry.name}'", "fails" if reason else "holds", reason or good)
+
+
+def content_findings(certificate: Certificate, files: Mapping[str, bytes]) -> list[Finding]:
+    """Whether files hold the certified tables and nothing else."""
+    if not files:
+        return []
+    shown, findings = shown_tables(certificate, files)
+    if not shown:
+        return findings
+    return [
+        *findings,
+        *difference_findings(certificate, shown, files),
+        *name_findings(certificate, shown),
+        *spelling_findings(certificate, shown),
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTable:
+    """A certified table as the files show it."""
+
+    entry: Table
+    written: WrittenTable
+
+    @property
+    def table(self) -> PublishedTable:
+        """Its cells in the texts that are equal in all formats, by its certified name."""
+        return replace(self.written.published, name=self.entry.name)
+
+
+def shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[ShownTable], list[Finding]]:
+    """The certified tables among those of the files, in their order, and what else the files hold.
+
+    There are no tables where one of them is missing or one too many is there.
+    """
+    tables: list[WrittenTable] = []
+    findings = []
+    for name, content in files.items():
+        reading = read_strictly(name, content)
+        tables += reading.tables
+        findings += [Finding(f"file '{name}'", "fails", fault) for fault in reading.faults]
+    shown: list[ShownTable] = []
+    missing: list[Table] = []
+    for entry in certificate.tables:
+        fitting = [one for one in tables if [*one.names] == entry.columns]
+        fitting.sort(key=lambda one: one.title not in (entry.name, _title(certificate, entry, one.format)))
+        if fitting:
+            tables.remove(fitting[0])
+            shown.append(ShownTable(entry, fitting[0]))
+        else:
+            missing.append(entry)
+    problems = [_missing(entry) for entry in missing] + [_too_many(one, missing) for one in tables]
+    return ([] if problems else shown), findings + problems
+
+
+def _title(certificate: Certificate, entry: Table, format: FileFormat) -> str:
+    """The name that the sheet of a table gets, or its member of a zip."""
+    names = [table.name for table in certificate.tables]
+    place = names.index(entry.name)
+    return sheet_titles(names)[place] if format == "excel" else member_names(names)[place] + ENDINGS[format]
+
+
+def _missing(entry: Table) -> Finding:
+    sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
+    return Finding(f"table '{entry.name}'", "fails", sentence)
+
+
+def _too_many(table: WrittenTable, missing: Sequence[Table]) -> Finding:
+    """Why a table of the files is none of the certified ones that are missing."""
+    names, where = table.names, table.where
+    entry = max(missing, key=lambda one: len({*one.columns} & {*names}), default=None)
+    if entry is None or not {*entry.columns} & {*names}:
+        sentence = f"The files hold a table '{table.title}' with {listing(names, 30)}, which is not certified."
+    elif len({*names}) < len(names):
+        twice = listing([name for name, number in Counter(names).items() if number > 1], 30)
+        sentence = f"{where} has more than one column called {twice}."
+    elif {*names} > {*entry.columns}:
+        more = listing([name for name in names if name not in entry.columns], 30)
+        sentence = f"{where} has {more} besides the certified columns of '{entry.name}'."
+    elif {*names} == {*entry.columns}:
+        sentence = f"{where} has the columns of '{entry.name}' in another order than they were certified in."
+    else:
+        less = listing([name for name in entry.columns if name not in names], 30)
+        sentence = f"{where} lacks {less} of the certified columns of '{entry.name}'."
+    return Finding(f"table '{table.title}'", "fails", sentence)
+
+
+def name_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Iterator[Finding]:
+    """Where sheets, members of a zip, columns or groups have other names than they are written with."""
+    for one in shown:
+        written, check = one.written, f"names in '{one.entry.name}'"
+        title = _title(certificate, one.entry, written.format)
+        if written.is_named and written.title != title:
+            yield Finding(check, "fails", f"{written.where} should have the name '{title}'.")
+        for label, name in zip(written.labels, written.names, strict=True):
+            expected = label_as(name, written.format)
+            if label != expected:
+                sentence = f"{written.where}: the column '{name}' is called {label!r} and not {expected!r}."
+                yield Finding(check, "fails", sentence)
+        if certificate.linked_by is not None:
+            yield from _group_numbers(one.entry, written, certificate.linked_by)
+
+
+def _group_numbers(entry: Table, written: WrittenTable, group: str) -> Iterator[Finding]:
+    """Whether groups have numbers from 0 on and nothing else for a name, and stand in their order."""
+    column = written.exact(entry.name).columns[group]
+    number_of = {group_cell(number, written.format): number for number in range(len(column.texts))}
+    other = next((cell for cell in column.texts if cell not in number_of), None)
+    check = f"numbers of groups in '{entry.name}'"
+    if other is not None:
+        last = len(column.texts) - 1
+        sentence = (
+            f"{written.where}: '{group}' holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
+        )
+        yield Finding(check, "fails", sentence)
+        return
+    numbers = np.array([number_of[cell] for cell in column.texts])[column.codes]
+    if (np.diff(numbers) < 0).any():
+        row = int(np.argmax(np.diff(numbers) < 0)) + 2
+        yield Finding(check, "fails", f"{written.where}: rows are not sorted by '{group}': see row {row}. {ORDER}")
+
+
+def difference_findings(
+    certificate: Certificate, shown: Sequence[ShownTable], files: Mapping[str, bytes]
+) -> Iterator[Finding]:
+    """Whether every table, the joins of them and the files are those that were certified."""
+    same = True
+    for one in shown:
+        reason = _difference(one.entry, one.table, certificate.linked_by)
+        reason = reason or _written_difference(one, by_name(certificate.attributes), certificate.linked_by)
+        same = same and not reason
+        yield content_finding(one.entry, reason)
+        if one.entry.written is None and not reason:
+            sentence = (
+                f"How the cells of '{one.entry.name}' are written and in which order their rows stand tells nothing: "
+                "this certificate of an earlier version does not say it, so that nothing can be compared."
+            )
+            yield Finding(f"cells of '{one.entry.name}'", "claimed", sentence)
+    if same and certificate.linked_by is not None:
+        same = _is_joined(certificate, shown, certificate.linked_by)
+        yield join_finding(same)
+    for file in certificate.files:
+        content = files.get(file.name)
+        if content is None:
+            continue
+        if PartFile(file.name, content).entry == file:
+            continue
+        if same:
+            sentence = f"'{file.name}' is another file than the one written, and its tables are the same."
+            yield Finding(f"file '{file.name}'", "holds", sentence)
+        else:
+            yield Finding(f"file '{file.name}'", "fails", f"'{file.name}' is not the file that was written.")
+
+
+def join_finding(is_joined: bool) -> Finding:
+    """Whether rows of tables belong to the same groups as certified."""
+    sentence = (
+        "The tables are joined as certified."
+        if is_joined
+        else "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
+    )
+    return Finding("links between tables", "holds" if is_joined else "fails", sentence)
+
+
+def _is_joined(certificate: Certificate, shown: Sequence[ShownTable], group: str) -> bool:
+    """Whether rows of the tables belong to the same groups as certified."""
+    if joined_hash([one.table for one in shown], group) != certificate.sha256:
+        return False
+    formats = {one.written.format for one in shown}
+    if certificate.written is None or len(formats) > 1:
+        return True
+    (format,) = formats
+    exact = [one.written.exact(one.entry.name) for one in shown]
+    return certificate.written.get(format) == ordered_hash(exact, group)
+
+
+def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
+    """Why a table is not the certified one; empty if it is."""
+    if table.n_rows != entry.rows:
+        return f"'{entry.name}' has {table.n_rows:,} rows, but {entry.rows:,} were certified."
+    if table_hash(table, group) == entry.sha256:
+        return ""
+    hashes = column_hashes(table, group)
+    changed = [name for name in hashes if hashes[name] != entry.column_sha256[name]]
+    if changed:
+        return f"'{entry.name}' is not as certified: values of {listing(changed)} were changed."
+    return f"'{entry.name}' is not as certified: every column has its values, but some stand in other rows or groups."
+
+
+def spelling_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Iterator[Finding]:
+    """Where cells are written as none is: without a guard, as a number never is, or in two ways for one known value.
+
+    The hashes of what was written are the certificate's own, so that they say nothing of how it was written.
+    """
+    attributes = by_name(certificate.attributes)
+    for one in shown:
+        known = known_columns(certificate.attributes, one.written.names)
+        for name, cells, values in zip(one.written.names, one.written.cells, one.written.values, strict=True):
+            if name == certificate.linked_by:
+                continue
+            fault = _spelling(one.written, name, cells, attributes[name])
+            if not fault and name in known and len(cells.texts) > len(values.texts):
+                pairs = np.unique(np.column_stack([values.codes, cells.codes]), axis=0)
+                place = int(np.argmax(np.diff(pairs[:, 0]) == 0))
+                first, second = (shown_cell(cells.texts[code])[1:-1] for code in pairs[place : place + 2, 1])
+                fault = f"{one.written.where}: {two_spellings(name, first, second)}"
+            if fault:
+                yield Finding(f"cells of '{one.entry.name}'", "fails", fault)
+
+
+def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attribute) -> str:
+    """Where a column has a text or a number in a form in which none is written; empty where all could be.
+
+    Whatever is written, a text that a spreadsheet would run is guarded, and a number has the fewest digits that tell it
+    from others, or as many places as all others of its column.
+    """
+    if written.format == "parquet":
+        return ""  # cells of a type hold no text that a spreadsheet runs, and one number is not written in two ways
+    is_number = attribute.type == "number" and attribute.form in ("exact", "changed")
+    places: set[int] = set()
+    for cell in cells.texts:
+        kind, _, content = cell.partition(MARK)
+        if written.format == "excel" and kind == "number" and content not in _sheet_numbers(content):
+            return f"{written.where}: the number {content[:40]} in column '{name}' is not written as numbers are."
+        text = cell_content(cell, written.format)
+        if text is None or text[:1].isalpha():
+            continue
+        number = NUMBER.fullmatch(text)
+        # A spreadsheet runs no number, and a column of categories may hold negative ones.
+        if FORMULA.match(text) and text[0] != "'" and not is_number and number is None:
+            return (
+                f"{written.where}: {text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
+            )
+        if is_number and number is not None and (number[1] or number[2]) and text != repr(float(text)):
+            places.add(len(number[1] or ""))
+            if number[2] or Decimal(text) != Decimal(repr(float(text))) or len(places) > 1:
+                return f"{written.where}: the number {text[:40]} in column '{name}' is not written as numbers are."
+    return ""
+
+
+def _sheet_numbers(content: str) -> tuple[str, ...]:
+    """How a workbook writes the number that a cell holds."""
+    try:
+        number = float(content)
+    except ValueError:
+        return ()
+    return (f"{number:.16g}", repr(number), str(int(number)) if number.is_integer() else "")
+
+
+def _written_difference(one: ShownTable, attributes: Mapping[str, Attribute], group: str | None) -> str:
+    """Where the values of a table are those certified, but written otherwise; empty where they are not."""
+    if one.entry.written is None:
+        return ""
+    expected = one.entry.written.get(one.written.format)
+    if expected is None:
+        return f"{one.written.where}: this table cannot be written in such a file without changes."
+    exact = one.written.exact(one.entry.name)
+    if ordered_hash([exact], group) == expected.sha256:
+        return ""
+    hashes = column_hashes(exact, group)
+    changed = [name for name in hashes if hashes[name] != expected.column_sha256.get(name)]
+    if changed:
+        return (
+            f"{one.written.where}: values of {listing(changed)} are written otherwise than they were certified: a "
+            "number with other digits or of another type, a text without its guard, or an empty text for none."
+        )
+    return f"{one.written.where}: rows stand in another order than they were certified in. {ORDER}"
