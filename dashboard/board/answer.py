@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from anoncore.base.texts import listing, share_text
+from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.facts import BUCKET, Facts, upwards
 from dashboard.board.grid import HOLDING, Asked, Shown, first_line
 
@@ -67,7 +68,8 @@ def answer(
     ]
     if good and lost >= good[0]:
         return found
-    return replace(found, better=f"Found: {title} keeps all that you ask and loses {share_text(lost)}.")
+    told = f"Found: {title} keeps all that you ask and loses {share_text(lost)}; as a column it will be attacked, too."
+    return replace(found, better=told)
 
 
 def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str]) -> Answer:
@@ -81,14 +83,13 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
     if not any(one.marks for one in ready):
         return Answer("Nothing is asked yet: choose k, l or t.", more=waiting)
     keeping = sorted((one for one in ready if one.marks and one.keeps), key=_order)
-    good = [one for one in keeping if _tone(one) == "good"]
+    good = [one for one in keeping if _is_good(one)]
     if not keeping:
         return _none_keeps(ready, asked, waiting)
     best = (good or keeping)[0]
-    more = [*_counted_here(best), *_left_out(left_out), *waiting]
+    more = [*_counted_here(best), *_left_out(left_out), *_not_attacked(best, asked), *waiting]
     if not good:
-        assert best.judged is not None, "only a verdict speaks against what keeps all that is asked"
-        against = f" keeps all that you ask, but {_and(best.judged.not_asked)}: nobody asked about that, and it is bad."
+        against = f" keeps all that you ask, but {_against(best, asked)}"
         return Answer("Not yet:", best.title, against, tuple(more), "warn", best.id)
     others = [f"{one.title}: {lost}" for one in good[1:] if (lost := _lost(one.quick))]
     beside = f" ({', '.join(others)})" if others else ""
@@ -133,8 +134,40 @@ def _n_missed(column: Shown) -> int:
     return sum(mark.state not in HOLDING for mark in column.marks) + breaking
 
 
-def _tone(column: Shown) -> str:
-    return first_line(column.marks, column.judged, column.is_opened)[1]
+def _is_good(column: Shown) -> bool:
+    """Whether nothing speaks against a release, nor against what its method promises of it, such as of its joins."""
+    tone = first_line(column.marks, column.judged, column.is_opened)[1]
+    return tone == "good" and (column.judged is None or column.judged.is_good) and _taught(column) is None
+
+
+def _against(column: Shown, asked: Asked) -> str:
+    """What speaks against a release that keeps all that is asked."""
+    taught = _taught(column)
+    if taught:
+        found, above = taught
+        return (
+            f"{share_text(found)} of the {asked.people} are given away by what all groups teach together, "
+            f"{share_text(above)} more than by chance."
+        )
+    assert column.judged is not None, "what nobody is taught is said by the verdict"
+    named = column.judged.not_asked
+    return f"{_and(named)}: nobody asked about that, and it is bad." if named else column.judged.headline
+
+
+def _taught(column: Shown) -> tuple[float, float] | None:
+    """The share of people given away and what of it lies above chance, where that is more than a matter of few."""
+    slow = (column.slow or {}).get("given")
+    found = None if slow is None else slow.found
+    if found is None or not found["learned"] or found["value"] - found["control"] <= GIVEN_AWAY:
+        return None
+    return found["value"], found["value"] - found["control"]
+
+
+def _not_attacked(column: Shown, asked: Asked) -> list[str]:
+    """That a release has not been attacked yet, where it will be."""
+    slow = (column.slow or {}).get("given")
+    is_open = asked.secret is not None and (slow is None or (slow.found is None and not slow.problem))
+    return ["What it gives away is still being measured."] if is_open else []
 
 
 def _order(column: Shown) -> tuple[float, str]:

@@ -76,7 +76,7 @@ class Found:
     @property
     def is_good(self) -> bool:
         """Whether it could be published: all that is asked holds, and nothing else speaks against it."""
-        return bool(self.marks) and first_line(self.marks, self.judged, False)[1] == "good"
+        return bool(self.marks) and self.judged.is_good and first_line(self.marks, self.judged, False)[1] == "good"
 
     @property
     def lost(self) -> float:

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.board.answer import answer
 from dashboard.board.facts import Judged, Mark, upwards
-from dashboard.board.grid import Asked, Shown
+from dashboard.board.grid import Asked, Shown, SlowFacts
 
 ASKED = Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness")
 GOOD = Judged("All that was asked for holds.", "", (), True)
@@ -19,7 +19,9 @@ def mark(symbol: str, state: str, reached: str = "10", asked: str = "10") -> Mar
     return Mark(symbol, state, reached, "A sentence.", asked)
 
 
-def column(id: str, title: str, lost: float, *marks: Mark, judged: Judged = GOOD, **facts: Any) -> Shown:
+def column(
+    id: str, title: str, lost: float, *marks: Mark, judged: Judged = GOOD, given: float = 0.3, **facts: Any
+) -> Shown:
     quick = {
         "word": "equivalence class",
         "smallest": 11,
@@ -27,9 +29,9 @@ def column(id: str, title: str, lost: float, *marks: Mark, judged: Judged = GOOD
         "lost": {"value": lost},
         **facts,
     }
-    return Shown(
-        id, title, 0, "generalization", "ready", marks=marks or (mark("k", "kept"),), quick=quick, judged=judged
-    )
+    slow = {"given": SlowFacts(exact={"learned": True, "value": given, "control": 0.3})}
+    said = marks or (mark("k", "kept"),)
+    return Shown(id, title, 0, "generalization", "ready", marks=said, quick=quick, judged=judged, slow=slow)
 
 
 def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_to_be_published():
@@ -67,9 +69,32 @@ def test_what_keeps_all_but_fails_badly_elsewhere_is_not_yet_to_be_published():
         "Not yet: Mondrian keeps all that you ask, but largest belief 100% and distance 0.90: nobody asked about that, "
         "and it is bad."
     )
+    # A method whose own promise fails, such as that of joins, has a verdict that is not good and names nothing else.
+    failing = Judged("1 of 3 promises fails.", "", (), False)
+    joined = answer([column("c1", "Vertical fragmentation", 0.1, judged=failing)], ASKED)
+    assert (joined.tone, joined.text) == (
+        "warn",
+        "Not yet: Vertical fragmentation keeps all that you ask, but 1 of 3 promises fails.",
+    )
     # One that loses more and has nothing against it goes before it.
     other = column("c2", "Stack & Deal", 0.4)
     assert answer([only, other], ASKED).begin + answer([only, other], ASKED).column == "Publishc2"
+
+
+def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
+    taught = column("c1", "Anatomy", 0.01, given=0.577)
+    found = answer([taught], ASKED)
+    assert (found.tone, found.text) == (
+        "warn",
+        "Not yet: Anatomy keeps all that you ask, but 57.7% of the people are given away by what all groups teach "
+        "together, 27.7% more than by chance.",
+    )
+    assert answer([taught, column("c2", "Mondrian", 0.3)], ASKED).column == "c2"
+    # Of few it is no matter, as in the verdict.
+    assert answer([column("c1", "Anatomy", 0.01, given=0.35)], ASKED).tone == "good"
+    unknown = replace(taught, slow={})
+    assert "What it gives away is still being measured." in answer([unknown], ASKED).more
+    assert "still being measured" not in " ".join(answer([unknown], replace(ASKED, secret=None)).more)
 
 
 def test_where_none_keeps_all_the_nearest_one_and_the_hardest_wish_are_told():
@@ -108,7 +133,7 @@ def test_the_most_is_never_rounded_down(value: float, text: str):
 
 def test_what_a_search_found_is_told_only_where_it_loses_less():
     columns = [column("c1", "Mondrian", 0.268)]
-    told = "Found: Local suppression keeps all that you ask and loses 13.2%."
+    told = "Found: Local suppression keeps all that you ask and loses 13.2%; as a column it will be attacked, too."
     assert answer(columns, ASKED, better=("Local suppression", 0.132)).better == told
     assert answer(columns, ASKED, better=("Local suppression", 0.268)).better == ""
     # Where no column can be published, anything that can is better.
