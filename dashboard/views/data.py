@@ -28,6 +28,7 @@ from dashboard.state import LoadedTable
 from dashboard.table_place import TablePlace, known_tables
 from dashboard.views import session
 
+PREVIEW_COLUMNS = 200
 PREVIEW_ROWS = 1_000
 MOST_GENERATED = 1_000_000
 MOST_SHEETS_IN_SIGHT = 8
@@ -56,8 +57,11 @@ def render() -> None:
     _next_steps(table)
     _columns(table, summaries)
     st.subheader("First rows")
-    st.dataframe(table.frame.head(PREVIEW_ROWS), key=f"preview-{table.id}", height=320, alt="First rows of the table")
-    st.caption(f"The first {min(PREVIEW_ROWS, len(table.frame)):,} of {len(table.frame):,} rows, as they were read.")
+    first = table.frame.iloc[:PREVIEW_ROWS, :PREVIEW_COLUMNS]
+    st.dataframe(first, key=f"preview-{table.id}", height=320, alt="First rows of the table")
+    n_rows, n_columns = table.frame.shape
+    more = f" and {PREVIEW_COLUMNS:,} of {n_columns:,} columns" if n_columns > PREVIEW_COLUMNS else ""
+    st.caption(f"The first {len(first):,} of {n_rows:,} rows{more}, as they were read.")
     session.render()
 
 

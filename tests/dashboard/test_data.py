@@ -178,3 +178,14 @@ def test_a_constant_and_an_empty_column_are_shown(visitor: Visitor) -> None:
     visitor.upload("flat.csv", frame.to_csv(index=False).encode())
     assert visitor.errors == []
     assert "Every cell of this column is empty" in visitor.texts()
+
+
+def test_of_a_wide_table_the_first_columns_are_shown_and_it_says_so(visit):
+    names = [f"c{number}" for number in range(205)]
+    visitor = visit().upload(
+        "wide.csv", "\n".join([",".join(names), ",".join("1" * 205), ",".join("2" * 205)]).encode()
+    )
+    visitor.open("data")
+    assert "The first 2 of 2 rows and 200 of 205 columns, as they were read." in visitor.texts()
+    preview = next(one for one in visitor.at.dataframe if "c0" in one.value.columns)
+    assert list(preview.value.columns) == names[:200]
