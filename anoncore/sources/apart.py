@@ -70,7 +70,7 @@ def usual_limits(n_bytes: int) -> Limits:
     seconds are those of workbooks, which take longest.
     """
     memory = min(768 * MB + 16 * n_bytes, free_memory())
-    processor = 9.0 + 5.0 * n_bytes / MB
+    processor = 8.0 + 5.0 * n_bytes / MB
     return Limits(memory, processor, 20.0 + 12 * processor, memory)
 
 
