@@ -86,12 +86,13 @@ def test_a_table_made_elsewhere_is_compared_with_secrets_dealt_over_its_groups()
     data = tagged(people(600, 3))
     release = Anatomy(l=3, seed=0).anonymize(data)
     read = Release.from_published(release.tables(), data.roles, original=data)
-    found = attacks.foreground_knowledge(read, "ill", epsilon=0.1)
+    found = attacks.foreground_knowledge(read, "ill", epsilon=0.1, draws=12)
     assert any("dealt anew over its groups" in note for note in found.notes)
     assert found.excess > 0.2
-    own = attacks.foreground_knowledge(release, "ill", epsilon=0.1)
+    own = attacks.foreground_knowledge(release, "ill", epsilon=0.1, draws=12)
     # Rows that are alike in all that is known may have changed places.
     assert found.recall == pytest.approx(own.recall, abs=0.02)
+    # Of three draws the mean alone scatters by as much.
     assert found.control == pytest.approx(own.control, abs=0.1)
 
 
