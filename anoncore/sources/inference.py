@@ -37,7 +37,6 @@ MISSING = (
 # Missing or a value, as the other values of the column suggest.
 DOUBTFUL = ("?", "NA", "None")
 FEWEST_CODES = 3
-TWO_CAPITALS = "^[A-Z]{2}$"
 
 Rows = npt.NDArray[np.int64]
 DecimalMark = Literal[".", ","]
@@ -144,7 +143,7 @@ class Evidence:
         self.rows += int(rows.sum())
         self._booleans = self._booleans and all_match(texts, numerals.BOOLEAN)
         if self._codes is not None:
-            capitals = all_match(texts, TWO_CAPITALS)
+            capitals = all_match(texts, numerals.TWO_CAPITALS)
             self._codes = self._codes | set(texts.to_pylist()) if capitals else None
         plain = self._plain
         common = None if plain is None else NumberFacts.of_common(texts, whole=plain.whole)

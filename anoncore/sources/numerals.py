@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -43,6 +41,7 @@ DATE_ORDERS: Mapping[DateOrder, tuple[str, str]] = MappingProxyType(
 )
 """How dates other than 2024-05-31 begin, with two digits of day and month, and how the same begins in that form."""
 BOOLEAN = r"^(?i:true|false)$"
+TWO_CAPITALS = "^[A-Z]{2}$"
 
 # Most columns of numbers are written like this; it saves them the slower patterns above.
 COMMON_INTEGER = r"^-?(?:0|[1-9][0-9]{0,17})$"
@@ -67,17 +66,32 @@ def matches(texts: pa.Array, pattern: str) -> Bools:
 def all_match(texts: pa.Array, pattern: str) -> bool:
     """Whether every text matches the pattern.
 
-    The first text is asked by itself: most columns of other texts end there, and Arrow compiles the pattern every time.
+    The first text is looked at before: most columns of other texts end there, and Arrow compiles a pattern every time.
     """
-    if len(texts) and _compiled(pattern).search(texts[0].as_py()) is None:
+    if len(texts) and not LOOKS_SO[pattern](texts[0].as_py()):
         return False
-    return len(texts) < 2 or bool(matches(texts, pattern).all())
+    return bool(matches(texts, pattern).all())
 
 
-@lru_cache(maxsize=64)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # Arrow's $ is the end of the text, also after a line end.
-    return re.compile(pattern.replace("$", r"\Z"))
+def _begins_as_number(text: str) -> bool:
+    return text[:1] in "+-.0123456789"
+
+
+LOOKS_SO: Mapping[str, Callable[[str], bool]] = MappingProxyType(
+    {
+        BOOLEAN: lambda text: text[:1] in "tTfF",
+        TWO_CAPITALS: lambda text: len(text) == 2 and text.isupper(),
+        INFINITE: lambda text: text[:1] in "+-iI",
+        GROUPED: _begins_as_number,
+        DECIMAL_COMMA: _begins_as_number,
+        COMMON_INTEGER: _begins_as_number,
+        COMMON_FRACTION: _begins_as_number,
+        ISO_DATE: lambda text: text[4:5] == "-",
+        OTHER_DATE: lambda text: text[:1].isdigit() and any(mark in text for mark in "./-"),
+        DOTTED_DATE: lambda text: "." in text,
+    }
+)
+"""What a text that matches a pattern has at least, told without the pattern."""
 
 
 def plain_numbers(texts: pa.Array) -> Bools:

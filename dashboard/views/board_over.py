@@ -17,12 +17,16 @@ _JOB, _AXIS = "board-along", "board-over"
 def choose(data: Microdata) -> None:
     """Ask whether cells show the present numbers, or a line over one level."""
     axes = [NOW, "k", *(["l", "c", "t"] if data.sensitive else []), LEFT_OUT]
-    titles = {NOW: "as asked now", LEFT_OUT: f"over {data.people_word} left out"}
+    titles = {
+        **{one: f"over {one}" for one in axes},
+        NOW: "as asked now",
+        LEFT_OUT: f"over {data.people_word} left out",
+    }
     st.selectbox(
         "What cells show",
         axes,
         key=_AXIS,
-        format_func=lambda one: titles.get(one, f"over {one}"),
+        format_func=lambda one: titles.get(one, one),
         label_visibility="collapsed",
         width=190,
         help="Every number over one level, with each method: what would another value cost?",

@@ -34,6 +34,7 @@ OWN_MODULES = {
     "anoncore/cli/command.py",
     "anoncore/cli/completion.py",
     "anoncore/cli/page.py",
+    "anoncore/sources/reading_process.py",
     "anoncore/warmup/worker.py",
     "dashboard/warmup.py",
     "dashboard/routes.py",

@@ -17,7 +17,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.showing import printable
 from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.digests import table_hash
-from anoncore.publishing.certification.earlier import Earlier
+from anoncore.publishing.certification.earlier import ABOUT, Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     Attribute,
@@ -323,3 +323,11 @@ def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) 
     hashed = data.given.frame_of(data.attributes if columns is None else columns)
     content = table_hash(PublishedTable.of("input", hashed))
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
+
+
+def earlier_of(release: Certificate | Earlier) -> Earlier:
+    """The entry of an earlier release by what stands in its certificate, or one that was made of it."""
+    if isinstance(release, Earlier):
+        return release
+    promised = [one.label for one in release.requirements]
+    return Earlier(sha256=release.sha256, made=release.made, promised=promised, about=ABOUT)

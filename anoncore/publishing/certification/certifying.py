@@ -24,7 +24,7 @@ from anoncore.measures.verdict import guarantees_of, insensitive_columns
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
-from anoncore.publishing.certification.certificate import Certificate, input_hash
+from anoncore.publishing.certification.certificate import Certificate, earlier_of, input_hash
 from anoncore.publishing.certification.certified_tables import content_findings
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
@@ -197,7 +197,7 @@ def certified(
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
     written = written_as(frames, cells)
-    earlier = [Earlier.of(one) for one in after]
+    earlier = [earlier_of(one) for one in after]
     found = verdict(release, requirements, measure)
     return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.entries import Entry
-
-if TYPE_CHECKING:
-    from anoncore.publishing.certification.certificate import Certificate
 
 ABOUT = (
     "People who are in this release and in the earlier one are known by what both tell together. Neither certificate "
@@ -59,14 +55,6 @@ class Earlier(Entry):
     by: list[str] | None = None
     people: int | None = Field(default=None, ge=0)
     together: list[Together] | None = None
-
-    @classmethod
-    def of(cls, release: Certificate | Earlier) -> Earlier:
-        """The entry of a release by what stands in its certificate, or one that was made of it."""
-        if isinstance(release, Earlier):
-            return release
-        promised = [one.label for one in release.requirements]
-        return cls(sha256=release.sha256, made=release.made, promised=promised, about=ABOUT)
 
     def measured(self, by: Sequence[str], people: int, together: Sequence[Together]) -> Earlier:
         """The entry with what both releases tell together."""

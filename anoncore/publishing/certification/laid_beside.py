@@ -8,7 +8,7 @@ from typing import get_args
 
 from anoncore import attacks
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import Certificate, earlier_of
 from anoncore.publishing.certification.certifying import content_hash
 from anoncore.publishing.certification.earlier import Earlier, Together
 from anoncore.release.published_numbers import Numbers
@@ -25,7 +25,7 @@ def laid_beside(
     Raises ParameterError where nothing says who a row is, and ReleaseError where none of the releases is one that a
     certificate names, or where two have no common sensitive attribute.
     """
-    entries = [Earlier.of(one) for one in after]
+    entries = [earlier_of(one) for one in after]
     if not releases:
         return entries
     # A session does not say in which form the numbers of a release were published.

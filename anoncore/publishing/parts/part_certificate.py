@@ -37,7 +37,7 @@ from anoncore.measures.verdict import (
 )
 from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, split_by_all
 from anoncore.publishing.certification.attribute_entries import cell_type
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certificate import Certificate, earlier_of
 from anoncore.publishing.certification.certifying import (
     UNSIGNED,
     asked_entry,
@@ -124,7 +124,7 @@ def certify_parts(
     failing = tuple(_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word))
     breaking = breaking_columns(leaks, over_all, profile.people_word)
     promises = [_promise(scan, one, breaking) for one in asked]
-    earlier = [Earlier.of(one) for one in after]
+    earlier = [earlier_of(one) for one in after]
     names = files[0].schema.names
     parts = [_part(file, names, scan) for file in files]
     content = joined_digest([part.sha256 for part in parts])

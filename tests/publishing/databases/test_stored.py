@@ -174,7 +174,7 @@ def test_what_was_changed_in_a_database_is_refused_and_named(fresh, data):
     )
     assert any("has 400 rows, but 4 were certified" in sentence for sentence in changed)
     run(fresh, "UPDATE people_certificate SET certificate = 'none'")
-    with pytest.raises(DataError, match="has no certificate of a release in a table 'people_certificate'"):
+    with pytest.raises(DataError, match="This is no certificate of a release"):
         verify_stored(fresh, "people")
 
 
