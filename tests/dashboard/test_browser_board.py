@@ -175,6 +175,8 @@ def test_what_is_said_of_an_uploaded_table_is_kept(browse: Any) -> None:
 
 
 def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> None:
+    from playwright.sync_api import expect
+
     visitor = browse()
     uploaded(visitor)
     first = board(visitor).locator("tbody tr").nth(1).locator(".number").first
@@ -197,6 +199,8 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
 
     # Everything on the board can be reached by the key Tab alone.
     visitor.page.keyboard.press("Home")
+    expect(board(visitor)).not_to_contain_text("you ask for 20", timeout=30_000)
+    wait_for_numbers(visitor, 4)
     reached = set()
     slider.focus()
     for _ in range(80):
