@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from anoncore.kernels.compiled_code import keep, kept_level
-from anoncore.kernels.linking import KernelCompiler, UnrollingCompiler
+from anoncore.kernels.linking import InnerCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,40 +28,35 @@ LEVEL_SIGNATURE = numba.types.float64(
 
 def kernel(function: F) -> F:
     """Compile `function` with numba: no Python objects, no GIL, cached on disk; division by zero gives inf or nan."""
-    return _compiled(function, no_cpython_wrapper=False)
-
-
-def unrolled_kernel(function: F) -> F:
-    """Like `kernel`, with unrolled loops: for what is measured to be faster so, because it takes longer to compile."""
-    return _compiled(function, no_cpython_wrapper=False, compiler=UnrollingCompiler)
+    compiled = _compiled(function)
+    keep(function, compiled)
+    return cast("F", compiled)
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a function that only kernels call: leaves out the entry points from Python and C, which cost seconds.
+    """Compile a function that only kernels call: it becomes machine code only as a part of the kernels that call it."""
+    return cast("F", _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler))
 
-    It becomes machine code only as a part of the kernels that call it.
+
+def inlined_kernel(function: F) -> F:
+    """Like `inner_kernel`, for what is measured to be faster as a piece of each function that calls it.
+
+    A call hands on every array as a pointer, its sizes and its strides, and counts references to it. That can take
+    longer than a short function's own work, above all in a loop; the longer callers take longer to compile.
     """
-    return _compiled(function, no_cpython_wrapper=True)
+    return cast("F", _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler, forceinline=True))
 
 
-def _compiled(function: F, no_cpython_wrapper: bool, compiler: type[KernelCompiler] = KernelCompiler) -> F:
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     """The function as numba compiles it when it is first called."""
-    compiled: Any = numba.njit(
-        nogil=True,
-        error_model="numpy",
-        no_cpython_wrapper=no_cpython_wrapper,
-        no_cfunc_wrapper=True,
-        pipeline_class=compiler,
-    )(function)
-    keep(function, compiled)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     by_type = compiled.get_call_template
 
     def get_call_template(given: Any, named: Any) -> Any:
         return by_type(tuple(_plain(one) for one in given), {name: _plain(one) for name, one in named.items()})
 
     compiled.get_call_template = get_call_template
-    kept: F = compiled
-    return kept
+    return compiled
 
 
 def _plain(given: Any) -> Any:

@@ -20,7 +20,7 @@ from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, widest, width
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
-from anoncore.kernels.compiler import inner_kernel, unrolled_kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.people import KernelPeople, add_row, forget_row
 from anoncore.kernels.sorting import filled_with, sort_in_place
 from anoncore.kernels.splitting import (
@@ -364,7 +364,7 @@ def _split_once(
     return ends
 
 
-@unrolled_kernel
+@kernel
 def grow(
     table: Partitioning,
     lo: int,
