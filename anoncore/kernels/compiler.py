@@ -6,14 +6,16 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
 from numba.core import cgutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from anoncore.kernels.compiled_code import keep, kept_level
-from anoncore.kernels.linking import InnerCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,6 +26,54 @@ LEVEL_SIGNATURE = numba.types.float64(
     numba.types.int64,  # position whose rows each count as a value of their own, -1 if none
     numba.types.CPointer(numba.types.float64),  # the requirement's reference numbers
 )
+
+
+class InnerCode(JITCodeLibrary):  # type: ignore[misc]
+    """The code of an inner kernel, which becomes machine code only as a part of the kernels that call it.
+
+    numba optimizes every compiled function together with all that it calls and translates that to machine code, so that
+    it can be called by itself; as a part of each caller all this is done again. Here the code is linked with what it
+    calls and left in LLVM's intermediate language, which halves the time of compiling.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Simplify what numba writes clumsily, so that there is less to link; all else is done once for the kernel."""
+        ll_module.data_layout = self._codegen._data_layout
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_refprune_pass()
+        passes.run(ll_module, self._codegen._pass_builder())
+
+    def finalize(self) -> None:
+        """Link the code of all functions that this one calls; from then on others can link it."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+        # A function that calls itself does so by its address.
+        if any(variable.name.startswith(".numba.unresolved$") for variable in self._final_module.global_variables):
+            self._optimize_final_module()
+            self._finalize_final_module()
+
+    @property
+    def codegen(self) -> Any:
+        """Whom numba tells what the machine code of a function needs of Python: there is no such code."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing to do."""
+
+
+class InnerCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, which makes `InnerCode`."""
+
+    def define_pipelines(self) -> Any:
+        """numba's own steps, which write into the library that is there."""
+        self.state.library = InnerCode(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()
 
 
 def kernel(function: F) -> F:

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anoncore.kernels.compiler import inlined_kernel, inner_kernel, kernel
-from anoncore.kernels.linking import InnerCode
+from anoncore.kernels.compiler import InnerCode, inlined_kernel, inner_kernel, kernel
 
 MODULE = """
 import numpy as np
