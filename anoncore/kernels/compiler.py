@@ -12,6 +12,8 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.typed_passes import NopythonTypeInference
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
@@ -26,6 +28,11 @@ LEVEL_SIGNATURE = numba.types.float64(
     numba.types.int64,  # position whose rows each count as a value of their own, -1 if none
     numba.types.CPointer(numba.types.float64),  # the requirement's reference numbers
 )
+
+BORROWING = frozenset(
+    ["getattr", "getitem", "static_getitem", "getiter", "iternext", "pair_first", "exhaust_iter", "cast", "build_tuple"]
+)
+"""numba's names of expressions that give parts of what there is, or put it together."""
 
 
 class InnerCode(JITCodeLibrary):  # type: ignore[misc]
@@ -67,13 +74,61 @@ class InnerCode(JITCodeLibrary):  # type: ignore[misc]
         """Nothing to do."""
 
 
+@register_pass(mutates_CFG=False, analysis_only=True)
+class CountReferencesIfNeeded(AnalysisPass):  # type: ignore[misc]
+    """Count no references to arrays in a function that makes no array, is given none by what it calls, returns none.
+
+    numba counts up every array of every argument when a function begins and down when it ends, though its caller holds
+    them all the while. With workspaces of dozens of arrays that takes longer than many a function's own work.
+    """
+
+    _name = "count_references_if_needed"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Look at all that the function assigns, and at what it returns."""
+        models = state.targetctx.data_model_manager
+        owns = models[state.return_type].contains_nrt_meminfo()
+        for block in state.func_ir.blocks.values():
+            for made in block.find_insts(numba.core.ir.Assign):
+                holds_memory = models[state.typemap[made.target.name]].contains_nrt_meminfo()
+                owns = owns or (holds_memory and not _is_borrowed(state, made.value))
+            # An array is copied first where it is written into another one that may lie in the same memory.
+            for written in block.find_insts((numba.core.ir.SetItem, numba.core.ir.StaticSetItem)):
+                owns = owns or models[state.typemap[written.value.name]].contains_nrt_meminfo()
+        if not owns:
+            state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+        return False
+
+
+def _is_borrowed(state: Any, value: Any) -> bool:
+    """Whether all memory in a value is that of other values of the function: a part of one, or a tuple of some."""
+    types = numba.types
+    if not isinstance(value, numba.core.ir.Expr):
+        return isinstance(value, numba.core.ir.Arg | numba.core.ir.Var)
+    if value.op == "call":
+        return isinstance(state.typemap[value.func.name], types.NamedTupleClass)
+    if value.op in ("getitem", "static_getitem") and isinstance(state.typemap[value.value.name], types.Array):
+        # Other indices than these give a copy.
+        index = state.calltypes[value].args[1]
+        steps = index if isinstance(index, types.BaseTuple) else (index,)
+        return all(isinstance(step, types.Integer | types.SliceType | types.EllipsisType) for step in steps)
+    return value.op in BORROWING
+
+
 class InnerCompiler(Compiler):  # type: ignore[misc]
     """numba's compiler, which makes `InnerCode`."""
 
-    def define_pipelines(self) -> Any:
-        """numba's own steps, which write into the library that is there."""
+    def define_pipelines(self) -> list[Any]:
+        """numba's own steps, which write into the library that is there, and the one that leaves out counting."""
         self.state.library = InnerCode(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        return super().define_pipelines()
+        pipelines: list[Any] = super().define_pipelines()
+        for steps in pipelines:
+            steps.add_pass_after(CountReferencesIfNeeded, NopythonTypeInference)
+            steps.finalize()
+        return pipelines
 
 
 def kernel(function: F) -> F:
