@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
 from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.facts import BUCKET, Facts, upwards
@@ -164,10 +165,13 @@ def _taught(column: Shown) -> tuple[float, float] | None:
 
 
 def _not_attacked(column: Shown, asked: Asked) -> list[str]:
-    """That a release has not been attacked yet, where it will be."""
+    """That a release has not been attacked yet, or that the attack could not measure what it gives away."""
+    if asked.secret is None:
+        return []
     slow = (column.slow or {}).get("given")
-    is_open = asked.secret is not None and (slow is None or (slow.found is None and not slow.problem))
-    return ["What it gives away is still being measured."] if is_open else []
+    if slow is not None and (slow.problem or (slow.found is not None and not slow.found["learned"])):
+        return [f"What it gives away was not measured: {slow.problem or TOO_SMALL}.".replace("..", ".")]
+    return ["What it gives away is still being measured."] if slow is None or slow.found is None else []
 
 
 def _order(column: Shown) -> tuple[float, str]:

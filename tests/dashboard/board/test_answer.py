@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from anoncore.attacks.foreground.attack import TOO_SMALL
 from dashboard.board.answer import answer
 from dashboard.board.facts import Judged, Mark, upwards
 from dashboard.board.grid import Asked, Shown, SlowFacts
@@ -94,6 +95,11 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     assert answer([column("c1", "Anatomy", 0.01, given=0.35)], ASKED).tone == "good"
     unknown = replace(taught, slow={})
     assert "What it gives away is still being measured." in answer([unknown], ASKED).more
+    # What could not be measured is not 0: the answer says so, as the cell does.
+    small = replace(taught, slow={"given": SlowFacts(exact={"learned": False, "guess": 0.3, "single": 0.1})})
+    assert f"What it gives away was not measured: {TOO_SMALL}." in answer([small], ASKED).more
+    ended = replace(taught, slow={"given": SlowFacts(problem="There is not enough memory.")})
+    assert "What it gives away was not measured: There is not enough memory." in answer([ended], ASKED).more
     assert "still being measured" not in " ".join(answer([unknown], replace(ASKED, secret=None)).more)
 
 
