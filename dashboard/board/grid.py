@@ -215,7 +215,9 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     )
     present = cell.get("text", "")
     at = "" if along.now is None else f"now, at {along.title} = {along.text(along.now)}; "
-    sub = f"{at}click a point to choose it" if told else cell.get("sub", "not measured over this")
+    # What readers believe by chance is no danger of the release, so that it stays beside what they believe.
+    chance = f"{cell['sub'].split(';')[0]}; " if name == "given" and "sub" in cell else ""
+    sub = f"{chance}{at}click a point to choose it" if told else cell.get("sub", "not measured over this")
     return {
         "state": "exact",
         "text": present,

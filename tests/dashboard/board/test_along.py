@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -14,7 +15,7 @@ from dashboard.board import facts, grid
 from dashboard.board.along import LEFT_OUT, Along
 from dashboard.board.bench import Bench
 from dashboard.board.facts import Mark
-from dashboard.board.grid import Asked, Shown, model
+from dashboard.board.grid import Asked, Shown, SlowFacts, model
 from dashboard.board.wishes import Wishes
 from dashboard.loaded_table import LoadedTable, Tags
 from dashboard.workspace import Workspace
@@ -141,6 +142,9 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
         == grid.model(columns, Asked(LEVELS, 2, "illness", "illness"), True)["rows"][4]["cells"][0]["text"]
     )
     assert rows["given"]["cells"][0]["line"] == [0.25] * 8
+    attacked = [replace(one, slow={"given": SlowFacts(exact=GIVEN)}) for one in columns]
+    beside = model(attacked, Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][3]["cells"][0]
+    assert (beside["text"], beside["sub"]) == ("25.0%", "by chance 2.0%; now, at k = 4; click a point to choose it")
     assert rows["promise"]["cells"][0]["sub"] == "all is kept at k: each of 8 values"
     # What nothing was made of stays as it is.
     other = Shown("c9", "Opened", 0, "", "ready", "", (mark,), columns[0].quick, {})
