@@ -253,9 +253,7 @@ def _publish(column_id: str, bench: Bench | None) -> None:
     names = {id: escaped(name) for id, name in run_names(runs).items()}
     if state.widget_value(_RELEASE) not in by_id:
         state.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
-    chosen = st.radio(
-        "Release", list(by_id), key=_RELEASE, format_func=lambda one: escaped(names[one]), horizontal=True
-    )
+    chosen = st.radio("Release", list(by_id), key=_RELEASE, format_func=names.__getitem__, horizontal=True)
     run: Run = by_id[chosen]
     st.caption(_published(run))
     if whose_rows.stands_open(run, "publish"):
