@@ -17,6 +17,7 @@ from dashboard.serving import access, audit, quotas, uploads
 from dashboard.views import certificate_check, parts
 
 _TURN = "board_open_turn"
+_PROBLEM = "board_open_problem"
 WHOSE: Mapping[Rows, tuple[str, str]] = {
     "people": ("Yes, each row was made of one person's", "Values may be coarser, changed or left out."),
     "synthetic": (
@@ -43,6 +44,7 @@ def add() -> bool:
         accept_multiple_files=True,
         help="Several files are one release: tables that a column such as group joins, or fragments.",
     )
+    chosen = tuple(file.file_id for file in files or ())
     certificate_check.draw([(file.name, file.getvalue()) for file in files or ()], turn)
     usual = usual_title([file.name for file in files]) if files else ""
     rows = st.radio(
@@ -63,6 +65,10 @@ def add() -> bool:
             _put(found)
             state.set_session(_TURN, turn + 1)
             return True
+        state.set_session(_PROBLEM, (chosen, problem))
+    # The page is drawn anew whenever a column has come, so it is kept as long as the same files are chosen.
+    refused, problem = state.session(_PROBLEM, ((), ""))
+    if chosen and refused == chosen:
         place.error(escaped(problem))
     held = state.current_wishes().columns
     if not any(one.opened is not None and one.opened.rows == "alone" for one in held):

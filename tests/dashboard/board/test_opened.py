@@ -205,8 +205,17 @@ def test_more_rows_than_people_are_told_as_what_to_answer_in_the_dialog(visitor,
 
 def test_a_file_that_is_no_table_is_refused_in_the_dialog(visitor, drawn):
     open_files(visitor, ("notes.pdf", b"%PDF-1.7 nothing"))
-    assert any("notes.pdf" in text and "PDF" in text for text in visitor.errors)
+    (refused,) = visitor.errors
+    assert "notes.pdf" in refused
+    assert "PDF" in refused
     assert len(drawn[-1]["columns"]) == 1
+    # The page is drawn anew at any time, as when another column has come; what was refused is still said.
+    visitor.run()
+    assert visitor.errors == [refused]
+    uploader = next(one for one in visitor.at.file_uploader if one.label.startswith("Published tables"))
+    uploader.set_value([("other.csv", b"age\n1\n", "text/csv")])
+    visitor.run()
+    assert visitor.errors == []
 
 
 def test_rows_that_fit_several_groups_are_said_with_the_column(visitor, drawn):
