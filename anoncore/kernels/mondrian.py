@@ -20,9 +20,9 @@ from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, widest, width
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
-from anoncore.kernels.compiler import inner_kernel, unrolled_kernel
+from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.people import KernelPeople, add_row, forget_row
-from anoncore.kernels.sorting import filled_with, sort_in_place
+from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.splitting import (
     NO_SPLIT,
     NODE_CHILDREN,
@@ -31,8 +31,8 @@ from anoncore.kernels.splitting import (
     Node,
     Split,
     extent,
-    goes_left,
     make_split,
+    mark_left,
     split_rows,
 )
 from anoncore.kernels.sweep import (
@@ -65,16 +65,13 @@ class Partitioning(NamedTuple):
 
 
 @inner_kernel
-def _node(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks) -> Node:
-    """The node of rows lo..hi-1, with its extent and its counts of sensitive values."""
-    low = np.empty(search.n_attributes, np.int32)
-    high = np.empty(search.n_attributes, np.int32)
-    extent(rows, lo, hi, low, high)
-    counts = np.zeros(checks.count_start[-1], np.int64)
+def _count_values(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks, counts: Int64) -> None:
+    """Write the counts of the sensitive values of rows lo..hi-1 into `counts`."""
+    for cell in range(counts.shape[0]):
+        counts[cell] = 0
     for row in range(lo, hi):
         for s in range(search.n_sensitive):
             counts[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
-    return Node(lo, hi, low, high, counts)
 
 
 @inner_kernel
@@ -125,15 +122,16 @@ def _sides_allowed(
         return False
     if people is not None:
         return _people_of_sides_hold(rows, node, split, search, people, checks, work)
-    left = np.zeros(node.counts.shape[0], np.int64)
+    left, right = work.counts[1], work.counts[2]
+    for cell in range(left.shape[0]):
+        left[cell] = 0
     if search.n_sensitive > 0:
-        is_left = goes_left(rows, node.lo, node.hi, split, search.content)
+        mark_left(rows, node.lo, node.hi, split, search.content, work.is_left)
         for row in range(node.lo, node.hi):
-            if is_left[row - node.lo]:
+            if work.is_left[row - node.lo]:
                 for s in range(search.n_sensitive):
                     left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     # The right side has what the node has and the left side has not, so its rows need no count of their own.
-    right = np.empty(left.shape[0], np.int64)
     for cell in range(left.shape[0]):
         right[cell] = node.counts[cell] - left[cell]
     return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
@@ -150,7 +148,8 @@ def _people_of_sides_hold(
     work: Workspace,
 ) -> bool:
     """Whether both sides satisfy the checks where people are counted, who may be on both sides."""
-    is_left = goes_left(rows, node.lo, node.hi, split, search.content)
+    is_left = work.is_left
+    mark_left(rows, node.lo, node.hi, split, search.content, is_left)
     left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
     cells, number = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1
     n_left, n_right = 0, 0
@@ -175,9 +174,8 @@ def _median_split(
     A clean threshold lies below or above the rows that share the median value, whichever is more balanced. Where it is
     not allowable, rows that share the median are divided between the sides, unless the search is strict.
     """
-    lo, hi, low, high = node.lo, node.hi, node.low, node.high
+    lo, hi, low, high, widths = node.lo, node.hi, node.low, node.high, work.widths
     n = hi - lo
-    widths = np.empty(low.shape[0], np.float64)
     for a in range(low.shape[0]):
         widths[a] = width(attributes, a, low[a], high[a])
     for _ in range(low.shape[0]):
@@ -291,7 +289,9 @@ def choose_split(
     """
     if hi - lo < 2 * checks.minimum_rows or hi - lo < 2:
         return make_split(NO_SPLIT, 0, 0, 0)
-    node = _node(rows, lo, hi, search, checks)
+    node = Node(lo, hi, work.extent[0], work.extent[1], work.counts[0])
+    extent(rows, lo, hi, node.low, node.high)
+    _count_values(rows, lo, hi, search, checks, node.counts)
     split = _cheapest_split(rows, node, search.criterion, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
         split = _median_split(rows, node, attributes, search, checks, work)
@@ -353,18 +353,19 @@ def _split_once(
     search: Search,
     checks: KernelChecks,
     work: Workspace,
-) -> Int64:
-    """Split the node of rows lo..hi-1; returns the ends of its sides, `hi` alone if it is a leaf."""
+    ends: Int64,
+) -> int:
+    """Split the node of rows lo..hi-1 and write the ends of its sides into `ends`; returns how many, 1 for a leaf."""
     split = choose_split(table.rows, lo, hi, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
-        return filled_with(1, hi)
-    ends = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes)
+        return 1
+    n_sides = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes, work.is_left, ends)
     if table.regions.shape[0] > 0:
-        narrow_regions(table.regions, table.rows, lo, ends, split, attributes)
-    return ends
+        narrow_regions(table.regions, table.rows, lo, ends[:n_sides], split, attributes)
+    return n_sides
 
 
-@unrolled_kernel
+@kernel
 def grow(
     table: Partitioning,
     lo: int,
@@ -379,7 +380,9 @@ def grow(
     Returns the ends of the sides that remain to be grown, none if all is done. `table.starts` becomes 1 at the first
     row of each leaf.
     """
-    work = new_workspace(hi - lo, attributes.position.shape[0], search.people)
+    n_codes, n_counts = attributes.position.shape[0], checks.count_start[-1]
+    work = new_workspace(hi - lo, n_codes, search.n_attributes, n_counts, search.people)
+    ends = np.empty(hi - lo, np.int64)
     once = hi - lo > small
     # Nodes wait on a stack: depth first keeps it short, and the rows of the node that is cut next are still in cache.
     # No two of them share a row, so that there are never more of them than rows.
@@ -388,13 +391,13 @@ def grow(
     while n_waiting > 0:
         n_waiting -= 1
         begin, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
-        ends = _split_once(table, begin, end, attributes, search, checks, work)
-        if ends.shape[0] == 1:
+        n_sides = _split_once(table, begin, end, attributes, search, checks, work, ends)
+        if n_sides == 1:
             table.starts[begin] = 1
             continue
         if once:
-            return ends
-        for side in range(ends.shape[0]):
+            return ends[:n_sides]
+        for side in range(n_sides):
             waiting[n_waiting, 0], waiting[n_waiting, 1] = begin, ends[side]
             n_waiting += 1
             begin = ends[side]

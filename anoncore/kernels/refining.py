@@ -163,9 +163,25 @@ def _leave_together(
     counts, n = memory.counts, 0
     for code in range(low, high + 1):
         n += counts[rows.attributes.code_start[a] + code]
-    size, loss = classes.size[c], classes.loss[c]
-    if n < 2 or n > MOST_TOGETHER or size - n < max(checks.minimum_rows, 1):
+    if n < 2 or n > MOST_TOGETHER or classes.size[c] - n < max(checks.minimum_rows, 1):
         return 0.0
+    return _give_away_codes(rows, classes, c, a, low, high, n, memory, checks)
+
+
+@inner_kernel
+def _give_away_codes(
+    rows: RefinedRows,
+    classes: Classes,
+    c: int,
+    a: int,
+    low: int,
+    high: int,
+    n: int,
+    memory: Memory,
+    checks: KernelChecks,
+) -> float:
+    """`_leave_together` where there are n such rows, which is a number that may leave."""
+    counts, size, loss = memory.counts, classes.size[c], classes.loss[c]
     some, n, row = np.empty(n, np.int32), 0, classes.first[c]
     while row >= 0:
         if low <= rows.codes[row, a] <= high:
@@ -271,12 +287,22 @@ def _exchange(rows: RefinedRows, classes: Classes, one: int, other: int) -> None
 
 @inner_kernel
 def _swap_rows(
-    rows: RefinedRows, classes: Classes, c: int, kind: Int32, since: int, memory: Memory, checks: KernelChecks
+    rows: RefinedRows,
+    classes: Classes,
+    c: int,
+    some: Int32,
+    kind: Int32,
+    since: int,
+    memory: Memory,
+    checks: KernelChecks,
 ) -> float:
-    """Exchange rows that alone widen a class for rows of other classes, of the same kind; returns the loss saved."""
+    """Exchange rows that alone widen a class for rows of other classes, of the same kind; returns the loss saved.
+
+    `some` are the rows that the class has at first.
+    """
     saved = 0.0
     note_saved(rows, classes, c, memory.counts)
-    for row in members(classes, c):
+    for row in some:
         if classes.saved[row] <= LEAST_GAIN:
             continue
         mate = _best_mate(rows, classes, row, kind, since, memory)
@@ -317,10 +343,12 @@ def _are_alike(rows: RefinedRows, one: int, other: int) -> bool:
 
 
 @inner_kernel
-def _move_rows(rows: RefinedRows, classes: Classes, c: int, since: int, memory: Memory, checks: KernelChecks) -> float:
-    """Move single rows of a class to other classes; returns the loss that is saved."""
+def _move_rows(
+    rows: RefinedRows, classes: Classes, c: int, some: Int32, since: int, memory: Memory, checks: KernelChecks
+) -> float:
+    """Move single rows of a class, which has the rows `some`, to other classes; returns the loss that is saved."""
     counts, saved, stays = memory.counts, 0.0, -1
-    for row in members(classes, c):
+    for row in some:
         if stays >= 0 and _are_alike(rows, stays, row):
             continue
         size = classes.size[c]
@@ -371,12 +399,12 @@ def _refine_class(
     at_first = members(classes, c)
     for row in at_first:
         count(rows, row, memory.counts)
-    saved = _move_rows(rows, classes, c, since, memory, checks)
+    saved = _move_rows(rows, classes, c, at_first, since, memory, checks)
     if since < 0 or saved > 0.0:
         saved += _blocks_leave(rows, classes, c, memory, checks)
     for row in at_first:
         forget(rows, row, memory.counts)
-    saved += _swap_rows(rows, classes, c, kind, since, memory, checks)
+    saved += _swap_rows(rows, classes, c, members(classes, c), kind, since, memory, checks)
     size = classes.size[c]
     if size <= MOST_TOGETHER and (since < 0 or saved > 0.0):
         saved += _give_away(rows, classes, members(classes, c), size * classes.loss[c], memory, checks)
@@ -420,5 +448,5 @@ def swap_rows(rows: RefinedRows, classes: Classes, kind: Int32, begin: int, end:
     memory, saved = _new_memory(rows, classes, checks), 0.0
     for c in range(begin, end):
         if classes.loss[c] > LEAST_GAIN:
-            saved += _swap_rows(rows, classes, c, kind, -1, memory, checks)
+            saved += _swap_rows(rows, classes, c, members(classes, c), kind, -1, memory, checks)
     return saved

@@ -34,7 +34,9 @@ def sample_splits(
     `most_leaves`. A split at a hierarchy node numbers all its children, also those without rows in the sample: other
     rows may lie in them.
     """
-    work = new_workspace(rows.shape[0], attributes.position.shape[0], search.people)
+    n_codes, n_counts = attributes.position.shape[0], checks.count_start[-1]
+    work = new_workspace(rows.shape[0], n_codes, search.n_attributes, n_counts, search.people)
+    side_ends = np.empty(rows.shape[0], np.int64)
     splits = np.empty((16, 4), np.int32)
     n_splits, n_nodes, n_leaves = 0, 1, 1
     nodes, begins, ends = [0], [0], [rows.shape[0]]
@@ -63,7 +65,7 @@ def sample_splits(
             ancestor = attributes.node_start[split.attribute] + split.value
             child_of = np.empty(attributes.last[ancestor] - attributes.first[ancestor] + 1, np.int32)
             sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
-        side_ends = split_rows(rows, spare, lo, hi, split, search.content, attributes)
+        split_rows(rows, spare, lo, hi, split, search.content, attributes, work.is_left, side_ends)
         begin, side = lo, 0
         for child in range(sizes.shape[0]):
             if sizes[child] == 0:

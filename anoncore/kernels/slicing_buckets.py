@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bytes, Int32, Int64
+from anoncore.kernels.arrays import Bools, Bytes, Int32, Int64
 from anoncore.kernels.attributes import Attributes, widest, width
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
@@ -32,7 +32,7 @@ from anoncore.kernels.slicing import (
     take_away,
     touch,
 )
-from anoncore.kernels.splitting import SHARED_MEDIAN, THRESHOLD, Split, extent, goes_left, make_split, split_rows
+from anoncore.kernels.splitting import SHARED_MEDIAN, THRESHOLD, Split, extent, make_split, mark_left, split_rows
 
 HEAD, TAIL, DONE = 0, 1, 2
 STALE = 1e-15
@@ -93,10 +93,15 @@ def median_cut(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, share
 
 
 @inner_kernel
-def _is_allowed(rows: Int32, bucket: Bucket, split: Split, table: Signatures, masses: Masses, wanted: Wanted) -> bool:
-    """Whether everyone stays diverse after a split; if so, the counts of its sides are left in `masses`."""
+def _is_allowed(
+    rows: Int32, bucket: Bucket, split: Split, table: Signatures, masses: Masses, wanted: Wanted, is_left: Bools
+) -> bool:
+    """Whether everyone stays diverse after a split; if so, the counts of its sides are left in `masses`.
+
+    `is_left` is memory as in `mark_left`.
+    """
     lo, hi = bucket.lo, bucket.hi
-    is_left = goes_left(rows, lo, hi, split, wanted.content)
+    mark_left(rows, lo, hi, split, wanted.content, is_left)
     for row in range(lo, hi):
         count_row(rows, row, LEFT if is_left[row - lo] else RIGHT, table, masses, ONE)
     n_left, n_right = split.left, hi - lo - split.left
@@ -110,7 +115,13 @@ def _is_allowed(rows: Int32, bucket: Bucket, split: Split, table: Signatures, ma
 
 @inner_kernel
 def _find_split(
-    rows: Int32, bucket: Bucket, table: Signatures, masses: Masses, attributes: Attributes, wanted: Wanted
+    rows: Int32,
+    bucket: Bucket,
+    table: Signatures,
+    masses: Masses,
+    attributes: Attributes,
+    wanted: Wanted,
+    is_left: Bools,
 ) -> Split:
     """The first allowable split, widest attribute first; its left size is 0 if there is none."""
     n_attributes = attributes.form.shape[0]
@@ -127,7 +138,7 @@ def _find_split(
         widths[a] = -1.0
         for shared in range(2):
             split = median_cut(rows, bucket.lo, bucket.hi, a, low[a], high[a], shared == 1)
-            if split.left > 0 and _is_allowed(rows, bucket, split, table, masses, wanted):
+            if split.left > 0 and _is_allowed(rows, bucket, split, table, masses, wanted, is_left):
                 return split
             if not wanted.retry:
                 return make_split(THRESHOLD, 0, 0, 0)
@@ -171,6 +182,7 @@ def split_buckets(
     With `anew` the masses are first summed over all buckets.
     """
     rows, places = buckets.rows, buckets.places
+    is_left, ends = np.empty(rows.shape[0], np.bool_), np.empty(2, np.int64)
     work = 0
     stale = anew
     # Stale sums are made anew before the next bucket is judged by them, also where the queue has just become empty:
@@ -187,7 +199,7 @@ def split_buckets(
         n_touched = touch(rows, lo, hi, table, masses)
         work += hi - lo + n_touched
         take_away(n_touched, hi - lo, table, masses, wanted.distinct)
-        split = _find_split(rows, Bucket(lo, hi, n_touched), table, masses, attributes, wanted)
+        split = _find_split(rows, Bucket(lo, hi, n_touched), table, masses, attributes, wanted, is_left)
         lowest = 1.0
         if split.left > 0:
             lowest = replace(n_touched, hi - lo, split.left, hi - lo - split.left, table, masses, wanted.distinct)
@@ -195,7 +207,7 @@ def split_buckets(
         if split.left == 0:
             places[DONE] += hi - lo
             continue
-        ends = split_rows(rows, buckets.spare, lo, hi, split, wanted.content, attributes)
+        split_rows(rows, buckets.spare, lo, hi, split, wanted.content, attributes, is_left, ends)
         buckets.begins[ends[0]] = 1
         for begin, end in ((lo, ends[0]), (ends[0], hi)):
             buckets.queue[0, places[TAIL]], buckets.queue[1, places[TAIL]] = begin, end

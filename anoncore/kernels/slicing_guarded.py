@@ -32,7 +32,7 @@ from anoncore.kernels.slicing import (
     touch,
 )
 from anoncore.kernels.slicing_buckets import DONE, HEAD, STALE, TAIL, Buckets, median_cut, sum_masses
-from anoncore.kernels.splitting import THRESHOLD, Split, extent, goes_left, make_split, split_rows
+from anoncore.kernels.splitting import THRESHOLD, Split, extent, make_split, mark_left, split_rows
 
 
 class Guards(NamedTuple):
@@ -80,9 +80,13 @@ def _is_allowed(
     masses: tuple[Masses, ...],
     checks: KernelChecks,
     guards: Guards,
+    is_left: Bools,
 ) -> bool:
-    """Whether a split keeps everything; if so, the counts of its sides are left in the masses of every attribute."""
-    is_left = goes_left(rows, lo, hi, split, guards.content)
+    """Whether a split keeps everything; if so, the counts of its sides are left in the masses of every attribute.
+
+    `is_left` is memory as in `mark_left`.
+    """
+    mark_left(rows, lo, hi, split, guards.content, is_left)
     n_left, n_right = split.left, hi - lo - split.left
     if not _sides_hold(rows, lo, hi, is_left, n_left, guards.first_view, checks):
         return False
@@ -110,6 +114,7 @@ def _find_split(
     checks: KernelChecks,
     attributes: Attributes,
     guards: Guards,
+    is_left: Bools,
 ) -> Split:
     """The first allowable split, widest attribute first; its left size is 0 if there is none."""
     n_attributes = attributes.form.shape[0]
@@ -125,7 +130,7 @@ def _find_split(
         widths[a] = -1.0
         for shared in range(2):
             split = median_cut(rows, lo, hi, a, low[a], high[a], shared == 1)
-            if split.left > 0 and _is_allowed(rows, lo, hi, n_touched, split, tables, masses, checks, guards):
+            if split.left > 0 and _is_allowed(rows, lo, hi, n_touched, split, tables, masses, checks, guards, is_left):
                 return split
             if not guards.retry:
                 return make_split(THRESHOLD, 0, 0, 0)
@@ -150,6 +155,7 @@ def split_guarded_buckets(
     """
     rows, places = buckets.rows, buckets.places
     n_touched = np.zeros(len(tables), np.int64)
+    is_left, ends = np.empty(rows.shape[0], np.bool_), np.empty(2, np.int64)
     work, stale = 0, anew
     while places[HEAD] < places[TAIL] or stale:
         if stale:
@@ -166,7 +172,7 @@ def split_guarded_buckets(
             n_touched[number] = touch(rows, lo, hi, tables[number], masses[number])
             work += n_touched[number]
             take_away(n_touched[number], hi - lo, tables[number], masses[number], guards.distinct)
-        split = _find_split(rows, lo, hi, n_touched, tables, masses, checks, attributes, guards)
+        split = _find_split(rows, lo, hi, n_touched, tables, masses, checks, attributes, guards, is_left)
         lowest = 1.0
         for number in range(len(tables)):
             table, sums = tables[number], masses[number]
@@ -178,7 +184,7 @@ def split_guarded_buckets(
         if split.left == 0:
             places[DONE] += hi - lo
             continue
-        ends = split_rows(rows, buckets.spare, lo, hi, split, guards.content, attributes)
+        split_rows(rows, buckets.spare, lo, hi, split, guards.content, attributes, is_left, ends)
         buckets.begins[ends[0]] = 1
         for begin, end in ((lo, ends[0]), (ends[0], hi)):
             buckets.queue[0, places[TAIL]], buckets.queue[1, places[TAIL]] = begin, end

@@ -83,18 +83,23 @@ def _copy_rows(source: Int32, begin: int, target: Int32, to: int, n: int) -> Non
 
 
 @inner_kernel
-def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> Bools:
-    """Which of the rows lo..hi-1 a binary split sends left.
+def mark_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64, left: Bools) -> None:
+    """Write which of the rows lo..hi-1 a binary split sends left into the first entries of `left` bool.
 
     Rows at a shared median go left in order of their content, so that the order of the input decides nothing; rows
     that are equal in all of it are interchangeable.
     """
-    a, value = split.attribute, split.value
-    left = np.empty(hi - lo, np.bool_)
     if split.kind == THRESHOLD:
         for row in range(lo, hi):
-            left[row - lo] = rows[row, a] <= value
-        return left
+            left[row - lo] = rows[row, split.attribute] <= split.value
+    else:
+        _share_median(rows, lo, hi, split, content, left)
+
+
+@inner_kernel
+def _share_median(rows: Int32, lo: int, hi: int, split: Split, content: Int64, left: Bools) -> None:
+    """`mark_left` where rows at the median go to both sides."""
+    a, value = split.attribute, split.value
     n_below, n_shared = 0, 0
     for row in range(lo, hi):
         left[row - lo] = rows[row, a] < value
@@ -116,23 +121,32 @@ def goes_left(rows: Int32, lo: int, hi: int, split: Split, content: Int64) -> Bo
         shared = taken(shared, stable_positions(keys))
     for i in range(split.left - n_below):
         left[shared[i] - lo] = True
-    return left
 
 
 @inner_kernel
 def split_rows(
-    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, content: Int64, attributes: Attributes
-) -> Int64:
-    """Move rows lo..hi-1 so that the sides follow each other, the order within a side kept; the `ends` of the sides."""
+    rows: Int32,
+    spare: Int32,
+    lo: int,
+    hi: int,
+    split: Split,
+    content: Int64,
+    attributes: Attributes,
+    is_left: Bools,
+    ends: Int64,
+) -> int:
+    """Move rows lo..hi-1 so that the sides follow each other, the order within a side kept; returns how many there are.
+
+    Their ends are written into `ends`, which has room for as many sides as rows; `is_left` is memory as in `mark_left`.
+    """
     if split.kind == NODE_CHILDREN:
-        return _split_children(rows, spare, lo, hi, split, attributes)
+        return _split_children(rows, spare, lo, hi, split, attributes, ends)
     n_kept, n_moved = 0, 0
     a, value = split.attribute, split.value
-    shared = np.empty(0, np.bool_)
     if split.kind == SHARED_MEDIAN:
-        shared = goes_left(rows, lo, hi, split, content)
+        mark_left(rows, lo, hi, split, content, is_left)
     for row in range(lo, hi):
-        left = shared[row - lo] if split.kind == SHARED_MEDIAN else rows[row, a] <= value
+        left = is_left[row - lo] if split.kind == SHARED_MEDIAN else rows[row, a] <= value
         # Every row is written to both sides, and the next row overwrites the copy that does not belong there. That is
         # cheaper than a branch that the processor cannot foresee. No row is lost: lo + n_kept is at most `row`.
         for column in range(rows.shape[1]):
@@ -142,9 +156,8 @@ def split_rows(
         n_kept += left
         n_moved += not left
     _copy_rows(spare, lo, rows, lo + n_kept, n_moved)
-    ends = np.empty(2, np.int64)
     ends[0], ends[1] = lo + n_kept, hi
-    return ends
+    return 2
 
 
 @inner_kernel
@@ -171,7 +184,9 @@ def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attribu
 
 
 @inner_kernel
-def _split_children(rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes) -> Int64:
+def _split_children(
+    rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64
+) -> int:
     """`split_rows` for the children of a hierarchy node; children without rows get no side."""
     a = split.attribute
     node = attributes.node_start[a] + split.value
@@ -179,7 +194,6 @@ def _split_children(rows: Int32, spare: Int32, lo: int, hi: int, split: Split, a
     child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
     sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
     next_row = np.empty(sizes.shape[0], np.int64)
-    ends = np.empty(sizes.shape[0], np.int64)
     end = lo
     n_sides = 0
     for child in range(sizes.shape[0]):
@@ -194,4 +208,4 @@ def _split_children(rows: Int32, spare: Int32, lo: int, hi: int, split: Split, a
             spare[next_row[child], column] = rows[row, column]
         next_row[child] += 1
     _copy_rows(spare, lo, rows, lo, hi - lo)
-    return ends[:n_sides]
+    return n_sides

@@ -17,7 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.compiler import call_level, inner_kernel, kernel
+from anoncore.kernels.compiler import call_level, inlined_kernel, inner_kernel, kernel
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
 LEAST_GAIN = 1e-9
@@ -173,7 +173,7 @@ def _width(attributes: Attributes, a: int, low: int, high: int) -> float:
     return (attributes.last[base + node] - attributes.first[base + node]) / attributes.span[a]
 
 
-@inner_kernel
+@inlined_kernel
 def loss_after(
     codes: Int32,
     attributes: Attributes,

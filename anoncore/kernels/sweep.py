@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int32, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel
@@ -62,6 +62,10 @@ class Workspace(NamedTuple):
     `stamp` int64 (n_codes,), with the codes of all attributes one after the other, holds the time at which a code was
     last met; `clock` int64 (1,) is the time now. A new sweep sets the clock forward: then no code counts as met, and
     no stamp has to be cleared. `left` and `right` tally the people of both sides of a cut.
+
+    Of the node at hand, `extent` int32 (2, n_attributes) holds `low` and `high`, `widths` float (n_attributes,) how
+    wide these are apart, `is_left` bool (n_rows,) which of its rows go left, and `counts` int64 (3, n_counts) its own
+    counts and those of both sides.
     """
 
     order: Int64
@@ -70,10 +74,16 @@ class Workspace(NamedTuple):
     clock: Int64
     left: Tally
     right: Tally
+    extent: Int32
+    widths: Floats
+    is_left: Bools
+    counts: Int64
 
 
 @inner_kernel
-def new_workspace(n_rows: int, n_codes: int, people: KernelPeople | None) -> Workspace:
+def new_workspace(
+    n_rows: int, n_codes: int, n_attributes: int, n_counts: int, people: KernelPeople | None
+) -> Workspace:
     """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
     return Workspace(
         np.empty(n_rows, np.int64),
@@ -82,6 +92,10 @@ def new_workspace(n_rows: int, n_codes: int, people: KernelPeople | None) -> Wor
         np.zeros(1, np.int64),
         new_tally(people),
         new_tally(people),
+        np.empty((2, n_attributes), np.int32),
+        np.empty(n_attributes, np.float64),
+        np.empty(n_rows, np.bool_),
+        np.empty((3, n_counts), np.int64),
     )
 
 
@@ -222,8 +236,9 @@ def best_threshold(
     if people is not None:
         return _best_threshold_of_people(rows, node, a, bound, search, people, checks, work)
     n = node.hi - node.lo
-    left = np.zeros(node.counts.shape[0], np.int64)
-    right = node.counts.copy()
+    left, right = work.counts[1], work.counts[2]
+    for cell in range(left.shape[0]):
+        left[cell], right[cell] = 0, node.counts[cell]
     best, value = bound, -1
     tie = TIE * n
     least = checks.minimum_rows
@@ -393,7 +408,16 @@ def children_cost(
             row += 1
         if row > first:
             side = Workspace(
-                work.order[first:row], work.cost[: row - first + 1], work.stamp, work.clock, work.left, work.right
+                work.order[first:row],
+                work.cost[: row - first + 1],
+                work.stamp,
+                work.clock,
+                work.left,
+                work.right,
+                work.extent,
+                work.widths,
+                work.is_left,
+                work.counts,
             )
             total += _side_cost(rows, row - first, criterion, search, attributes, side)
     return total

@@ -15,16 +15,7 @@ from anoncore.kernels.compiled_code import FORGOTTEN_AFTER_DAYS, KERNELS, digest
 
 PACKAGE = Path(compiled_code.__file__).parents[1]
 
-COMPILER = (
-    "__init__",
-    "brief_lowering",
-    "compiled_code",
-    "compiler",
-    "inference",
-    "linking",
-    "lowering",
-    "quick_compiling",
-)
+COMPILER = ("__init__", "compiled_code", "compiler")
 """The files that compile kernels."""
 
 ASK = """

@@ -1,4 +1,4 @@
-"""Variables that stand for arguments hold no references; results and frees are as with numba's own translation."""
+"""Functions that make and return no array count no references; all memory is given back once all the same."""
 
 import gc
 import sys
@@ -65,6 +65,11 @@ def write(work, i, number):
     row = work.table[i]
     row[0] = number
     work.table[i, 1:][:] = number
+
+
+@inner_kernel
+def shifted(values):
+    values[1:] = values[:-1]
 
 
 @inner_kernel
@@ -154,6 +159,13 @@ def writes(values):
 
 
 @kernel
+def overlaps(values):
+    moved = values * 2
+    shifted(moved)
+    return moved
+
+
+@kernel
 def chooses(values):
     kept = either(values, values * 3, False)
     again = either(kept, values, True)
@@ -202,6 +214,7 @@ KERNELS = [
     returns_whole,
     swaps,
     writes,
+    overlaps,
     chooses,
     rebinds,
     keeps_many,
@@ -290,3 +303,13 @@ def test_functions_that_only_read_and_write_their_arguments_count_nothing():
     assert entry(np.ones(3), np.ones((3, 2))) == 9.0
     assert "NRT_incref" not in code_of(total)
     assert "NRT_decref" not in code_of(total)
+
+
+def test_functions_that_make_or_return_arrays_count():
+    @kernel
+    def entry(values):
+        return same(copied(values, np.array([0, 2])))
+
+    assert entry(np.arange(3.0)).tolist() == [0.0, 2.0]
+    for function in (same, copied):
+        assert any("NRT_incref" in one.library.get_llvm_str() for one in function.overloads.values())
