@@ -60,9 +60,7 @@ def hierarchy_digest(hierarchy: Hierarchy) -> str:
 
 def untagged(frame: pd.DataFrame) -> Tags:
     """The tags of a table on which nobody decided: no attribute has a role, kinds are guessed."""
-    names = [str(column) for column in frame.columns]
-    kinds = {name: guess_kind(frame.iloc[:, place]).value for place, name in enumerate(names)}
-    return Tags(kinds=kinds)
+    return Tags(kinds={str(name): guess_kind(column).value for name, column in frame.items()})
 
 
 @dataclass(frozen=True, eq=False)

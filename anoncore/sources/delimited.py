@@ -20,7 +20,7 @@ from anoncore.sources.encoding import ChunkStream, OpenBytes, text_encoding, utf
 from anoncore.sources.headers import MOST_COLUMNS, column_names, notice_numbers, require_few_columns
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.values import empty_rows, note_empty_rows, typed_columns
+from anoncore.sources.values import empty_rows, note_empty_rows, typed_frame
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 UNUSUAL_SEPARATORS = {" ": "spaces", ":": "colons", "^": "carets", "~": "tildes", "#": "number signs"}
@@ -224,7 +224,7 @@ def read_delimited(
     names = column_names([file.header[position] for position in kept], table, notes)
     notice_header(names, file, notes)
     rules = replace(rules, comma_is_decimal=file.comma_is_decimal)
-    frame = pd.DataFrame(typed_columns(names, [columns[position] for position in kept], notes, rules))
+    frame = typed_frame(names, [columns[position] for position in kept], notes, rules)
     note_empty_rows(empty_rows(frame), notes)
     return frame, "tsv" if file.separator == "\t" else "csv"
 

@@ -19,7 +19,7 @@ from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, require_memory
 from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes, listed, shown
-from anoncore.sources.values import empty_rows, note_empty_rows, typed_columns
+from anoncore.sources.values import empty_rows, note_empty_rows, typed_frame
 
 LARGEST_ROWS = 1_048_576
 LARGEST_CELLS = 100_000_000
@@ -64,7 +64,7 @@ def read_excel(
     header, columns = _columns(rows, width)
     names = column_names(header, table, notes)
     rules = replace(rules, missing=(*FORMULA_ERRORS, *rules.missing))
-    frame = pd.DataFrame(typed_columns(names, columns, notes, rules))
+    frame = typed_frame(names, columns, notes, rules)
     note_empty_rows(empty_rows(frame), notes)
     return frame
 

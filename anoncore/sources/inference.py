@@ -233,10 +233,11 @@ class Evidence:
 
     def is_read_by(self, kind: ColumnType) -> bool:
         """Whether the type that all texts so far have reads every one of them as this type does."""
-        own = self.column_type("", Notes())
-        return replace(own, missing=own.missing.intersection(self.special_rows)) == replace(
-            kind, missing=kind.missing.intersection(self.special_rows)
-        )
+        return self.without_unseen(self.column_type("", Notes())) == self.without_unseen(kind)
+
+    def without_unseen(self, kind: ColumnType) -> ColumnType:
+        """The type with those texts alone that mean missing and occur."""
+        return replace(kind, missing=kind.missing.intersection(self.special_rows))
 
     def has_missing(self, missing: Collection[str]) -> bool:
         """Whether a cell is missing if these texts mean that."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,15 +53,18 @@ class Distinct:
         evidence.add(self.texts, self.rows, trimmed=self.trimmed)
 
 
-def typed_columns(
+def typed_frame(
     names: Sequence[str], columns: Sequence[pa.ChunkedArray], notes: Notes, rules: TextRules
-) -> dict[str, pd.Series]:
-    """Interpret whole columns of text (each n strings without nulls; an empty cell is ""), as `typed_column` does."""
-    return {name: typed_column(name, column, notes, rules) for name, column in zip(names, columns, strict=True)}
+) -> pd.DataFrame:
+    """Interpret whole columns of text (each n strings without nulls; an empty cell is ""), as `_typed_column` does."""
+    # Arrays, as pandas takes longer to make a series of each of ten thousand columns than to make a table of them.
+    return pd.DataFrame(
+        {name: _typed_column(name, column, notes, rules) for name, column in zip(names, columns, strict=True)}
+    )
 
 
-def typed_column(name: str, column: pa.ChunkedArray, notes: Notes, rules: TextRules) -> pd.Series:
-    """One column as int64, float64, datetime64 or text (dtype str, missing as NaN), n rows.
+def _typed_column(name: str, column: pa.ChunkedArray, notes: Notes, rules: TextRules) -> Any:
+    """One column as an array of int64, float64, datetime64 or text (dtype str, missing as NaN), n rows.
 
     What is missing and which type fits is told in `Evidence.column_type`; the notes say what was decided.
     """
@@ -69,11 +73,11 @@ def typed_column(name: str, column: pa.ChunkedArray, notes: Notes, rules: TextRu
     evidence = Evidence(rules)
     distinct.show(evidence)
     kind = evidence.column_type(name, notes)
-    values, infinite = typed_values(distinct, kind)
+    values, infinite = typed_values(distinct, evidence.without_unseen(kind))
     note_infinite(infinite, name, notes)
     if kind.kind in ("text", "boolean"):
-        return pd.Series(values, name=name, dtype="str")
-    return pd.Series(values.to_numpy(zero_copy_only=False), name=name)
+        return pd.array(values, dtype="str")
+    return values.to_numpy(zero_copy_only=False)
 
 
 def typed_values(distinct: Distinct, kind: ColumnType) -> tuple[pa.Array, int]:
@@ -81,8 +85,12 @@ def typed_values(distinct: Distinct, kind: ColumnType) -> tuple[pa.Array, int]:
 
     Raises ValueError for texts that do not fit the type.
     """
-    missing = np.asarray(pc.is_in(distinct.texts, as_texts(tuple(sorted(kind.missing)))))
-    values = _converted(distinct.texts.filter(pa.array(~missing)), kind)
+    if kind.missing:
+        missing = np.asarray(pc.is_in(distinct.texts, as_texts(tuple(sorted(kind.missing)))))
+        values = _converted(distinct.texts.filter(pa.array(~missing)), kind)
+    else:
+        missing = np.zeros(len(distinct.texts), dtype=np.bool_)
+        values = _converted(distinct.texts, kind)
     infinite = np.zeros(len(missing), dtype=np.bool_)
     infinite[~missing] = np.isinf(values.to_numpy(zero_copy_only=False)) if kind.kind == "fraction" else False
     n_infinite = int(distinct.rows[infinite].sum())

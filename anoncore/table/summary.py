@@ -62,20 +62,22 @@ class ColumnSummary:
 def summarize(frame: Any) -> tuple[ColumnSummary, ...]:
     """One summary per column of a table of any kind, in column order. Column names in pandas need not be unique."""
     frame = as_pandas(frame)
-    return tuple(summarize_column(frame.iloc[:, position]) for position in range(frame.shape[1]))
+    return tuple(summarize_column(column) for _, column in frame.items())
 
 
 def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
     """The summary of one column."""
-    codes, values = pd.factorize(column.array, use_na_sentinel=True)
+    # NumPy's own arrays take half the time of those that pandas puts around them.
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf"
+    codes, values = pd.factorize(column.to_numpy() if plain else column.array, use_na_sentinel=True)
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     kind = _type(column) if len(values) else "empty"
     ranged = kind in ("whole number", "number", "date") and len(values) > 0
     finite = _finite(values) if ranged else np.ones(len(values), dtype=np.bool_)
-    low = values[finite].min() if ranged and finite.any() else None
-    high = values[finite].max() if ranged and finite.any() else None
+    within = values if finite.all() else values[finite]
+    low, high = (within.min(), within.max()) if ranged and len(within) else (None, None)
     if low is not None and len(values) > bins and _has_width(low, high):
-        texts, amounts = _ranges(values[finite], counts[finite], kind, bins)
+        texts, amounts = _ranges(within, counts[finite], kind, bins)
     else:
         texts, amounts = _most_frequent(values, counts, bins, in_order=ranged)
     best = int(np.argmax(counts)) if len(counts) else -1
@@ -112,7 +114,7 @@ def _type(column: pd.Series[Any]) -> str:
 def _finite(values: Any) -> npt.NDArray[np.bool_]:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return np.ones(len(values), dtype=np.bool_)
-    return np.isfinite(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.isfinite(np.asarray(values, dtype=np.float64))
 
 
 def _has_width(low: Any, high: Any) -> bool:
@@ -128,7 +130,7 @@ def _ranges(
     if kind == "date":
         numbers = values.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(np.float64)
     else:
-        numbers = values.to_numpy(dtype=np.float64)
+        numbers = np.asarray(values, dtype=np.float64)
     low, high = float(numbers.min()), float(numbers.max())
     if kind == "whole number":
         width = np.ceil((high - low + 1) / bins)
