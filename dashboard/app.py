@@ -29,6 +29,8 @@ def main() -> None:
     state.follow_address()
     runner.take_finished()
     chosen = st.navigation(routes.pages(), position="top")
+    if chosen.url_path in routes.MOVED:
+        chosen.run()
     route = routes.route(chosen.url_path or routes.ROUTES[0].name)
     if route.name != routes.sections()[route.section][0].name:
         # The entry of a section leads to that of its pages on which the visitor is, so that it is marked as current.

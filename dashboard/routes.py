@@ -54,9 +54,6 @@ ROUTES = (
     Route("explain", "Explain", "Look closer", "Why it is not finer, and whether it would keep something more."),
     Route("method", "Method", "Look closer", "How the release was made, step by step."),
     Route("compare", "Compare", "Look closer", "All numbers of two to six releases side by side."),
-    Route("sweep", "Sweep", "Search", "Many methods and parameters at once, and what they trade for what."),
-    Route("targets", "Choose", "Search", "State what a release must reach, and find the one that costs least."),
-    Route("choose", "Choose k", "Search", "Weigh privacy loss against information loss over k, and take the best one."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
     Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
     Route(
@@ -67,8 +64,10 @@ ROUTES = (
     ),
     Route("book", "Reproduction", "Reproduction", "Every figure and table of the papers, held against our own runs."),
 )
-WITH_RELEASE = frozenset({"Table", "Look closer", "Search", "Publish"})
+WITH_RELEASE = frozenset({"Table", "Look closer", "Publish"})
 """The sections whose pages are about the table and one of its releases, which stand in the sidebar."""
+MOVED = {"sweep": "board", "targets": "board", "choose": "board"}
+"""The pages of before by the names in their addresses, and those that do now what they did."""
 _BY_NAME = {route.name: route for route in ROUTES}
 
 
@@ -90,7 +89,7 @@ def pages(current: str = "") -> list[Any]:
     return [
         _page(one, one.section, "visible") if entries[one.section] == one.name else _page(one, one.title, "hidden")
         for one in ROUTES
-    ]
+    ] + [st.Page(_follow(name), title=name, url_path=name, visibility="hidden") for name in MOVED]
 
 
 def sections() -> dict[str, list[Route]]:
@@ -129,6 +128,16 @@ def button(name: str, label: str, primary: bool = False, help: str | None = None
     """Draw a button that leads to a page: for the one step that comes next."""
     if st.button(label, key=f"to-{name}", type="primary" if primary else "secondary", help=help):
         st.switch_page(page(name), query_params=state.address())
+
+
+def _follow(name: str) -> Callable[[], None]:
+    """Lead from the address of a page of before to the one that does now what it did."""
+
+    def follow() -> None:
+        st.switch_page(page(MOVED[name]), query_params=state.address())
+
+    follow.__name__ = name
+    return follow
 
 
 def _renderer(name: str) -> Callable[[], None]:

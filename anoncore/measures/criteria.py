@@ -52,13 +52,10 @@ class Criterion(Number):
         function that tells it, asked with `arguments`.
     arguments : tuple
         What that function is asked with besides the release and, for a number of one attribute, the attribute.
-    first_limit : float
-        The limit with which a target for this number begins on the page Choose.
     """
 
     read: Reading | None = None
     arguments: tuple[Hashable, ...] = ()
-    first_limit: float = 0.0
 
     def evaluate(self, release: Release, attribute: str | None = None, cache: Cache | None = None) -> float:
         """Measure a release.
@@ -247,32 +244,30 @@ BELIEVED_ABOVE_HALF = Number(
 )
 
 
-def _criterion(
-    number: Number, first_limit: float, read: Reading | None = None, arguments: tuple[Hashable, ...] = ()
-) -> Criterion:
+def _criterion(number: Number, read: Reading | None = None, arguments: tuple[Hashable, ...] = ()) -> Criterion:
     words = {field.name: getattr(number, field.name) for field in fields(number)}
-    return Criterion(**words, read=read, arguments=arguments, first_limit=first_limit)
+    return Criterion(**words, read=read, arguments=arguments)
 
 
 _ALL = (
-    _criterion(SMALLEST_GROUP, 10.0),
-    _criterion(DISTINCT_VALUES, 3.0, _level("distinct-l")),
-    _criterion(LARGEST_SHARE, 0.5, _level("max-share")),
-    _criterion(DISTANCE, 0.3, _distance),
-    _criterion(LARGEST_BELIEF, 0.5),
-    _criterion(BELIEF_IN_TRUTH, 0.4),
-    _criterion(BELIEVED_ABOVE_HALF, 0.05, _breached),
-    _criterion(FOREGROUND_EXCESS, 0.05, _foreground),
-    _criterion(REIDENTIFIED_MEAN, 0.1),
-    _criterion(REIDENTIFIED_LARGEST, 0.1),
-    _criterion(MEMBERSHIP_BELIEF, 0.5, _membership),
-    _criterion(TWO_WAY_ERROR, 0.1),
-    _criterion(INFORMATION_LOSS, 0.3),
-    _criterion(QUERY_ERROR, 0.2, arguments=(N_QUERIES,)),
-    _criterion(MEDIAN_QUERY_ERROR, 0.2, arguments=(N_QUERIES,)),
-    _criterion(ASSOCIATION_ERROR, 0.05),
-    _criterion(AVERAGE_GROUP_SIZE, 30.0),
-    _criterion(DISCERNIBILITY, 1_000_000.0),
+    _criterion(SMALLEST_GROUP),
+    _criterion(DISTINCT_VALUES, _level("distinct-l")),
+    _criterion(LARGEST_SHARE, _level("max-share")),
+    _criterion(DISTANCE, _distance),
+    _criterion(LARGEST_BELIEF),
+    _criterion(BELIEF_IN_TRUTH),
+    _criterion(BELIEVED_ABOVE_HALF, _breached),
+    _criterion(FOREGROUND_EXCESS, _foreground),
+    _criterion(REIDENTIFIED_MEAN),
+    _criterion(REIDENTIFIED_LARGEST),
+    _criterion(MEMBERSHIP_BELIEF, _membership),
+    _criterion(TWO_WAY_ERROR),
+    _criterion(INFORMATION_LOSS),
+    _criterion(QUERY_ERROR, arguments=(N_QUERIES,)),
+    _criterion(MEDIAN_QUERY_ERROR, arguments=(N_QUERIES,)),
+    _criterion(ASSOCIATION_ERROR),
+    _criterion(AVERAGE_GROUP_SIZE),
+    _criterion(DISCERNIBILITY),
 )
 CRITERIA: Mapping[str, Criterion] = MappingProxyType({one.name: one for one in _ALL})
 """All criteria by name, in the order in which they are shown. A new one is a line above."""

@@ -1,27 +1,20 @@
-"""Find better: other methods and parameters under the promise of the board, one after the other in the background.
-
-Only numbers are kept of what is tried. What shall stand on the board is wished for as a column and made there.
-"""
+"""Find better: other methods and parameters under the promise of the board, one after the other in the background."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from anoncore import AnonymizationError, CancelledError, Microdata
-from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.requirements import Requirement
-from anoncore.search.keeping import asked, keeping
+from anoncore import AnonymizationError, CancelledError
+from anoncore.algorithms import ALGORITHMS
+from anoncore.search.keeping import keeping
 from dashboard import compute, jobs
-from dashboard.board import facts
-from dashboard.board.bench import Attempt, Bench
-from dashboard.board.facts import BUCKET, Facts, Judged, Mark
+from dashboard.board.facts import BUCKET
 from dashboard.board.grid import first_line, keeps
+from dashboard.board.trials import Trial, Trials, fields_in_words
 from dashboard.board.wishes import Wishes
-from dashboard.loaded_table import LoadedTable, Tags
 
 LONGEST = 8.0
 """Seconds after which a method is left for what is quicker."""
@@ -52,69 +45,48 @@ TRIED: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class Found:
-    """A release that was tried: the method and its own parameters, its numbers, and how what is asked fares in it."""
+    """A release that was tried: the method, its own parameters, and its numbers."""
 
     method: str
     fields: Mapping[str, Any]
-    algorithm: Algorithm
-    quick: Facts
-    marks: tuple[Mark, ...]
-    judged: Judged
-    seconds: float
+    trial: Trial
 
     @property
     def title(self) -> str:
         """The method, with what differs from the usual in its parameters."""
-        told = ", ".join(f"{name.replace('_', ' ')} {_said(value)}" for name, value in self.fields.items())
-        return f"{ALGORITHMS[self.method].title}{f' ({told})' if told else ''}"
+        own = fields_in_words(self.fields)
+        return f"{ALGORITHMS[self.method].title}{f' ({own})' if own else ''}"
 
     @property
     def keeps(self) -> bool:
         """Whether all that is asked is seen to hold."""
-        return keeps(self.marks, self.judged)
+        return keeps(self.trial.marks, self.trial.judged)
 
     @property
     def is_good(self) -> bool:
         """Whether it could be published: all that is asked holds, and nothing else speaks against it."""
-        return bool(self.marks) and self.judged.is_good and first_line(self.marks, self.judged, False)[1] == "good"
+        marks, judged = self.trial.marks, self.trial.judged
+        return bool(marks) and judged.is_good and first_line(marks, judged, False)[1] == "good"
 
     @property
     def lost(self) -> float:
         """The share of the pairs of values that are read wrongly; 1 where that cannot be told."""
-        return float(self.quick["lost"].get("value", 1.0))
-
-
-def _said(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        return float(self.trial.quick["lost"].get("value", 1.0))
 
 
 @dataclass(eq=False)
-class Finding:
-    """One search under what is asked of a table; any thread may read what was found so far."""
+class Finding(Trials):
+    """One search under what is asked of a table; `found` are the releases that could be made, in the order tried."""
 
-    bench: Bench
-    data: Microdata
-    table: LoadedTable
-    tags: Tags
-    wishes: Wishes
     found: tuple[Found, ...] = ()
-    job: jobs.Job | None = None
     n_tried: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What was asked, of which table."""
-        return _key(self.table, self.tags, self.wishes, self.data)
+    def is_about(self, digests: tuple[str, str], wishes: Wishes) -> bool:
+        """Whether this is what is asked now of a table and its tags."""
+        return (self.table.digest, self.tags.digest) == digests and self._promise(self.wishes) == self._promise(wishes)
 
-    def is_about(self, table: LoadedTable, tags: Tags, wishes: Wishes, data: Microdata) -> bool:
-        """Whether this is what is asked now."""
-        return self.key == _key(table, tags, wishes, data)
-
-    @property
-    def running(self) -> bool:
-        """Whether methods are being tried."""
-        return self.job is not None and self.job.running
+    def _promise(self, wishes: Wishes) -> tuple[object, ...]:
+        return dict(wishes.levels), wishes.more, wishes.left_out, wishes.secret_of(self.data)
 
     @property
     def best(self) -> Found | None:
@@ -125,32 +97,19 @@ class Finding:
         """Try what was not tried yet."""
         self.job = jobs.start(self._work, "find better", self.bench.here.id, can_pause=True)
 
-    def cancel(self) -> None:
-        """Stop; what was found stays."""
-        if self.job is not None:
-            self.job.cancel()
-
     def _work(self, report: jobs.Report) -> None:
-        wishes, secret = self.wishes, self.wishes.secret_of(self.data)
-        wanted = asked(wishes.levels, wishes.more, self.data)
         for method, fields in TRIED[self.n_tried :]:
             kind = ALGORITHMS[method]
             report(self.n_tried / len(TRIED), kind.title)
             # Buckets publish what is known of people as it is, so that they never hide them among k.
-            if not ("k" in wishes.levels and kind.group_word == BUCKET):
-                one = self._tried(method, fields, secret, wanted, report)
+            if not ("k" in self.wishes.levels and kind.group_word == BUCKET):
+                trial = self._tried(method, fields, report)
                 with self._lock:
-                    self.found = (*self.found, *([one] if one is not None else []))
+                    self.found = (*self.found, *([] if trial is None else [Found(method, fields, trial)]))
             self.n_tried += 1
+            self.version += 1
 
-    def _tried(
-        self,
-        method: str,
-        fields: Mapping[str, Any],
-        secret: str | None,
-        wanted: tuple[Requirement, ...],
-        report: jobs.Report,
-    ) -> Found | None:
+    def _tried(self, method: str, fields: Mapping[str, Any], report: jobs.Report) -> Trial | None:
         """One release with its numbers; None where the method cannot keep the promise, or takes too long."""
         wishes, begin = self.wishes, perf_counter()
 
@@ -161,25 +120,16 @@ class Finding:
 
         try:
             algorithm = keeping(method, fields, wishes.levels, wishes.more, self.data, wishes.left_out)
-            attempt = Attempt("", 0, algorithm, self.data, self.table, self.tags)
-            run = self.bench.make(attempt, within)
+            run = self.run_of(algorithm, within)
         except (AnonymizationError, _TooLongError) as error:
             if isinstance(error, CancelledError):
                 raise
             return None
         try:
-            quick, marks = facts.quick(run, secret), facts.marks(run, wanted)
-            judged = Judged.of(facts.verdict_of(run, wanted))
+            return self.measured(run, wishes)
         finally:
             compute.forget(run)
-        assert run.algorithm is not None, "it was made by a method"
-        return Found(method, fields, run.algorithm, quick, marks, judged, run.seconds)
 
 
 class _TooLongError(Exception):
     """A method takes longer than others are kept waiting for."""
-
-
-def _key(table: LoadedTable, tags: Tags, wishes: Wishes, data: Microdata) -> tuple[object, ...]:
-    levels = tuple(wishes.levels.items())
-    return table.digest, tags.digest, levels, wishes.more, wishes.left_out, wishes.secret_of(data)

@@ -153,6 +153,10 @@ function over(cell, column, axis, people, send) {
     point.addEventListener("click", choose);
     point.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
     parts.push(point);
+    if (place === cell.ring) {
+      parts.push(shape("circle", { cx: x(place), cy: y(value), r: 6.5, fill: "none", stroke: column.color, "stroke-width": 1.6 },
+        "distance and loss together are least here"));
+    }
   }
   const drawn = picture(cell.alt, ...parts, label(0, axis.low, "start"), label(WIDTH, axis.high, "end"));
   // Its points are buttons, which a picture may not have.

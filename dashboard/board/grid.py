@@ -13,14 +13,17 @@ import streamlit as st
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from dashboard.board.along import Along, Point
 from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark, upwards
+from dashboard.board.over import Over
+from dashboard.board.trials import Trial
 from dashboard.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
 MOST_TICKS = 5
 MOST_NAMED = 3
+WEIGHED = ("distance", "lost")
+"""The rows whose lines over k mark the k at which distance and loss together are least."""
 LOPSIDED = 1.5
 """How many times farther to one side an interval may reach and still be told as a number with a margin."""
 SHARE_ENDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -159,8 +162,8 @@ def event() -> Cell:
     return dict(found) if found else {}
 
 
-def model(columns: Sequence[Shown], asked: Asked, can_add: bool, along: Along | None = None) -> Cell:
-    """The table as the browser draws it; `along` shows every cell over the values of one level."""
+def model(columns: Sequence[Shown], asked: Asked, can_add: bool, over: Over | None = None) -> Cell:
+    """The table as the browser draws it; `over` shows every cell over the values of one level."""
     ready = [column for column in columns if column.status == "ready"]
     best = cheapest(ready)
     rows = [
@@ -168,8 +171,8 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool, along: Along | 
         for name in ROWS
         if name not in asked.hidden and (asked.secret is not None or name not in ("distance", "given"))
     ]
-    if along is not None:
-        rows = [_over(row, columns, along) for row in rows]
+    if over is not None:
+        rows = [_over(row, columns, over) for row in rows]
     return {
         "caption": "Releases side by side: a column per release, a row per question",
         "people": asked.people,
@@ -179,65 +182,69 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool, along: Along | 
     }
 
 
-def _over(row: Cell, columns: Sequence[Shown], along: Along) -> Cell:
+def _over(row: Cell, columns: Sequence[Shown], over: Over) -> Cell:
     """A row over the values of a level: in every cell the line of its number, all on one scale."""
-    name, values = row["id"], along.values
-    lines = {one.id: [_at(name, along.at(one.id, value)) for value in values] for one in columns}
+    name, values = row["id"], over.values
+    lines = {one.id: [_at(name, over.at(one.id, value)) for value in values] for one in columns}
     known = [y for line in lines.values() for y in line if y is not None]
     axis = {
-        "over": along.axis,
+        "over": over.axis,
         "values": list(values),
-        "texts": [along.text(value) for value in values],
-        "now": values.index(along.now) if along.now in values else None,
+        "texts": [over.text(value) for value in values],
+        "now": values.index(over.now) if over.now in values else None,
         "most": max([*known, 1e-9]),
         "log": name == "hides",
-        "low": along.text(values[0]),
-        "high": along.text(values[-1]),
+        "low": over.text(values[0]),
+        "high": over.text(values[-1]),
     }
-    cells = [_over_cell(name, one, cell, lines[one.id], along) for one, cell in zip(columns, row["cells"], strict=True)]
-    return {**row, "kind": "over", "axis": axis, "cells": cells, "help": f"over {along.title}"}
+    cells = [_over_cell(name, one, cell, lines[one.id], over) for one, cell in zip(columns, row["cells"], strict=True)]
+    return {**row, "kind": "over", "axis": axis, "cells": cells, "help": f"over {over.title}"}
 
 
-def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None], along: Along) -> Cell:
+def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None], over: Over) -> Cell:
     if cell["state"] in ("failed", "pending") and all(y is None for y in line):
         return cell
-    points = [(value, along.at(column.id, value)) for value in along.values]
-    if not any((column.id, value) in along.points for value in along.values):
+    points = [(value, over.at(column.id, value)) for value in over.values]
+    if not any((column.id, value) in over.trials for value in over.values):
         return {**cell, "drawn": False}
     if name == "promise":
-        kept = [along.text(value) for value, one in points if one is not None and keeps(one.marks, one.judged)]
-        tried = sum((column.id, value) in along.points for value in along.values)
+        kept = [over.text(value) for value, one in points if one is not None and keeps(one.marks, one.judged)]
+        tried = sum((column.id, value) in over.trials for value in over.values)
         where = f"each of {tried} values" if len(kept) == tried else f"{', '.join(kept)}" if kept else "none"
-        sub = f"all is kept at {along.title}: {where}"
+        sub = f"all is kept at {over.title}: {where}"
         return {"state": "exact", "text": "", "sub": sub, "drawn": False}
     told = "; ".join(
-        f"{along.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
+        f"{over.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
     )
     present = cell.get("text", "")
-    at = "" if along.now is None else f"now, at {along.title} = {along.text(along.now)}; "
+    at = "" if over.now is None else f"now, at {over.title} = {over.text(over.now)}; "
     # What readers believe by chance is no danger of the release, so that it stays beside what they believe.
     chance = f"{cell['sub'].split(';')[0]}; " if name == "given" and "sub" in cell else ""
     sub = f"{chance}{at}click a point to choose it" if told else cell.get("sub", "not measured over this")
+    found = {"state": "exact", "text": present, "line": list(line), "drawn": bool(told), "alt": f"{over.title} {told}"}
+    choice = over.choice(column.id) if name in WEIGHED and told else None
+    if choice is None:
+        return {**found, "sub": sub}
+    end = {int(choice.k[0]): ", the smallest tried", int(choice.k[-1]): ", the largest tried"}.get(choice.best, "")
+    least = f"ring: distance and loss together are least at k = {choice.best:,}{end}"
     return {
-        "state": "exact",
-        "text": present,
-        "sub": sub,
-        "line": list(line),
-        "drawn": bool(told),
-        "alt": f"{along.title} {told}",
+        **found,
+        "sub": f"{least}; {sub}",
+        "ring": over.values.index(choice.best),
+        "alt": f"{found['alt']}; {least}",
     }
 
 
-def _at(name: str, point: Point | None) -> float | None:
+def _at(name: str, trial: Trial | None) -> float | None:
     """The number of a row at one value of a level, None where there is none."""
-    if point is None:
+    if trial is None:
         return None
-    lost = point.quick["lost"]
+    lost = trial.quick["lost"]
     found = {
-        "hides": point.quick.get("smallest"),
-        "distance": point.quick["distance"].get("largest"),
+        "hides": trial.quick.get("smallest"),
+        "distance": trial.quick["distance"].get("largest"),
         "lost": lost.get("value", lost.get("at_most")),
-        **{row: told.get("value") for row, told in point.slow.items()},
+        **{row: told.get("value") for row, told in trial.slow.items()},
     }.get(name)
     return None if found is None else float(found)
 

@@ -80,24 +80,24 @@ def render() -> None:
     asked = Asked(
         wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden, data.people_word
     )
-    finding = board_find.current(wishes, data)
-    n_tried = 0 if finding is None else finding.n_tried
+    finding = board_find.current(wishes)
+    version_found = 0 if finding is None else finding.version
     with place:
         _answer(shown, asked, data, finding, len(wishes.columns) < MOST_COLUMNS)
-    along = board_over.current(data, wishes)
-    seen = 0 if along is None else along.version
-    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS, along), _clicked)
-    if along is not None and along.running:
-        board_over.watch(along, seen)
+    over = board_over.current(data, wishes)
+    version_over = 0 if over is None else over.version
+    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS, over), _clicked)
+    if over is not None:
+        board_over.below(over, version_over)
     _as_it_is(data)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
     if bench is not None and (bench.is_busy or bench.version != version):
         _watch(bench, version, bench.doing)
     if finding is not None and finding.running:
-        board_find.watch(finding, n_tried)
+        board_find.watch(finding, version_found)
     dialogs.render(data, wishes, bench)
-    board_map.render(shown, bench, wishes, data, () if finding is None else finding.found)
+    board_map.render(shown, bench, wishes, data, finding, over)
 
 
 def _answer(shown: Sequence[Shown], asked: Asked, data: Microdata, finding: Finding | None, has_room: bool) -> None:

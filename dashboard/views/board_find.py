@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from anoncore import Microdata
 from dashboard import state
 from dashboard.board.finding import TRIED, Finding, Found
 from dashboard.board.wishes import Wishes
@@ -17,11 +16,11 @@ HELP = (
 _JOB = "board-find"
 
 
-def current(wishes: Wishes, data: Microdata) -> Finding | None:
+def current(wishes: Wishes) -> Finding | None:
     """The search under what is asked now; one for something else is ended and forgotten."""
     here, table = state.workspace(), state.table()
     held: Finding | None = here.jobs.get(_JOB)
-    if held is None or table is None or held.is_about(table, state.tags(), wishes, data):
+    if held is None or table is None or held.is_about((table.digest, state.tags().digest), wishes):
         return held
     held.cancel()
     del here.jobs[_JOB]
@@ -49,9 +48,9 @@ def show_best(best: Found | None) -> None:
 
 
 @st.fragment(run_every=POLL, key="board-find-watch")
-def watch(finding: Finding, n_tried: int) -> None:
+def watch(finding: Finding, version: int) -> None:
     """Draw the page anew when something was tried."""
-    if finding.n_tried != n_tried or not finding.running:
+    if finding.version != version or not finding.running:
         st.rerun()
 
 
@@ -60,7 +59,7 @@ def _start() -> None:
     assert table is not None, "the board draws no button without a table"
     state.set_live()
     wishes = state.wishes(data)
-    finding = current(wishes, data) or Finding(state.bench(), data, table, state.tags(), wishes)
+    finding = current(wishes) or Finding(state.bench(), data, table, state.tags(), wishes)
     here.jobs[_JOB] = finding
     finding.start()
 

@@ -11,23 +11,22 @@ from math import isnan
 import streamlit as st
 
 from anoncore import Microdata, Release
-from anoncore.requirements import KAnonymity, Requirement
+from anoncore.requirements import Requirement
 from anoncore.search.frontier import refined_pairs
 from anoncore.search.keeping import asked as requirements_of
-from anoncore.search.keeping import is_promised
 from anoncore.search.sweeping import Point
-from dashboard import compute, state, trials
+from dashboard import compute, state
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Mark
-from dashboard.board.finding import Found
+from dashboard.board.finding import Finding
 from dashboard.board.grid import ROWS, Shown, first_line, keeps
+from dashboard.board.over import Over
 from dashboard.board.wishes import Wishes
 from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
-from dashboard.workspace import run_title
 
 POLL = 1.0
 AXES: Mapping[str, Axis] = {
@@ -39,11 +38,7 @@ AXES: Mapping[str, Axis] = {
 }
 """The rows of the board that are a number, as axes."""
 ABOUT_SECRETS = ("distance", "given")
-CRITERIA = {"hides": "k", "distance": "t", "lost": "two-way-error"}
-"""By which number a search measures what a row of the board says."""
-TRIALS = ("sweep", "targets")
 NOT_JUDGED = "Not judged by what is asked now"
-PROMISED = "Its method promises all that is asked"
 Numbers = Mapping[str, float]
 Judgement = tuple[tuple[Mark, ...], facts.Judged]
 """How what is asked fares in a release, and the verdict on it."""
@@ -71,7 +66,12 @@ class Map:
 
 
 def render(
-    shown: Sequence[Shown], bench: Bench | None, wishes: Wishes, data: Microdata, found: Sequence[Found] = ()
+    shown: Sequence[Shown],
+    bench: Bench | None,
+    wishes: Wishes,
+    data: Microdata,
+    finding: Finding | None = None,
+    over: Over | None = None,
 ) -> None:
     """Draw every release that was tried so far by two rows of the board."""
     secret = wishes.secret_of(data)
@@ -87,8 +87,7 @@ def render(
     about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r)
     elsewhere, is_busy = _elsewhere(bench, about)
     tried = [*_columns(shown, runs, about), *elsewhere]
-    tried = [*tried, *_found(found, about, {one.key for one in tried})]
-    tried = [*tried, *_searched(about, {one.key for one in tried})]
+    tried += _trials(finding, over, about, {one.key for one in tried})
     if not tried:
         st.caption("No release has both numbers yet.")
     else:
@@ -121,7 +120,7 @@ def _draw(tried: Sequence[Tried], about: Map) -> None:
     parts.chart(
         trade_off(tried, right, up, gains),
         key="board-map",
-        caption="Every release of this table tried so far, here, on other pages and in searches; towards the corner at "
+        caption="Every release of this table tried so far; towards the corner at "
         f"the {corner} is better in both. {joined}{refined} Columns of the board have their colours.",
         alt=f"{len(tried):,} releases. {'; '.join(told)}",
     )
@@ -235,35 +234,15 @@ def _watch(bench: Bench | None, about: Map) -> None:
         st.rerun()
 
 
-def _found(found: Sequence[Found], about: Map, known: set[tuple[str, float, float]]) -> Iterator[Tried]:
-    """What "Find better" has tried under the same promise."""
-    for one in found:
-        verdict = _verdict(one.marks, one.judged, False)
-        for tried in about.tried(one.title, numbers(one.quick, {}), None, one.algorithm, one.keeps, verdict):
+def _trials(
+    finding: Finding | None, over: Over | None, about: Map, known: set[tuple[str, float, float]]
+) -> Iterator[Tried]:
+    """What "Find better" has tried under the same promise, and the points of the lines over a level."""
+    named = [] if finding is None else [(found.title, found.trial) for found in finding.found]
+    named += [] if over is None else over.titled
+    for title, trial in named:
+        verdict, is_kept = _verdict(trial.marks, trial.judged, False), keeps(trial.marks, trial.judged)
+        for tried in about.tried(title, numbers(trial.quick, trial.slow), None, trial.algorithm, is_kept, verdict):
             if tried.key not in known:
+                known.add(tried.key)
                 yield tried
-
-
-def _searched(about: Map, known: set[tuple[str, float, float]]) -> Iterator[Tried]:
-    """What was tried on the pages Sweep and Choose, where that was measured by what both rows say.
-
-    A search keeps no releases, so of these only what their methods promise is known to hold.
-    """
-    for trial in (trials.current(name) for name in TRIALS):
-        if trial is None or (about.secret is not None and (trial.attribute or trial.data.sensitive[0]) != about.secret):
-            continue
-        for point in trial.found():
-            measured = {row: point.values[name] for row, name in CRITERIA.items() if name in point.values}
-            is_kept = _is_promised(point, about.asked, trial.data)
-            verdict = PROMISED if is_kept else NOT_JUDGED
-            for one in about.tried(run_title(point.algorithm), measured, None, point.algorithm, is_kept, verdict):
-                if one.key not in known:
-                    known.add(one.key)
-                    yield one
-
-
-def _is_promised(point: Point, asked: Sequence[Requirement], data: Microdata) -> bool:
-    """Whether the method promises all that is asked; buckets of k people are no promise that people are not found."""
-    promises = point.algorithm.promises(data)
-    is_hidden = point.algorithm.group_word != facts.BUCKET or not any(isinstance(one, KAnonymity) for one in asked)
-    return is_hidden and all(is_promised(one, promises, data) for one in asked)

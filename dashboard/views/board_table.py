@@ -50,7 +50,7 @@ def header(coded: Microdata | None) -> None:
             )
         if coded is not None:
             _decide(coded)
-            board_over.choose(coded)
+            board_over.choose(coded, state.wishes(coded))
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:

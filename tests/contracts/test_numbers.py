@@ -244,10 +244,3 @@ def test_an_entry_says_everything(name: str) -> None:
 def test_no_two_numbers_have_one_title() -> None:
     titles = [number.title for number in NUMBERS.values()]
     assert sorted(set(titles)) == sorted(titles)
-
-
-@pytest.mark.parametrize("name", CRITERIA)
-def test_a_target_begins_within_the_bounds_of_its_criterion(name: str) -> None:
-    low, high = CRITERIA[name].bounds
-    limit = CRITERIA[name].first_limit
-    assert (low or 0.0) <= limit <= (np.inf if high is None else high), f"{name} begins at {limit}, out of its bounds."

@@ -21,6 +21,7 @@ from dashboard.board.purposes import PURPOSES
 from dashboard.views import board, board_over
 from dashboard.views import board_dialogs as dialogs
 from tests.dashboard.conftest import APP
+from tests.dashboard.results import figure
 
 WAIT = 120
 
@@ -645,21 +646,28 @@ def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, draw
     finish(visitor, drawn)
     next(one for one in visitor.at.selectbox if one.key == "board-over").select("k")
     visitor.run()
-    lines = workspace(visitor).jobs["board-along"]
+    lines = workspace(visitor).jobs["board-over-work"]
     lines.job.wait(WAIT)
     visitor.run()
     row = next(one for one in drawn[-1]["rows"] if one["id"] == "lost")
     assert row["axis"]["values"] == [2, 3, 5, 10, 20, 50, 100, 200]
     assert all(y is not None for y in row["cells"][0]["line"])
+    # Every point is a mark on the map, but for the column itself; what has no k is named without one.
+    marks = [trace for trace in figure(visitor, "board-map") if trace["mode"] == "markers"]
+    labels = {label for trace in marks for label in trace["text"]}
+    assert {"Mondrian, k 2", "Mondrian, k 50", "Stack & Deal, k 50"} <= labels
+    assert "Mondrian, k 10" not in labels
+    assert not any(label.startswith(("Anatomy, k", "Slicing, k")) for label in labels)
+    assert visitor.at.slider(key="board-over-weight").value == 0.5
     run_in_session(visitor, lambda: board_over.take({"type": "level", "axis": "k", "value": 50}))
     assert asked(visitor).levels["k"] == 50
     # Only the present value has changed, so that the lines are still those.
-    assert workspace(visitor).jobs["board-along"] is lines
+    assert workspace(visitor).jobs["board-over-work"] is lines
     run_in_session(visitor, lambda: board_over.take({"type": "level", "axis": "k", "value": 7}))
     assert asked(visitor).levels["k"] == 50
     next(one for one in visitor.at.selectbox if one.key == "board-over").select("now")
     visitor.run()
-    assert "board-along" not in workspace(visitor).jobs
+    assert "board-over-work" not in workspace(visitor).jobs
 
 
 def test_a_purpose_asks_for_its_levels_in_one_step(visitor, drawn):

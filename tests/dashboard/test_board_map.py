@@ -122,3 +122,11 @@ def test_runs_of_other_pages_stand_on_the_map_and_miss_what_they_do_not_keep(vis
 def test_what_has_no_number_has_no_place(missing: float | None) -> None:
     quick = {"smallest": 5, "distance": {"why": "none"}, "lost": {"at_most": 0.3}}
     assert numbers(quick, {"given": {"value": missing}, "predictable": None}) == {"hides": 5}
+
+
+def test_the_map_cuts_no_mark_and_writes_no_tick_twice() -> None:
+    for cost, ticks in ((0.003, ".1%"), (0.3, ".0%")):
+        axis = trade_off([Tried("least", 0.0, 0.2), Tried("most", cost, 0.1)], LOST, DISTANCE).layout.xaxis
+        assert axis.range[0] < 0
+        assert axis.range[1] > cost
+        assert axis.tickformat == ticks

@@ -36,9 +36,6 @@ def _metric(visitor: Visitor, label: str) -> float:
     return float(text.strip("%"))
 
 
-MARKS = "[class*='st-key-sweep-chart'] .scatterlayer .points path"
-
-
 def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visitor: Visitor) -> None:
     visitor.open()
     _make(visitor, 1, "Anatomy")
@@ -75,35 +72,18 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     assert box.input_value() != first
 
 
-def test_a_sweep_is_cancelled_gone_on_with_and_opened(visitor: Visitor) -> None:
+def test_a_better_release_is_found_stopped_gone_on_with_and_shown(visitor: Visitor) -> None:
     visitor.open()
-    visitor.go("Sweep")
-    visitor.press("Start")
-    visitor.see("releases measured", seconds=60)
-    visitor.page.get_by_role("button", name="Cancel", exact=True).first.click()
-    visitor.see("Stopped", seconds=60)
-    visitor.go("Data")
-    visitor.go("Sweep")
-    visitor.see("Stopped")
-    visitor.press("Go on")
-    visitor.page.get_by_text("Stopped").wait_for(state="detached", timeout=120_000)
-    visitor.page.get_by_text("releases measured").wait_for(state="detached", timeout=120_000)
-    assert visitor.drawn(MARKS, 10) >= 10
-    visitor.click_until_shown(
-        visitor.page.locator(MARKS).nth(2), visitor.page.get_by_role("button", name="Open as a run")
-    )
-    visitor.press("Open as a run")
-    visitor.see("Run 1 ·", seconds=60)
+    visitor.press("Find better")
+    visitor.page.get_by_role("button", name=re.compile(r"Stop \([1-9]\d* of")).click(timeout=60_000)
+    visitor.see("Find better", seconds=60)
+    visitor.press("Find better")
+    visitor.see("Nothing more to try", seconds=180)
+    visitor.see("keeps all that you ask and loses")
+    visitor.press("Show it as a column")
+    visitor.see("loses least of those that do", seconds=60)
 
 
-def test_a_search_finds_the_cheapest_release_that_keeps_the_targets(visitor: Visitor) -> None:
-    visitor.open()
-    visitor.go("Choose")
-    visitor.choose("Add a target", "Largest belief", exact=False)
-    visitor.see("Largest belief at most")
-    visitor.press("Search")
-    visitor.see("Cheapest release that keeps every target", seconds=120)
-    visitor.press("Cancel")
-    visitor.see("so a better one may exist", seconds=60)
-    visitor.press("Open as a run")
-    visitor.see("Run 1 ·", seconds=60)
+def test_an_old_address_leads_to_the_page_that_does_now_what_it_did(visitor: Visitor) -> None:
+    visitor.open("sweep")
+    visitor.see("Find better", seconds=60)

@@ -181,9 +181,6 @@ def test_methods_and_requirements_open_from_where_they_are_chosen(visitor: Visit
         ("closeness", "requirement:t-closeness"),
         ("attack", "attack:foreground_knowledge"),
         ("utility", "measure:query_error"),
-        ("sweep", "criterion:information-loss"),
-        ("choose", "criterion:k"),
-        ("choose k", "algorithm:stack-and-deal"),
         ("explain", "requirement:distinct-diversity"),
     ],
 )

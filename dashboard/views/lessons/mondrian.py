@@ -100,7 +100,7 @@ def _stop() -> None:
         "what does a larger k cost?",
         f"Blur: from {small:.0%} at k = 2 to {large:.0%} at k = 20 (ranges of the people). Now {k} people look "
         f"alike in every box at least, with a blur of {float(information_loss(release)):.0%}. Which k is right "
-        "depends on who reads the release: the page Choose k weighs one against the other.",
+        "depends on who reads the release: the lines over k on the board weigh one against the other.",
     )
 
 

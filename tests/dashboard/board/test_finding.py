@@ -47,12 +47,10 @@ def test_what_is_found_has_the_numbers_that_its_column_will_have():
     tried = {(one.method, tuple(one.fields)): one for one in search_.found}
     one = tried["mondrian", ()]
     release = keeping("mondrian", {}, LEVELS, (), search_.data).anonymize(search_.data)
-    run = search_.bench.make(
-        finding.Attempt("c1", 0, one.algorithm, search_.data, search_.table, search_.tags), quietly
-    )
+    run = search_.run_of(one.trial.algorithm, quietly)
     assert run.release.partition.n_groups == release.partition.n_groups
-    assert facts.quick(run, "illness") == one.quick
-    assert one.marks == facts.marks(run, asked(LEVELS, (), search_.data))
+    assert facts.quick(run, "illness") == one.trial.quick
+    assert one.trial.marks == facts.marks(run, asked(LEVELS, (), search_.data))
     assert one.title == "Mondrian"
     assert tried["mondrian", ("refine",)].title == "Mondrian (refine yes)"
     # Buckets hide nobody among k, so they are not made where a k is asked for.
@@ -102,9 +100,9 @@ def test_a_method_that_takes_long_is_left(monkeypatch: pytest.MonkeyPatch):
 
 def test_another_wish_is_another_search():
     search_ = search()
-    about = (search_.table, search_.tags)
-    assert search_.is_about(*about, search_.wishes, search_.data)
+    digests = (search_.table.digest, search_.tags.digest)
+    assert search_.is_about(digests, search_.wishes)
     # Which columns stand there, and which rows are shown, changes nothing of what is searched for.
-    assert search_.is_about(*about, search_.wishes.with_column("anatomy"), search_.data)
-    assert not search_.is_about(*about, search_.wishes.with_level("k", 5), search_.data)
-    assert not search_.is_about(*about, replace(search_.wishes, left_out=0.05), search_.data)
+    assert search_.is_about(digests, search_.wishes.with_column("anatomy"))
+    assert not search_.is_about(digests, search_.wishes.with_level("k", 5))
+    assert not search_.is_about(digests, replace(search_.wishes, left_out=0.05))

@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 
 from anoncore import CancelledError, Microdata
+from anoncore.search.choosing import choose_k
 from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, grid
-from dashboard.board.along import LEFT_OUT, Along
 from dashboard.board.bench import Bench
 from dashboard.board.facts import Mark
 from dashboard.board.grid import Asked, Shown, SlowFacts, model
+from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
 from dashboard.board.wishes import Wishes
 from dashboard.loaded_table import LoadedTable, Tags
 from dashboard.workspace import Workspace
@@ -32,7 +33,7 @@ def quick_measures(monkeypatch):
     monkeypatch.setattr(facts, "about_predictable", lambda release, target, progress: told)
 
 
-def along(axis="k", methods=("mondrian",), levels=LEVELS, n=120) -> Along:
+def over(axis="k", methods=("mondrian",), levels=LEVELS, n=120) -> Over:
     draw = np.random.default_rng(2)
     frame = pd.DataFrame(
         {
@@ -45,12 +46,12 @@ def along(axis="k", methods=("mondrian",), levels=LEVELS, n=120) -> Along:
     wishes = Wishes(levels)
     for method in methods:
         wishes = wishes.with_column(method)
-    return Along(Bench(Workspace("here")), Microdata(frame, ROLES), table, table.suggested, wishes, axis)
+    return Over(Bench(Workspace("here")), Microdata(frame, ROLES), table, table.suggested, wishes, axis=axis)
 
 
-def worked(found: Along) -> None:
+def worked(found: Over) -> None:
     """Both passes, in this thread."""
-    found._work(found._made, quietly)
+    found._work(found._quick, quietly)
     found._work(found._estimated, quietly)
 
 
@@ -59,7 +60,7 @@ def quietly(share: float, text: str) -> None:
 
 
 def test_a_point_has_the_numbers_of_the_release_that_a_column_would_show_there():
-    found = along()
+    found = over()
     worked(found)
     # There are 120 people, so no k of 200 is tried; 4 is the present value.
     assert found.values == (2, 3, 4, 5, 10, 20, 50, 100)
@@ -76,19 +77,19 @@ def test_a_point_has_the_numbers_of_the_release_that_a_column_would_show_there()
 
 
 def test_what_cannot_be_kept_has_no_point_and_no_impossible_l_is_tried():
-    found = along("l", ("anatomy",), MappingProxyType({"l": 2}))
+    found = over("l", ("anatomy",), MappingProxyType({"l": 2}))
     # The most frequent of three illnesses is that of more than a third.
     assert max(found.values) < 3
-    apart = along("t", ("mondrian",), MappingProxyType({"k": 100}))
+    apart = over("t", ("mondrian",), MappingProxyType({"k": 100}))
     worked(apart)
     assert all(apart.at("c1", value) is not None for value in apart.values)
-    impossible = along("k", ("mondrian",), MappingProxyType({"k": 4, "l": 2.9}))
+    impossible = over("k", ("mondrian",), MappingProxyType({"k": 4, "l": 2.9}))
     worked(impossible)
     assert impossible.at("c1", 4) is None
 
 
 def test_a_method_that_has_no_such_level_is_made_once(monkeypatch):
-    found = along("k", ("anatomy",), MappingProxyType({"k": 4, "l": 2}))
+    found = over("k", ("anatomy",), MappingProxyType({"k": 4, "l": 2}))
     make, made = found.bench.make, []
     monkeypatch.setattr(found.bench, "make", lambda *given: made.append(given) or make(*given))
     worked(found)
@@ -99,31 +100,31 @@ def test_a_method_that_has_no_such_level_is_made_once(monkeypatch):
 
 
 def test_the_present_value_comes_first_and_what_is_there_stays_when_it_is_stopped():
-    found = along()
+    found = over()
 
     def stop(share: float, text: str) -> None:
-        if len(found.points) == 3:
+        if len(found.trials) == 3:
             raise CancelledError("Enough.")
 
     with pytest.raises(CancelledError):
-        found._work(found._made, stop)
-    assert [value for _, value in found.points] == [4, 3, 5]
+        found._work(found._quick, stop)
+    assert [value for _, value in found.trials] == [4, 3, 5]
 
 
 def test_lines_stay_where_only_the_level_itself_changes():
-    found = along()
-    about = (found.table, found.tags)
-    assert found.is_about(*about, found.wishes.with_level("k", 50), "k")
-    assert not found.is_about(*about, found.wishes.with_level("t", 0.2), "k")
-    assert not found.is_about(*about, found.wishes.with_column("anatomy"), "k")
-    assert not found.is_about(*about, found.wishes, "t")
-    out = along(LEFT_OUT)
+    found = over()
+    digests = (found.table.digest, found.tags.digest)
+    assert found.is_about(digests, found.wishes.with_level("k", 50), "k")
+    assert not found.is_about(digests, found.wishes.with_level("t", 0.2), "k")
+    assert not found.is_about(digests, found.wishes.with_column("anatomy"), "k")
+    assert not found.is_about(digests, found.wishes, "t")
+    out = over(LEFT_OUT)
     assert (out.now, out.values[0], out.text(0.05)) == (0.0, 0.0, "5%")
-    assert out.is_about(*(out.table, out.tags), out.wishes.with_left_out(0.05), LEFT_OUT)
+    assert out.is_about(digests, out.wishes.with_left_out(0.05), LEFT_OUT)
 
 
 def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
-    found = along("k", ("mondrian", "stack-and-deal"))
+    found = over("k", ("mondrian", "stack-and-deal"))
     worked(found)
     mark = Mark("k", "kept", "4", "A sentence.", "4")
     columns = [
@@ -150,3 +151,76 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
     other = Shown("c9", "Opened", 0, "", "ready", "", (mark,), columns[0].quick, {})
     cell = model([other], Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][4]["cells"][0]
     assert cell["drawn"] is False
+
+
+def test_over_r_nothing_is_made_anew_and_each_r_is_attacked(monkeypatch):
+    found = over(R)
+    make, made, asked_r = found.bench.make, [], []
+    monkeypatch.setattr(found.bench, "make", lambda *given: made.append(given) or make(*given))
+
+    def given(release, secret, r, progress):
+        asked_r.append(r)
+        return {**GIVEN, "value": 1 / r}
+
+    monkeypatch.setattr(facts, "about_given_away", given)
+    worked(found)
+    assert (found.now, found.values) == (2, tuple(range(2, 11)))
+    assert len(made) == 1
+    assert sorted(asked_r) == list(range(2, 11))
+    assert [found.at("c1", r).slow["given"]["value"] for r in (2, 4)] == [0.5, 0.25]
+
+
+def test_a_parameter_of_a_method_is_varied_around_its_value_in_the_columns_that_have_it():
+    # Slicing has columns of attributes, Mondrian has none.
+    found = over("columns", ("slicing", "mondrian"), MappingProxyType({"l": 2}))
+    assert parameters(found.wishes)["columns"] == "Columns (Slicing)"
+    assert "max_suppression" not in parameters(found.wishes.with_column("incognito"))
+    assert (found.now, found.values, found.title) == (2, (1, 2, 4, 8), "Columns (Slicing)")
+    worked(found)
+    # Three attributes make no four columns, and with a single one the method keeps no l, so that it takes two instead.
+    trials = [found.at("c1", number) for number in found.values]
+    assert [trial and trial.algorithm.columns for trial in trials] == [2, 2, None, None]
+    same = {found.at("c2", number).quick["groups"] for number in found.values}
+    assert len(same) == 1
+    then = with_value(found.wishes, "columns", 4.0)
+    assert [dict(column.fields) for column in then.columns] == [{"columns": 4}, {}]
+    # The values stay where they are when one of them is chosen.
+    assert found.is_about((found.table.digest, found.tags.digest), then, "columns")
+    found.wishes = then
+    assert (found.now, found.values) == (4, (1, 2, 4, 8))
+
+
+def test_the_k_of_least_distance_and_loss_is_that_of_the_library_and_the_weight_moves_it():
+    found = over("k", ("stack-and-deal", "anatomy"), MappingProxyType({"k": 4, "l": 2}))
+    found.wishes = found.wishes.with_fields("c1", "stack-and-deal", {"seed": 3})
+    worked(found)
+    ks = [int(value) for value in found.values if found.at("c1", value) is not None]
+    for weight in (0.0, 0.5, 1.0):
+        found.weight = weight
+        costs = {
+            k: weight * found.at("c1", k).quick["distance"]["largest"] + (1 - weight) * found.losses["c1", k]
+            for k in ks
+        }
+        assert found.choice("c1").best == min(ks, key=lambda k: (round(costs[k], 12), k))
+    expected = choose_k(found.data, 0.5, ks, keeping("stack-and-deal", {"seed": 3}, {"k": 4}, (), found.data))
+    assert [found.losses["c1", k] for k in ks] == pytest.approx(expected.information_loss)
+    assert [found.at("c1", k).quick["distance"]["largest"] for k in ks] == pytest.approx(expected.t)
+    # Buckets have no k, so there is none to choose.
+    assert found.choice("c2") is None
+    found.weight = 0.0
+    mark = Mark("k", "kept", "4", "A sentence.", "4")
+    column = Shown("c1", "Stack & Deal", 0, "", "ready", "", (mark,), found.at("c1", 4).quick, {})
+    rows = {row["id"]: row for row in model([column], Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"]}
+    # Without distance the smallest k loses least, and it is the end of what was tried.
+    assert rows["lost"]["cells"][0]["ring"] == 0
+    assert "are least at k = 2, the smallest tried" in rows["lost"]["cells"][0]["sub"]
+    assert "ring" not in rows["hides"]["cells"][0]
+
+
+def test_all_points_are_a_table():
+    found = over("t", ("mondrian",), MappingProxyType({"k": 4}))
+    worked(found)
+    frame = found.frame()
+    assert frame["t"].tolist() == list(found.values)
+    assert frame["two-way error"].tolist() == [found.at("c1", t).quick["lost"]["value"] for t in found.values]
+    assert set(frame["given away (estimate)"]) == {0.25}
