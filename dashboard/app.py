@@ -12,7 +12,8 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import ending, quiet_log, retention, routes, runner, sidebar, state, warmup  # noqa: E402
+from dashboard import ending, quiet_log, retention, routes, sidebar, state, warmup  # noqa: E402
+from dashboard.markdown import escaped  # noqa: E402
 from dashboard.serving import access  # noqa: E402
 
 
@@ -27,7 +28,6 @@ def main() -> None:
         st.set_page_config(page_title="anoncore", page_icon=str(HERE / "icon.svg"))
         return
     state.follow_address()
-    runner.take_finished()
     chosen = st.navigation(routes.pages(), position="top")
     if chosen.url_path in routes.MOVED:
         chosen.run()
@@ -44,7 +44,7 @@ def main() -> None:
     st.html(HERE / "page.css")
     if route.section in routes.WITH_RELEASE:
         with st.sidebar:
-            sidebar.render(route.name)
+            sidebar.render(route.section)
             access.render()
     if state.take_lost():
         st.warning(
@@ -58,7 +58,11 @@ def main() -> None:
         state.leave_board()
         st.title(route.title)
     chosen.run()
-    runner.announce()
+    # At the end of a page, so that an interrupted drawing keeps it for the next.
+    here = state.workspace()
+    while here.notices:
+        st.toast(escaped(here.notices[0]))
+        del here.notices[0]
     warmup.set_drawn()
 
 

@@ -10,11 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 import annotated_types as limits
 from pydantic.fields import FieldInfo
 
-from anoncore import AnonymizationError, InfeasibleError, Microdata
-from anoncore.algorithms import Algorithm
 from anoncore.base.model import Model, Stops
 from anoncore.requirements import REQUIREMENTS, Requirement
-from anoncore.search.keeping import offered_instead
 
 Form = Literal[
     "integer",
@@ -161,54 +158,3 @@ def build_requirement(values: Mapping[str, Any]) -> Requirement:
     kind = REQUIREMENTS[values["name"]]
     fields = {field.name: values.get(field.name, field.default) for field in field_forms(kind)}
     return kind(**fields)
-
-
-def feasible_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleError) -> Algorithm | None:
-    """The algorithm with the parameters that the error offers, or with the nearest feasible value in the field that
-    failed; None if that helps nowhere.
-
-    An error with a nearest value does not name the field, so every number is tried; the one that makes the table
-    feasible is it, or else one that gets past this error to another one.
-    """
-    if error.instead:
-        return offered_instead(algorithm, data, error)
-    if error.nearest is None:
-        return None
-    second: Algorithm | None = None
-    for candidate in _with_number(algorithm, error.nearest):
-        try:
-            candidate.validate_data(data)
-        except AnonymizationError as other:
-            if second is None and str(other) != str(error):
-                second = candidate
-            continue
-        return candidate
-    return second
-
-
-def _with_number(algorithm: Algorithm, number: float) -> list[Algorithm]:
-    """The algorithm with each of its numbers, in turn, set to about `number`."""
-    found: list[Algorithm] = []
-    for field in field_forms(type(algorithm)):
-        if field.form == "requirements":
-            listed = getattr(algorithm, field.name)
-            for place, requirement in enumerate(listed):
-                for changed in _numbers_replaced(requirement, number, only=requirement.parameter):
-                    rest = (*listed[:place], changed, *listed[place + 1 :])
-                    found.append(algorithm.replace(**{field.name: rest}))
-        elif field.form in ("integer", "number"):
-            found.extend(_numbers_replaced(algorithm, number, only=field.name))
-    return found
-
-
-def _numbers_replaced(model: Any, number: float, only: str) -> list[Any]:
-    """The model with one field at the number, or a little above where a bound is not itself allowed."""
-    field = next(field for field in field_forms(type(model)) if field.name == only)
-    values = (int(number),) if field.form == "integer" else (number, round(number * 1.01 + 0.01, 2))
-    found = []
-    for value in values:
-        try:
-            found.append(model.replace(**{only: value}))
-        except AnonymizationError:
-            continue
-    return found

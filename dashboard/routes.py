@@ -37,7 +37,6 @@ ROUTES = (
         "Table",
         "Explore a sample of a table on this machine, and run its recipe on all rows.",
     ),
-    Route("anonymize", "Anonymize", "Table", "Choose one method and any of its parameters, and run it."),
     Route("classes", "Classes", "Look closer", "The groups of rows that nobody can tell apart."),
     Route(
         "before_after", "Before and after", "Look closer", "What the release changed: rows, distributions, and pairs."
@@ -66,7 +65,7 @@ ROUTES = (
 )
 WITH_RELEASE = frozenset({"Table", "Look closer", "Publish"})
 """The sections whose pages are about the table and one of its releases, which stand in the sidebar."""
-MOVED = {"sweep": "board", "targets": "board", "choose": "board"}
+MOVED = {"anonymize": "board", "sweep": "board", "targets": "board", "choose": "board"}
 """The pages of before by the names in their addresses, and those that do now what they did."""
 _BY_NAME = {route.name: route for route in ROUTES}
 
@@ -120,7 +119,7 @@ def _page(one: Route, title: str, visibility: Literal["visible", "hidden"]) -> A
 
 
 def link(name: str, label: str | None = None, help: str | None = None) -> None:
-    """Draw a link to a page, e.g. `routes.link("anonymize", "Run an algorithm")`."""
+    """Draw a link to a page, e.g. `routes.link("board", "Go to the board")`."""
     st.page_link(page(name), label=label, help=help, query_params=state.address())
 
 

@@ -42,20 +42,24 @@ from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from anoncore.sources.apart import read_table_apart
 from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone
-from dashboard.board.wishes import Wishes, from_plain, to_plain
+from dashboard.board.wishes import MOST_COLUMNS, Wishes, from_plain, levels_of, own_parameters, to_plain
 from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import MAX_RUNS, Run, Workspace
+from dashboard.workspace import Run, Workspace
 
 MOST_NAMED = 5
+MOST_RUNS = 12
+"""Releases of a session that are read."""
 Coded = Callable[[LoadedTable, Tags], Microdata]
 BuiltIn = Callable[[str, int | None], LoadedTable]
 
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """What a session file holds: the table and tags it was saved with, its runs, which of them was shown, and what was
-    asked of the board, where it was looked at. `tables` are those of the file, in its order. `undecided` are columns of
-    the table that a session of before published although nobody decided on them; they are left out now.
+    """What a session file holds: the table and tags it was saved with, the releases of the board's columns (`runs`),
+    which of them was shown, and what was asked of the board, where it was looked at. `tables` are those of the file, in
+    its order. `undecided` are columns of the table that a session of before published although nobody decided on them;
+    they are left out now. `n_moved` releases that no column showed, as earlier versions made them on a page of their
+    own, are columns now.
     """
 
     table: LoadedTable | None
@@ -65,6 +69,7 @@ class Saved:
     wishes: Wishes | None = None
     tables: tuple[LoadedTable, ...] = ()
     undecided: tuple[str, ...] = ()
+    n_moved: int = 0
 
 
 def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
@@ -102,7 +107,7 @@ def parts(here: Workspace, wishes: Wishes | None = None) -> tuple[bytes, tuple[L
             ],
             "current": next((number for number, run in enumerate(runs) if run.id == current), None),
             "table": None if table is None else place[table.id],
-            "board": None if wishes is None else to_plain(wishes, [run.id for run in runs], opened),
+            "board": None if wishes is None else to_plain(wishes, opened),
         }
         file.writestr("tags.toml", _recipe(Mondrian(), tags))
         text = json.dumps(manifest)
@@ -134,14 +139,8 @@ def read(content: bytes, built_in: BuiltIn, coded: Coded, is_trusted: bool = Fal
 
 
 def restore(here: Workspace, saved: Saved) -> None:
-    """Put the session into a workspace: its table and tags replace those of now, its runs come after them.
-
-    Where the session has columns of the board, the releases of those of now make room.
-    """
+    """Put the session into a workspace: its table, tags and releases replace those of now."""
     with here.lock:
-        if saved.wishes is not None:
-            here.show_on_board(())
-            here.reserve_colors(column.color for column in saved.wishes.columns)
         if saved.table is not None:
             here.load(saved.table, saved.tags)
         if saved.undecided:
@@ -149,9 +148,15 @@ def restore(here: Workspace, saved: Saved) -> None:
                 f"Nobody decided on {listing(saved.undecided, MOST_NAMED)}, which an earlier version published as it "
                 "was. Now it is left out of every release until somebody decides."
             )
-        kept = [here.take_run(run) for run in saved.runs]
-        if saved.current is not None and saved.current < len(kept):
-            here.current = kept[saved.current].id
+        if saved.n_moved:
+            here.notices.append(
+                f"{saved.n_moved:,} {'release' if saved.n_moved == 1 else 'releases'} of this session stood beside the "
+                "board. They are columns of it now, under what is asked of all."
+            )
+        runs = [replace(run, owner=here.id) for run in saved.runs]
+        here.show_on_board(runs)
+        if saved.current is not None and saved.current < len(runs):
+            here.select_run(runs[saved.current].id)
 
 
 def _about_table(table: LoadedTable) -> dict[str, Any]:
@@ -212,8 +217,7 @@ def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int, opened:
         "compile_seconds": run.compile_seconds,
         "created": run.created.isoformat(),
         "color": run.color_index,
-        "pinned": run.pinned,
-        "column": run.column if run.of_board else "",
+        "column": run.column,
         "arrays": len(arrays),
         "release": description,
     }
@@ -241,21 +245,47 @@ def _read(
     opened = [_read_opened(file, number, about, tables, is_trusted) for number, about in enumerate(elsewhere)]
     runs = tuple(
         _read_run(file, number, about, tables, opened, coded)
-        for number, about in enumerate(manifest["runs"][:MAX_RUNS])
+        for number, about in enumerate(manifest["runs"][:MOST_RUNS])
     )
     table = None if manifest["table"] is None else tables[_place(manifest["table"])]
     recipe = saved_recipe(file, "tags.toml")
     tags, undecided = (Tags(), ()) if table is None else (_tags(recipe, table), _undecided(recipe, table))
-    current = None if manifest["current"] is None else _place(manifest["current"])
+    shown = None if manifest["current"] is None else _place(manifest["current"])
     asked = manifest.get("board")
-    wishes = None if asked is None or table is None else from_plain(asked, [run.id for run in runs], opened)
-    return Saved(table, tags, _on_board(runs, wishes), current, wishes, tuple(tables), undecided)
+    wishes = None
+    if asked is not None and table is not None:
+        wishes = from_plain(asked, opened, [run.algorithm for run in runs])
+        in_column = {about.get("run"): str(about["id"]) for about in asked["columns"]}
+        runs = tuple(replace(run, column=in_column.get(place, run.column)) for place, run in enumerate(runs))
+    before = runs[shown] if shown is not None and shown < len(runs) else None
+    wishes, runs, n_moved = _on_board(runs, wishes, before, table)
+    current = next((place for place, run in enumerate(runs) if before is not None and run.id == before.id), None)
+    return Saved(table, tags, runs, current, wishes, tuple(tables), undecided, n_moved)
 
 
-def _on_board(runs: tuple[Run, ...], wishes: Wishes | None) -> tuple[Run, ...]:
-    """The runs, of which those that the board made belong to their columns, where these are there."""
+def _on_board(
+    runs: tuple[Run, ...], wishes: Wishes | None, shown: Run | None, table: LoadedTable | None
+) -> tuple[Wishes | None, tuple[Run, ...], int]:
+    """The wishes with a column for every release of the table, the releases with their columns, and how many got one.
+
+    Earlier versions kept releases that no column showed. Where the board was not looked at either, the promises of the
+    release that was shown are asked of all.
+    """
     columns = set() if wishes is None else {column.id for column in wishes.columns}
-    return tuple(replace(run, of_board=True) if run.column in columns else replace(run, column="") for run in runs)
+    placed: list[Run] = []
+    n_moved = 0
+    for run in runs:
+        if run.column in columns:
+            placed.append(run)
+        elif table is not None and run.table is not None and run.table.id == table.id:
+            asked = wishes or Wishes(levels_of((shown or run).promises))
+            if len(asked.columns) == MOST_COLUMNS:
+                continue
+            method, fields = ("", {}) if run.algorithm is None else own_parameters(run.algorithm)
+            wishes = asked.with_column(method, fields, run.opened)
+            placed.append(replace(run, column=wishes.columns[-1].id, color_index=wishes.columns[-1].color))
+            n_moved += 1
+    return wishes, tuple(placed), n_moved
 
 
 def _read_table(
@@ -320,11 +350,10 @@ def _read_run(
         seconds=float(about["seconds"]),
         compile_seconds=float(about.get("compile_seconds", 0.0)),
         created=created if created.tzinfo is not None else created.replace(tzinfo=UTC),
-        color_index=_place(about["color"]) % (MAX_RUNS + 1),
+        color_index=_place(about["color"]) % MOST_COLUMNS,
         table_name=table.name,
         tags=tags,
         table=table,
-        pinned=about["pinned"] is True,
         column=str(about.get("column", "")),
     )
 

@@ -308,25 +308,12 @@ def begin_board(opened: Opened) -> None:
     set_live()
 
 
-def board_colors() -> dict[str, int]:
-    """The indices of the colours that methods have on the board, by their names: those of their first columns."""
-    found = wishes_of(workspace())
-    columns = () if found is None else found.columns
-    return {column.method: column.color for column in reversed(columns) if column.opened is None}
-
-
 def _begin_history(here: Workspace, wishes: Wishes) -> None:
     """Forget the steps of another table; numbers in the address go on from there, so that none is given twice."""
     assert here.table is not None, "only of a table something is asked"
     old: History | None = here.forms.get(_HISTORY)
     number, made = (0, 0) if old is None else (old.number, old.made)
     here.forms[_HISTORY] = History(Step(here.table.digest, here.tags, wishes), number, made)
-    _reserve_colors(here, wishes)
-
-
-def _reserve_colors(here: Workspace, wishes: Wishes) -> None:
-    """Keep the colours of all columns for them, whether or not their releases are there."""
-    here.reserve_colors(column.color for column in wishes.columns)
 
 
 def wishes_of(here: Workspace) -> Wishes | None:
@@ -349,7 +336,6 @@ def wish(then: Wishes, control: str = "") -> None:
     here = workspace()
     history: History = here.forms[_HISTORY]
     history.step(replace(history.now, wishes=then), control)
-    _reserve_colors(here, then)
 
 
 def undo(forward: bool = False) -> None:
@@ -365,7 +351,6 @@ def undo(forward: bool = False) -> None:
 
 def _show_step(here: Workspace, history: History) -> None:
     """Read the table as the present step says; an editor that shows tags starts anew from them."""
-    _reserve_colors(here, history.now.wishes)
     if here.tags is not history.now.tags:
         here.tags = history.now.tags
         set_session("editor_turn", session("editor_turn", 0) + 1)
@@ -426,7 +411,7 @@ def coded(table: LoadedTable, tags: Tags) -> Microdata:
 
 
 def runs() -> tuple[Run, ...]:
-    """This workspace's runs, oldest first."""
+    """The releases of the board's columns, in their order, as far as they are there."""
     return workspace().runs
 
 
@@ -457,20 +442,6 @@ def select_run(run_id: str) -> None:
     workspace().select_run(run_id)
 
 
-def remove_run(run_id: str) -> None:
-    """Forget a run and everything computed for it."""
-    here = workspace()
-    for run in here.runs:
-        if run.id == run_id:
-            compute.forget(run)
-    here.remove_run(run_id)
-
-
-def change_run(run_id: str, label: str | None = None, pinned: bool | None = None) -> None:
-    """Give a run another name, pin it, or let it go again; call it in a callback."""
-    workspace().change_run(run_id, label, pinned)
-
-
 def open_session(content: bytes) -> int:
     """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
     from dashboard import session_file
@@ -494,7 +465,7 @@ def _take_wishes(here: Workspace, wishes: Wishes | None) -> None:
     """Ask the board for what was asked in a saved session."""
     if wishes is not None:
         _begin_history(here, wishes)
-        here.forms[_LIVE] = any(run.of_board for run in here.runs)
+        here.forms[_LIVE] = bool(here.runs)
 
 
 def read_session(content: bytes) -> tuple[Run, ...]:

@@ -1,4 +1,7 @@
-"""What one visitor works on: a table, its tags, the runs. Nothing here touches the page, so threads may hold it."""
+"""What one visitor works on: a table, its tags, the releases of the board's columns.
+
+Nothing here touches the page, so threads may hold it.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,20 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
-from itertools import count
 from typing import Any
 
 from anoncore import AnonymizationError, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
 from dashboard.board.opened import Opened
-from dashboard.board.wishes import FIRST_METHODS
 from dashboard.loaded_table import LoadedTable, Tags
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
-MAX_RUNS = 12
 MAX_MICRODATA = 8
-FIRST_COLORS = frozenset(range(len(FIRST_METHODS)))
-"""The colours of the columns that the board begins with, which are kept for them before anybody looks at the board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +30,7 @@ class Run:
     """One release and what it was made of and with: an algorithm, or published tables that were `opened`.
 
     `seconds` is what the algorithm took, without `compile_seconds`, for which it waited for compiled code. `owner` is
-    the id of the workspace. New runs never push out a `pinned` one.
-    `column` is the id of the column of the board that shows it, empty for a run that no column shows. `of_board`: the
-    board made it for that column, and it goes when the column shows something else.
+    the id of the workspace, and `column` that of the board's column that shows it.
     """
 
     id: str
@@ -49,9 +45,7 @@ class Run:
     tags: Tags
     owner: str = ""
     table: LoadedTable | None = None
-    pinned: bool = False
     column: str = ""
-    of_board: bool = False
     compile_seconds: float = 0.0
     opened: Opened | None = None
 
@@ -92,8 +86,6 @@ class Workspace:
         self.seen = time.monotonic()
         self.current: str | None = None
         self._runs: tuple[Run, ...] = ()
-        self._made = 0
-        self._reserved = FIRST_COLORS
         self._awaited: _Awaited | None = None
 
     @property
@@ -103,7 +95,7 @@ class Workspace:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The runs, oldest first."""
+        """The releases of the board's columns, in their order, as far as they are there."""
         return self._runs
 
     @property
@@ -128,77 +120,19 @@ class Workspace:
                 cancel()
 
     def load(self, table: LoadedTable, tags: Tags) -> None:
-        """Replace the table and its tags; earlier runs stay, each with its own data."""
+        """Replace the table and its tags; the releases stay until the board is made anew."""
         with self.lock:
             self.table, self.tags = table, tags
 
-    def add_run(
-        self,
-        algorithm: Algorithm,
-        release: Release,
-        seconds: float,
-        tags: Tags,
-        table: LoadedTable,
-        compile_seconds: float = 0.0,
-    ) -> Run:
-        """Append a run, make it the current one, and forget the oldest beyond the limit."""
-        with self.lock:
-            self._made += 1
-            run = Run(
-                id=secrets.token_hex(8),
-                label=f"{self._made} · {run_title(algorithm)}",
-                algorithm=algorithm,
-                data=release.data,
-                release=release,
-                seconds=seconds,
-                created=datetime.now(UTC),
-                color_index=_free(self._reserved | {run.color_index for run in self._runs}),
-                table_name=table.name,
-                tags=tags,
-                owner=self.id,
-                table=table,
-                compile_seconds=compile_seconds,
-            )
-            return self._append(run)
-
-    def reserve_colors(self, colors: Iterable[int]) -> None:
-        """Keep these colours for the columns that are asked of the board, also while their releases are being made.
-
-        Runs that no column shows make room at once, so that none changes its colour when a release comes.
-        """
-        with self.lock:
-            self._reserved = frozenset(colors)
-            columns = [run for run in self._runs if run.column]
-            others = self._recolored([run for run in self._runs if not run.column], columns)
-            by_id = {run.id: run for run in others}
-            self._runs = tuple(by_id.get(run.id, run) for run in self._runs)
-
-    def _recolored(self, others: Sequence[Run], columns: Sequence[Run]) -> list[Run]:
-        """These runs, each of which keeps its colour unless a column of the board or an earlier run has it."""
-        taken = self._reserved | {run.color_index for run in columns}
-        found = []
-        for run in others:
-            color = _free(taken | {one.color_index for one in others}) if run.color_index in taken else run.color_index
-            taken |= {color}
-            found.append(replace(run, color_index=color) if color != run.color_index else run)
-        return found
-
     def show_on_board(self, shown: Sequence[Run]) -> None:
-        """Let the runs of the board's columns be these, in their order, before those that no column shows.
+        """Let these be the releases of the board's columns, in their order.
 
-        The run that the result pages show stays the one of its column, where another release takes its place, also
-        where that release is there only later and no other run is chosen meanwhile. What the board made goes when no
-        column shows it any more, unless it is pinned.
+        The one that the pages show which look closer stays that of its column, where another release takes its place,
+        also where that release is there only later and no other one is chosen meanwhile.
         """
         with self.lock:
-            held = {run.id: run for run in self._runs}
-            shown = [_as_named(run, held.get(run.id, run)) for run in shown]
-            ids = {run.id for run in shown}
-            others = [run for run in self._runs if run.id not in ids and (run.pinned or not run.of_board)]
-            others = [replace(run, column="", of_board=False) if run.column else run for run in others]
-            others = self._recolored(others, shown)
             before = next((run for run in self._runs if run.id == self.current), None)
-            self._runs = (*shown, *others)
+            self._runs = tuple(shown)
             self._stay_at_column(before, shown)
 
     def _stay_at_column(self, before: Run | None, shown: Sequence[Run]) -> None:
@@ -221,45 +155,6 @@ class Workspace:
             if any(run.id == run_id for run in self._runs):
                 self.current, self._awaited = run_id, None
 
-    def take_run(self, run: Run) -> Run:
-        """Append a run of an earlier session under its own name, and make it the current one."""
-        with self.lock:
-            self._made += 1
-            taken = {one.color_index for one in self._runs} | (frozenset() if run.column else self._reserved)
-            color = _free(taken) if run.color_index in taken else run.color_index
-            return self._append(replace(run, owner=self.id, color_index=color))
-
-    def change_run(self, run_id: str, label: str | None = None, pinned: bool | None = None) -> None:
-        """Give a run another name, pin it, or let it go again."""
-        with self.lock:
-            self._runs = tuple(
-                replace(
-                    run,
-                    label=run.label if label is None else label,
-                    pinned=run.pinned if pinned is None else pinned,
-                )
-                if run.id == run_id
-                else run
-                for run in self._runs
-            )
-
-    def _append(self, run: Run) -> Run:
-        """Forget the oldest run that is not pinned where there is no room for another."""
-        kept = list(self._runs)
-        if len(kept) >= MAX_RUNS:
-            free = [one for one in kept if not one.column] or kept
-            kept.remove(next((one for one in free if not one.pinned), free[0]))
-        self._runs = (*kept, run)
-        self.current = run.id
-        return run
-
-    def remove_run(self, run_id: str) -> None:
-        """Forget a run; the newest other one becomes current if it was."""
-        with self.lock:
-            self._runs = tuple(run for run in self._runs if run.id != run_id)
-            if self.current == run_id:
-                self.current = self._runs[-1].id if self._runs else None
-
 
 @dataclass(frozen=True)
 class _Awaited:
@@ -269,19 +164,6 @@ class _Awaited:
 
     column: str
     instead: str | None
-
-
-def _free(taken: Iterable[int]) -> int:
-    """The first colour that is not taken."""
-    taken = frozenset(taken)
-    return next(index for index in count() if index not in taken)
-
-
-def _as_named(run: Run, held: Run) -> Run:
-    """The run with the name and the pin that a visitor gave to it meanwhile."""
-    if (run.label, run.pinned) == (held.label, held.pinned):
-        return run
-    return replace(run, label=held.label, pinned=held.pinned)
 
 
 def run_names(runs: Sequence[Run]) -> dict[str, str]:

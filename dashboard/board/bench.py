@@ -163,7 +163,7 @@ class Bench:
 
     def wish(
         self,
-        wanted: Mapping[str, Algorithm | Run | Opened],
+        wanted: Mapping[str, Algorithm | Opened],
         colors: Mapping[str, int],
         data: Microdata,
         table: LoadedTable,
@@ -175,8 +175,8 @@ class Bench:
         """Make these releases, judge them by what is asked of all, and measure them, and nothing else; the attempts by
         the ids of their columns.
 
-        A run that is wished for is only measured, and published tables that were opened are read and measured. Work for
-        anything that is no longer wished for is cancelled.
+        Published tables that were opened are read and measured. Work for anything that is no longer wished for is
+        cancelled.
         """
         with self._lock:
             found: dict[str, Attempt] = {}
@@ -184,9 +184,9 @@ class Bench:
                 key = f"{column} {table.digest} {tags.digest} {_key(one)}"
                 attempt = self._attempts.get(key)
                 if attempt is None:
-                    algorithm, opened = (None, one) if isinstance(one, Opened) else (_algorithm(one), None)
+                    algorithm, opened = (None, one) if isinstance(one, Opened) else (one, None)
                     attempt = Attempt(column, colors[column], algorithm, data, table, tags, opened)
-                    attempt.run = replace(one, column=column) if isinstance(one, Run) else self._restored(attempt)
+                    attempt.run = self._restored(attempt)
                     self._attempts[key] = attempt
                 attempt.wear(colors[column])
                 self._attempts.move_to_end(key)
@@ -213,7 +213,7 @@ class Bench:
     def _restored(self, attempt: Attempt) -> Run | None:
         """The release of a column as a saved session brought it, where it is what would be made now."""
         for run in self.here.runs:
-            if (run.of_board, run.column) != (True, attempt.column) or run.table is None:
+            if run.column != attempt.column or run.table is None:
                 continue
             if (run.table.digest, run.tags.digest) != (attempt.table.digest, attempt.tags.digest):
                 continue
@@ -340,7 +340,6 @@ class Bench:
             owner=self.here.id,
             table=attempt.table,
             column=attempt.column,
-            of_board=True,
             compile_seconds=compiling.seconds,
             opened=attempt.opened,
         )
@@ -429,15 +428,11 @@ class Bench:
                 compute.forget(gone.run)
 
 
-def _key(one: Algorithm | Run | Opened) -> str:
+def _key(one: Algorithm | Opened) -> str:
     """What tells a wish apart from others of the same column."""
     if isinstance(one, Opened):
         return f"opened {one.rows} {one.digest} {one.title}"
-    return f"run {one.id}" if isinstance(one, Run) else f"{one.name} {one.to_dict()!r}"
-
-
-def _algorithm(one: Algorithm | Run) -> Algorithm | None:
-    return one.algorithm if isinstance(one, Run) else one
+    return f"{one.name} {one.to_dict()!r}"
 
 
 def _is_busy(attempt: Attempt, measures: tuple[Measure, ...]) -> bool:

@@ -308,7 +308,7 @@ def without(wishes: Wishes, axis: str) -> Sequence[object]:
     levels = {name: value for name, value in wishes.levels.items() if name != axis}
     others = [getattr(wishes, name) for name in (LEFT_OUT, R) if name != axis]
     columns = [
-        (one.id, one.method, {name: value for name, value in one.fields.items() if name != axis}, one.run, one.opened)
+        (one.id, one.method, {name: value for name, value in one.fields.items() if name != axis}, one.opened)
         for one in wishes.columns
     ]
     return levels, wishes.more, others, columns, wishes.secret, wishes.target
@@ -316,12 +316,12 @@ def without(wishes: Wishes, axis: str) -> Sequence[object]:
 
 def _made_here(wishes: Wishes) -> list[Column]:
     """The columns that a method makes under what is asked."""
-    return [column for column in wishes.columns if not column.run and column.opened is None]
+    return [column for column in wishes.columns if column.opened is None]
 
 
 def _own_numbers(column: Column) -> Iterator[FieldForm]:
     """The numbers among the parameters of a column's method that are no level of the board."""
-    if column.run or column.opened is not None:
+    if column.opened is not None:
         return
     names = set(axes_of(ALGORITHMS[column.method])) - {*AXES, "max_suppression"}
     for form in field_forms(ALGORITHMS[column.method]):

@@ -21,7 +21,7 @@ def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...]
     held = _held()
     if not _is_of(table, tags):
         return None
-    if any(column.run or column.opened for column in wishes.columns) or described(wishes) != held["wishes"]:
+    if any(column.opened for column in wishes.columns) or described(wishes) != held["wishes"]:
         return None
     return tuple(_shown(column) for column in held["columns"])
 

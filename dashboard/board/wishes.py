@@ -5,15 +5,15 @@ that can be taken back.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
 from anoncore import Microdata
-from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.requirements import REQUIREMENTS, FrequencyDiversity, KAnonymity, Requirement, TCloseness
 from dashboard.board.opened import Opened
 from dashboard.board.target import best_predicted
 from dashboard.palette import STYLES
@@ -29,6 +29,8 @@ METHODS_WITHOUT_L = ("mondrian", "stack-and-deal", "incognito", "vertical-fragme
 COLUMN_FIELDS = ("columns", "sensitive_column_size", "attribute_columns")
 """Parameters that a method's own error may offer so that a promise can be kept."""
 FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
+ASKED_OF_ALL = frozenset(["requirements", "k", "l", "t", "other_t", "ground", "grounds", "max_suppression"])
+"""Parameters of methods that are said on the board, the same for all."""
 LEAST_L = 2
 MOST_R = 10
 LARGEST_LEVEL = 1_000_000
@@ -41,16 +43,14 @@ COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
 class Column:
     """One release on the board: a method and the parameters that belong to it alone.
 
-    `color` is the index of its colour, the same on every page. `run` is the id of a run that was made on another page,
-    with promises of its own, and that the column shows as it is; empty where the board makes the release. `opened` are
-    published tables of a release that was made by somebody else, and then `method` is empty.
+    `color` is the index of its colour, the same on every page. `opened` are published tables of a release that was made
+    by somebody else, and then `method` is empty.
     """
 
     id: str
     method: str
     color: int
     fields: Mapping[str, Any] = field(default_factory=dict)
-    run: str = ""
     opened: Opened | None = None
 
     @property
@@ -119,21 +119,13 @@ class Wishes:
         self,
         method: str,
         fields: Mapping[str, Any] | None = None,
-        run: str = "",
-        color: int | None = None,
-        held: Collection[int] = (),
         opened: Opened | None = None,
     ) -> Wishes:
-        """The wishes with one more column, in `color` where no other column looks like that, else in the first colour
-        that is free and that no run has (`held`), else in the first one that is free.
-        """
+        """The wishes with one more column, in the first colour that is free."""
         taken = {column.color % MOST_COLUMNS for column in self.columns}
-        free = [index for index in range(MOST_COLUMNS) if index not in taken]
-        apart = [index for index in free if index not in {one % MOST_COLUMNS for one in held}]
-        if color is None or color % MOST_COLUMNS in taken:
-            color = [*apart, *free][0]
+        color = next(index for index in range(MOST_COLUMNS) if index not in taken)
         used = [int(column.id[1:]) for column in self.columns]
-        column = Column(f"c{max(used, default=0) + 1}", method, color % MOST_COLUMNS, dict(fields or {}), run, opened)
+        column = Column(f"c{max(used, default=0) + 1}", method, color, dict(fields or {}), opened)
         return replace(self, columns=(*self.columns, column))
 
     def with_fields(self, column_id: str, method: str, fields: Mapping[str, Any]) -> Wishes:
@@ -141,9 +133,7 @@ class Wishes:
         return replace(
             self,
             columns=tuple(
-                replace(column, method=method, fields=dict(fields), run="", opened=None)
-                if column.id == column_id
-                else column
+                replace(column, method=method, fields=dict(fields), opened=None) if column.id == column_id else column
                 for column in self.columns
             ),
         )
@@ -195,12 +185,8 @@ def first_wishes(data: Microdata, opened: Opened | None = None) -> Wishes:
     return found
 
 
-def to_plain(wishes: Wishes, runs: Sequence[str], opened: Sequence[Opened] = ()) -> dict[str, Any]:
-    """The wishes as plain values for a file; a column that shows a run names its place among these ids of runs, and one
-    of published tables their place among those that were `opened`.
-
-    Columns whose run is not among them are left out.
-    """
+def to_plain(wishes: Wishes, opened: Sequence[Opened] = ()) -> dict[str, Any]:
+    """The wishes as plain values for a file; a column of published tables names their place among those `opened`."""
     return {
         "levels": dict(wishes.levels),
         "more": [one.to_dict() for one in wishes.more],
@@ -208,14 +194,8 @@ def to_plain(wishes: Wishes, runs: Sequence[str], opened: Sequence[Opened] = ())
         "columns": [
             {"id": one.id, "color": one.color, "opened": opened.index(one.opened)}
             if one.opened is not None
-            else {
-                "id": one.id,
-                "color": one.color,
-                "method": ALGORITHMS[one.method](**one.fields).to_dict(),
-                "run": runs.index(one.run) if one.run else None,
-            }
+            else {"id": one.id, "color": one.color, "method": ALGORITHMS[one.method](**one.fields).to_dict()}
             for one in wishes.columns
-            if not one.run or one.run in runs
         ],
         "r": wishes.r,
         "secret": wishes.secret,
@@ -224,14 +204,17 @@ def to_plain(wishes: Wishes, runs: Sequence[str], opened: Sequence[Opened] = ())
     }
 
 
-def from_plain(values: Mapping[str, Any], runs: Sequence[str], opened: Sequence[Opened] = ()) -> Wishes:
-    """The wishes that `to_plain` wrote. Raises ValueError, TypeError or KeyError for values that it never writes, and
+def from_plain(
+    values: Mapping[str, Any], opened: Sequence[Opened] = (), runs: Sequence[Algorithm | None] = ()
+) -> Wishes:
+    """The wishes that `to_plain` wrote. Earlier versions had columns that showed one of these `runs` as it was; they
+    are columns of its method now. Raises ValueError, TypeError or KeyError for values that it never writes, and
     ParameterError for parameters that a method does not have.
     """
     found = Wishes(
         more=tuple(REQUIREMENTS.build(one) for one in values["more"]),
         left_out=_share(values["left_out"]),
-        columns=tuple(_column(one, runs, opened) for one in values["columns"]),
+        columns=tuple(_column(one, opened, runs) for one in values["columns"]),
         r=_whole(values["r"], 2, MOST_R),
         secret=None if values["secret"] is None else str(values["secret"]),
         target=None if values["target"] is None else str(values["target"]),
@@ -246,14 +229,37 @@ def from_plain(values: Mapping[str, Any], runs: Sequence[str], opened: Sequence[
     return found
 
 
-def _column(values: Mapping[str, Any], runs: Sequence[str], opened: Sequence[Opened]) -> Column:
+def _column(values: Mapping[str, Any], opened: Sequence[Opened], runs: Sequence[Algorithm | None]) -> Column:
     if values.get("opened") is not None:
         tables = opened[_whole(values["opened"], 0, len(opened) - 1)]
         return Column(_column_id(values), "", _whole(values["color"], 0, MOST_COLUMNS), opened=tables)
     algorithm = ALGORITHMS.build(values["method"])
-    fields = {name: getattr(algorithm, name) for name in values["method"] if name != "name"}
-    run = "" if values["run"] is None else runs[_whole(values["run"], 0, len(runs) - 1)]
-    return Column(_column_id(values), algorithm.name, _whole(values["color"], 0, MOST_COLUMNS), fields, run)
+    method, fields = algorithm.name, {name: getattr(algorithm, name) for name in values["method"] if name != "name"}
+    run = None if values.get("run") is None else runs[_whole(values["run"], 0, len(runs) - 1)]
+    if run is not None:
+        method, fields = own_parameters(run)
+    return Column(_column_id(values), method, _whole(values["color"], 0, MOST_COLUMNS), fields)
+
+
+def levels_of(promises: Sequence[Requirement]) -> Mapping[str, float]:
+    """The levels of k, l and t among the promises of a method, by axis."""
+    kinds: dict[str, tuple[type[Requirement], str]] = {"k": (KAnonymity, "k"), "l": (FrequencyDiversity, "l")}
+    kinds["t"] = (TCloseness, "t")
+    found = {
+        axis: getattr(promise, field)
+        for axis, (kind, field) in kinds.items()
+        for promise in promises
+        if isinstance(promise, kind)
+    }
+    return MappingProxyType(found)
+
+
+def own_parameters(algorithm: Algorithm) -> tuple[str, dict[str, Any]]:
+    """The method of an algorithm, and what differs from the usual in the parameters that belong to it alone."""
+    inner = algorithm.method if isinstance(algorithm, Suppression) else algorithm
+    usual = {name: info.get_default(call_default_factory=True) for name, info in type(inner).model_fields.items()}
+    changed = {name: value for name in usual if (value := getattr(inner, name)) != usual[name]}
+    return inner.name, {name: value for name, value in changed.items() if name not in ASKED_OF_ALL}
 
 
 def _column_id(values: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def save(here: Workspace, wishes: Wishes | None) -> None:
 def _state(here: Workspace, wishes: Wishes | None) -> Any:
     """What tells whether a workspace has changed."""
     with here.lock:
-        runs = tuple((run.id, run.label, run.pinned, run.column, run.color_index) for run in here.runs)
+        runs = tuple((run.id, run.label, run.column, run.color_index) for run in here.runs)
         table = here.table.id if here.table is not None else None
         return table, here.tags.digest, runs, here.current, wishes
 

@@ -186,4 +186,4 @@ def _what_follows(data: Microdata) -> None:
         )
         if not data.sensitive:
             st.markdown("No attribute is sensitive. k-anonymity works so; other requirements need one.")
-        routes.button("anonymize", "Go to Anonymize", primary=True)
+        routes.button("board", "Go to the board", primary=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.algorithms import Algorithm
 from anoncore.base.texts import share_text
 from anoncore.search.keeping import asked as requirements_of
-from anoncore.search.keeping import keeping
 from dashboard import state, warmup
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.answer import answer
@@ -21,18 +18,12 @@ from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
 from dashboard.board.grid import Asked, Shown, SlowFacts
-from dashboard.board.opened import Opened
 from dashboard.board.wishes import LARGEST_LEVEL as MOST
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
-from dashboard.state import Run
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_find, board_map, board_over, board_table, left_out, verdicts, whose_rows
+from dashboard.views import board_find, board_map, board_over, board_table, left_out, making, verdicts, whose_rows
 
-PATIENCE = 1.3
-"""Seconds that a change waits for its releases before the page is drawn without them."""
-LOOK = 0.05
-"""Seconds after which such a wait looks whether the visitor has changed something else meanwhile."""
 POLL = 0.4
 OFF = "off"
 K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
@@ -45,12 +36,6 @@ RECURSIVE = (
     "l-th most frequent on. A c here takes the place of the bound by 1/l."
 )
 CLOSE = "t-closeness: earth mover's distance of every group from the table, 0 is as in the table, 1 as far as can be."
-MADE_BEFORE = "own promises"
-RUN_GONE = "The run that stood here was removed. Remove the column, or choose a method for it."
-OTHER_TABLE = (
-    "This run was made from another table or with other tags, so its numbers are about something else. Undo the "
-    "change of the table or its tags, or remove the column."
-)
 PAGES = {
     "promise": "privacy",
     "hides": "classes",
@@ -242,41 +227,12 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
     if ready is not None:
         return list(ready), None, 0
-    wanted: dict[str, Algorithm | Run | Opened] = {}
-    problems: dict[str, str] = {}
-    for column in wishes.columns:
-        if column.opened is not None:
-            wanted[column.id] = column.opened
-            continue
-        if column.run:
-            run = next((run for run in state.runs() if run.id == column.run), None)
-            if run is not None and state.is_of_table(run):
-                wanted[column.id] = run
-            else:
-                problems[column.id] = RUN_GONE if run is None else OTHER_TABLE
-            continue
-        try:
-            wanted[column.id] = keeping(column.method, column.fields, wishes.levels, wishes.more, data, wishes.left_out)
-        except AnonymizationError as error:
-            problems[column.id] = str(error)
-    bench = state.bench()
-    colors = {column.id: column.color for column in wishes.columns}
-    attempts = bench.wish(wanted, colors, data, table, tags, secret, kept, facts.measures(secret, wishes.r, target))
-    _wait(bench)
-    state.show_on_board([one.run for column in wishes.columns if (one := attempts.get(column.id)) and one.run])
-    version = bench.version
+    made = making.make(wishes, data, facts.measures(secret, wishes.r, target))
     shown = [
-        _shown(column, attempts.get(column.id), problems.get(column.id, ""), kept, wishes, data)
+        _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, wishes, data)
         for column in wishes.columns
     ]
-    return shown, bench, version
-
-
-def _wait(bench: Bench) -> None:
-    """Wait for what takes a fraction of a second, so that nothing flashes."""
-    end = perf_counter() + PATIENCE
-    while not bench.wait(LOOK) and perf_counter() < end:
-        state.give_way()
+    return shown, made.bench, made.version
 
 
 def _shown(
@@ -306,12 +262,9 @@ def _shown(
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:
-    """What is special about a column, in a few words: for a run that was made elsewhere, its name."""
+    """What is special about a column, in a few words."""
     if attempt is None or attempt.run is None:
-        return MADE_BEFORE if column.run else column.own()
-    if column.run:
-        label = next((run.label for run in state.runs() if run.id == column.run), attempt.run.label)
-        return f"{MADE_BEFORE}: {label}"
+        return column.own()
     if column.opened is not None:
         return " ".join((f"{column.own()}.", *attempt.run.release.notes))
     return column.own(attempt.run.algorithm if attempt.is_adapted else None)

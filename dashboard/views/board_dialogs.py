@@ -22,7 +22,7 @@ from dashboard.state import Run
 from dashboard.views import board_opened, insensitive, left_out, parts, verdicts, whose_rows
 from dashboard.workspace import run_names
 
-A_METHOD, A_RUN, A_FILE = "A method", "A run that was made before", "A release made elsewhere"
+A_METHOD, A_FILE = "A method", "A release made elsewhere"
 OPENED = (
     "It was made elsewhere and is not made anew here. What can be taken away are its tables as they were read, written "
     "as this program writes them with rows sorted by content, with their certificate, and a report on them."
@@ -79,17 +79,10 @@ def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> Non
 
 @st.dialog("Add a release", width="large", on_dismiss=_close)
 def _add(data: Microdata, wishes: Wishes) -> None:
-    """Choose a method by what it does, a run that was made before, or files of a release that was made elsewhere."""
-    shown = {column.run for column in wishes.columns}
-    before = [
-        run
-        for run in state.runs()
-        if not run.of_board and run.opened is None and run.id not in shown and state.is_of_table(run)
-    ]
-    what = _what_to_add([A_METHOD, *([A_RUN] if before else []), A_FILE])
-    if what == A_RUN:
-        _add_run(before)
-        return
+    """Choose a method by what it does, or files of a release that was made elsewhere."""
+    what = st.segmented_control(
+        "What to add", [A_METHOD, A_FILE], default=A_METHOD, key="board-add-what", required=True
+    )
     if what == A_FILE:
         if board_opened.add():
             _close()
@@ -101,36 +94,7 @@ def _add(data: Microdata, wishes: Wishes) -> None:
     if problem:
         st.warning(escaped(problem))
     if st.button("Add to the board", type="primary", key="board-add-it", disabled=fields is None):
-        held = [run.color_index for run in state.runs()]
-        state.wish(state.current_wishes().with_column(kind.name, fields, held=held))
-        _close()
-        st.rerun()
-
-
-def _what_to_add(choices: list[str]) -> str:
-    key = "board-add-what"
-    if state.widget_value(key) not in choices:
-        state.set_widget_values({key: choices[0]})
-    return str(st.segmented_control("What to add", choices, key=key, required=True))
-
-
-def _add_run(before: list[Run]) -> None:
-    """Choose a run of another page, which the board shows as it is."""
-    by_id, names = {run.id: run for run in before}, run_names(before)
-    key = "board-add-run"
-    if state.widget_value(key) not in by_id:
-        state.set_widget_values({key: before[-1].id})
-    chosen = st.radio("Run", list(by_id), key=key, format_func=lambda one: escaped(names[one]))
-    run = by_id[chosen]
-    promised = "; ".join(one.label() for one in run.promises) or "nothing"
-    st.caption(
-        f"It stays as it is and keeps its own promises ({escaped(promised)}). The board still says how it fares with "
-        "what everyone is asked for."
-    )
-    if st.button("Add to the board", type="primary", key="board-add-it"):
-        assert run.algorithm is not None, "a release that was opened is not among these runs"
-        state.wish(state.current_wishes().with_column(run.algorithm.name, run=run.id, color=run.color_index))
-        state.set_live()
+        state.wish(state.current_wishes().with_column(kind.name, fields))
         _close()
         st.rerun()
 
@@ -153,8 +117,6 @@ def _opened(column: Column, bench: Bench | None) -> None:
 @st.dialog("Method of this column", width="large", on_dismiss=_close)
 def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     """Another method or other parameters of its own for a column."""
-    if column.run:
-        st.caption("This column shows a run as it was made. A method chosen here keeps what everyone is asked for.")
     kind = _choose_method(f"board-method-{column.id}", column.method, data)
     prefix = f"board-{column.id}-{kind.name}"
     start = dict(column.fields) if kind.name == column.method else {}
@@ -242,11 +204,9 @@ def _publish(column_id: str, bench: Bench | None) -> None:
     # Files and reports take half a second to import, for which the first page must not wait.
     from dashboard.views import export, takeaway
 
-    runs = [run for run in state.runs() if run.column]
+    runs = list(state.runs())
     if not runs:
         st.info("The releases are being made; this takes a moment.")
-        if bench is None or not bench.is_busy:
-            routes.link("export", "Publish a release that was made before")
         _wait_for_runs()
         return
     by_id = {run.id: run for run in runs}
@@ -280,7 +240,7 @@ def _first_to_publish(runs: list[Run], column_id: str) -> Run:
 
 @st.fragment(run_every=0.5)
 def _wait_for_runs() -> None:
-    if any(run.column for run in state.runs()) or not state.bench().is_busy:
+    if state.runs() or not state.bench().is_busy:
         st.rerun()
 
 

@@ -71,6 +71,5 @@ def _stop() -> None:
 
 
 def _show(best: Found) -> None:
-    held = [run.color_index for run in state.runs()]
-    state.wish(state.current_wishes().with_column(best.method, best.fields, held=held))
+    state.wish(state.current_wishes().with_column(best.method, best.fields))
     state.set_live()

@@ -76,8 +76,8 @@ def render(
     """Draw every release that was tried so far by two rows of the board."""
     secret = wishes.secret_of(data)
     rows = [row for row in AXES if secret is not None or row not in ABOUT_SECRETS]
-    runs = {run.column: run for run in state.runs() if run.column}
-    if not any(one.status == "ready" for one in shown) and not state.runs():
+    runs = {run.column: run for run in state.runs()}
+    if not any(one.status == "ready" for one in shown) and not runs:
         return
     st.subheader("What each release trades for what")
     with st.container(horizontal=True):
@@ -157,33 +157,28 @@ def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Ite
 
 
 def _elsewhere(bench: Bench | None, about: Map) -> tuple[list[Tried], bool]:
-    """What columns of the board showed before and runs of other pages, as far as they are measured and judged; and
-    whether others still are.
-    """
+    """What columns of the board showed before, as far as that is measured and judged; and whether more is to come."""
     found, is_busy = list[Tried](), False
-    on_board = {run.id for run in state.runs() if run.column}
-    attempts = {one.run.id: one for one in (() if bench is None else bench.attempts) if one.run is not None}
-    runs = {one.run.id: one.run for one in attempts.values() if one.run is not None}
-    runs |= {run.id: run for run in state.runs()}
-    for run in runs.values():
-        if run.id in on_board or not state.is_of_table(run):
+    on_board = {run.id for run in state.runs()}
+    for attempt in () if bench is None else bench.attempts:
+        run = attempt.run
+        if run is None or run.id in on_board or not state.is_of_table(run):
             continue
-        attempt = attempts.get(run.id)
         # One after the other, so that this work fills no queue, and after that of the columns.
-        may_begin = not is_busy and (bench is None or not bench.is_busy)
+        may_begin = not is_busy and bench is not None and not bench.is_busy
         quick, judgement, is_coming = _known(run, attempt, about, may_begin)
         is_busy |= is_coming
         if quick is None:
             continue
         verdict = NOT_JUDGED if judgement is None else _verdict(*judgement, run.algorithm is None)
-        slow = {} if attempt is None else _slow(attempt, about)
+        slow = _slow(attempt, about)
         is_kept = judgement is not None and keeps(*judgement)
         found += about.tried(run.label, numbers(quick, slow), None, run.algorithm, is_kept, verdict)
     return found, is_busy
 
 
 def _known(
-    run: Run, attempt: Attempt | None, about: Map, may_begin: bool
+    run: Run, attempt: Attempt, about: Map, may_begin: bool
 ) -> tuple[facts.Facts | None, Judgement | None, bool]:
     """The quick facts and the judgement of a run that no column shows, and whether they are still to come.
 
@@ -192,7 +187,7 @@ def _known(
     found: tuple[facts.Facts, Judgement] | None = compute.known("board.map", run, about.secret, about.asked)
     if found is not None:
         return *found, False
-    quick = None if attempt is None else attempt.quick.get(about.secret)
+    quick = attempt.quick.get(about.secret)
     if not may_begin:
         return quick, None, True
 

@@ -100,8 +100,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
 
 def _put(opened: Opened) -> None:
     """A column for the release, in a colour of its own."""
-    held = [run.color_index for run in state.runs()]
-    state.wish(state.current_wishes().with_column("", held=held, opened=opened))
+    state.wish(state.current_wishes().with_column("", opened=opened))
     state.set_live()
 
 

@@ -1,4 +1,4 @@
-"""The page Compare: two to six runs side by side, under the same attacks and the same measures."""
+"""The page Compare: two to six releases side by side, under the same attacks and the same measures."""
 
 from __future__ import annotations
 
@@ -16,28 +16,22 @@ from dashboard.workspace import run_names
 MOST_RUNS = 6
 ORIGINAL = "original"
 _FORM = "compare"
-FIRST_RUNS = 3
 
 
 def render() -> None:
     """Draw the page."""
-    runs = state.runs()
+    runs = parts.releases()
     if len(runs) < 2:
-        st.info(
-            "Two runs are needed. Every column of the board whose release is there is a run, and so is every release "
-            "that you make on the page Anonymize."
-        )
-        with st.container(horizontal=True):
+        if runs:
+            st.info("Two releases are needed; add another column to the board.")
             routes.link("board", "Go to the board")
-            routes.link("anonymize", "Go to Anonymize")
         return
     shown, baseline = _choose(list(runs))
     if len(shown) < 2:
-        st.info("Choose at least two runs.")
+        st.info("Choose at least two releases.")
         return
     if any(whose_rows.stands_open(run) for run in shown):
         return
-    _warn_of_tables(shown)
     _verdicts(shown)
     attribute = _attribute(shown)
     parts.tabs(
@@ -54,24 +48,23 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
     by_id, names = {run.id: run for run in runs}, run_names(runs)
     kept = state.forms().setdefault(_FORM, {"runs": None, "baseline": None, "columns": {}})
     wanted = state.widget_value("compare-runs", kept["runs"]) or []
-    held = _still_there(wanted, kept["columns"], runs) or _first(runs)
+    held = _still_there(wanted, kept["columns"], runs) or [run.id for run in runs[:MOST_RUNS]]
     state.set_widget_values({"compare-runs": held})
     left, right = st.columns([2, 1])
     with left:
         chosen = st.multiselect(
-            "Runs",
+            "Releases",
             list(by_id),
             format_func=lambda one: names.get(one, ""),
             key="compare-runs",
             max_selections=MOST_RUNS,
-            help="Two to six runs; they may be of different methods and of different tables.",
+            help="Two to six columns of the board.",
             persist_state="session",
             wrap=True,
         )
     shown = [by_id[one] for one in chosen]
-    is_one_table = len({(run.table_name, run.tags.digest) for run in shown}) == 1
     is_known = all(run.data.knows_rows for run in shown)
-    options = [*([ORIGINAL] if is_one_table and is_known else []), *(run.id for run in shown)] or [ORIGINAL]
+    options = [*([ORIGINAL] if is_known else []), *(run.id for run in shown)] or [ORIGINAL]
     held_baseline = state.widget_value("compare-baseline", kept["baseline"])
     state.set_widget_values({"compare-baseline": held_baseline if held_baseline in options else options[0]})
     with right:
@@ -80,7 +73,7 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
             options,
             key="compare-baseline",
             format_func=lambda one: "The original table" if one == ORIGINAL else names.get(one, ""),
-            help="Every number is told with its difference to that of the original table, or of one of the runs.",
+            help="Every number is told with its difference to that of the original table, or of one of the releases.",
         )
     kept |= {"runs": chosen, "baseline": baseline, "columns": {run.id: run.column for run in shown}}
     if baseline == ORIGINAL:
@@ -88,25 +81,11 @@ def _choose(runs: list[Run]) -> tuple[list[Run], Run]:
     return shown, by_id[baseline]
 
 
-def _first(runs: list[Run]) -> list[str]:
-    """The ids of the runs that are compared before somebody chooses: the board's columns, else the newest runs."""
-    on_board = [run.id for run in runs if run.column and state.is_of_table(run)]
-    return on_board[:MOST_RUNS] if len(on_board) > 1 else [run.id for run in runs[-FIRST_RUNS:]]
-
-
 def _still_there(wanted: list[str], columns: dict[str, str], runs: list[Run]) -> list[str]:
     """The ids of the chosen runs; where a column of the board shows another release by now, that one's."""
     there, of_column = {run.id for run in runs}, {run.column: run.id for run in runs if run.column}
     found = [one if one in there else of_column.get(columns.get(one, "")) for one in wanted]
     return list(dict.fromkeys(one for one in found if one is not None))
-
-
-def _warn_of_tables(runs: list[Run]) -> None:
-    """A word where the runs are not of one table."""
-    if len({run.table_name for run in runs}) > 1 or len({run.tags.digest for run in runs}) > 1:
-        st.warning(
-            "These runs are not of the same table with the same tags, so their numbers are about different things."
-        )
 
 
 def _verdicts(runs: list[Run]) -> None:

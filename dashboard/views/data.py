@@ -282,9 +282,9 @@ def _next_steps(table: LoadedTable) -> None:
     tagged = bool(state.tags().roles)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         if tagged:
-            routes.button("anonymize", "Go to Anonymize", primary=True)
+            routes.button("board", "Go to the board", primary=True)
             routes.button("attributes", "See the tags")
-            st.markdown("The attributes are tagged, so you can run a method straight away.")
+            st.markdown("The attributes are tagged, so the board can make releases straight away.")
         else:
             routes.button("attributes", "Go to Attributes", primary=True)
             st.markdown("Next, say which columns identify people and which must not be learned.")

@@ -150,7 +150,7 @@ def _facts(large: Sampled) -> None:
     with st.container(horizontal=True):
         routes.button("attributes", "Go to Attributes", primary=not tagged)
         if tagged:
-            routes.button("anonymize", "Try methods on the sample")
+            routes.button("board", "Try methods on the sample")
 
 
 def _all_rows(large: Sampled) -> None:
@@ -184,11 +184,11 @@ def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
     of_sample = run is not None and table is not None and run.table_name == table.name
     if run is not None and of_sample and isinstance(run.algorithm, Mondrian):
         st.button(
-            "Parameters of the run shown",
+            "Parameters of the release shown",
             key="large-take",
             on_click=_take,
             args=(kind, run.algorithm, prefix),
-            help=f"Requirements, split and recoding as in run {escaped(run.label)}. A k that suits the sample is often "
+            help=f"Requirements, split and recoding as in {escaped(run.label)}. A k that suits the sample is often "
             "smaller than what suits all rows.",
         )
     values = kept.setdefault(f"large-parameters-{name}", {})

@@ -11,7 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import plotly.graph_objects as go
 import streamlit as st
 
-from anoncore import AnonymizationError, Fragment, Microdata, Release, privacy
+from anoncore import AnonymizationError, Fragment, Release, privacy
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard import compute, routes, state
@@ -19,7 +19,7 @@ from dashboard.charts.layout import as_text
 from dashboard.markdown import escaped, reason
 from dashboard.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.state import Run
-from dashboard.views import whose_rows
+from dashboard.views import making, whose_rows
 
 __all__ = [
     "Tile",
@@ -35,7 +35,6 @@ __all__ = [
     "shown_run",
     "side_by_side",
     "tabs",
-    "tagged_table",
     "tiles",
     "usual_ground",
 ]
@@ -50,23 +49,21 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def tagged_table(needed: Callable[[Microdata], object] | None = None) -> Microdata | None:
-    """The loaded table where it can be anonymized and has what is `needed`, which raises otherwise; else None, with
-    what is missing and the way there on the page. So it is while it stands open whose the rows are.
+def releases() -> tuple[Run, ...]:
+    """The releases of the board's columns; where none is there yet, they are made, and the page says so.
+
+    Raises AnonymizationError where the table is not tagged.
     """
-    try:
-        data = state.microdata()
-        data.require_quasi_identifiers()
-        if needed is not None:
-            needed(data)
-    except AnonymizationError as error:
-        st.error(escaped(str(error)))
-        if state.table() is None:
-            routes.button("data", "Load a table")
-        else:
-            routes.button("attributes", "Say what the columns tell")
-        return None
-    return None if whose_rows.ask(data) else data
+    found = state.runs()
+    if found and all(state.is_of_table(run) for run in found):
+        return found
+    if making.make_for_a_closer_look() and state.current_run() is None:
+        making.watch()
+        return ()
+    if not state.runs():
+        st.info("No column of the board has a release; its cells say why.")
+        routes.link("board", "Go to the board")
+    return state.runs()
 
 
 def shown_run(reason_for_people: str = "") -> Run | None:
@@ -76,16 +73,8 @@ def shown_run(reason_for_people: str = "") -> Run | None:
     groups of people. A synthetic release has none, so such a page says why and returns None. So it is while it stands
     open whose the rows are, as these pages speak of people.
     """
-    run = state.current_run()
+    run = next(iter(releases()), None) and state.current_run()
     if run is None:
-        st.info(
-            "No release yet. Make those of the board, or choose a method on the page Anonymize and run it; the "
-            "result is judged here."
-        )
-        with st.container(horizontal=True):
-            if st.button("Make the board's releases", type="primary", on_click=state.set_live):
-                st.switch_page(routes.page("board"), query_params=state.address())
-            routes.link("anonymize", "Go to Anonymize")
         return None
     release = run.release
     if whose_rows.stands_open(run):

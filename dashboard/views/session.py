@@ -35,17 +35,17 @@ def render() -> None:
                 mime="application/octet-stream",
                 key="save-session",
                 on_click="ignore",
-                help="One file with the table, its tags, every run and what is asked on the board, to go on later or "
+                help="One file with the table, its tags, and the board with its releases, to go on later or "
                 "on another machine.",
             )
-            st.caption("The file holds the original table and the seeds of the runs. Keep it as safe as the table.")
+            st.caption("The file holds the original table and the seeds of the releases. Keep it as safe as the table.")
             _unrepeatable()
         with right:
             file = uploads.field(
                 "Open a saved session",
                 type=["anoncore"],
                 key=f"session-upload-{state.session(_TURN, 0)}",
-                help="Its table, its tags and its board replace those of now; its runs join those that are here.",
+                help="Its table, its tags and its board replace those of now.",
             )
             if file is not None:
                 with st.spinner("Opening the session …"):
@@ -81,7 +81,7 @@ def _open(content: bytes) -> None:
     try:
         n_runs = state.open_session(content)
         state.workspace().notices.append(
-            f"The session is open; {n_runs} {'run' if n_runs == 1 else 'runs'} came with it."
+            f"The session is open; {n_runs} {'release' if n_runs == 1 else 'releases'} came with it."
         )
     except AnonymizationError as error:
         problem = f"{error} Nothing was changed."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -15,8 +16,10 @@ from streamlit.testing.v1 import AppTest
 
 from anoncore.sources import TableSource, read_table
 from dashboard import reading, state, warmup
+from dashboard.board.wishes import Wishes
 from dashboard.routes import ROUTES
 from dashboard.serving import own_token
+from dashboard.workspace import Workspace
 from tests.dashboard import browser
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
@@ -80,26 +83,35 @@ class Visitor:
         next(button for button in self.at.button if button.label == label).click()
         return self.run()
 
-    def anonymize(self) -> Visitor:
-        """Press Run and wait for the release; the first run on a machine compiles its kernels."""
-        self.press("Run")
-        running = state._workspaces.get(self.workspace).jobs.get("run")
-        if running is not None:
-            assert running.job.wait(TIMEOUT)
+    @property
+    def here(self) -> Workspace:
+        """The workspace of this visitor."""
+        return state._workspaces.get(self.workspace)
+
+    def make(self, *methods: str, fields: Mapping[str, Any] | None = None, **levels: float) -> Visitor:
+        """Put a column per method (else Mondrian) on the board, with such parameters of its own, asked for these levels
+        (else k = 5), and wait for the releases.
+        """
+        self.open("board")
+        wishes = Wishes()
+        for axis, value in (levels or {"k": 5}).items():
+            wishes = wishes.with_level(axis, value)
+        for method in methods or ("mondrian",):
+            wishes = wishes.with_column(method, fields)
+        here = self.here
+        here.forms["board"].step(state.Step(here.table.digest, here.tags, wishes))
+        here.forms["board_live"] = True
+        self.run()
+        end = time.monotonic() + TIMEOUT
+        while len(here.runs) < len(wishes.columns) and here.jobs["board"].is_busy:
+            assert time.monotonic() < end
+            time.sleep(0.02)
             self.run()
-        return self
+        return self.run()
 
     def has_button(self, label: str) -> bool:
         """Whether there is such a button that can be pressed."""
         return any(button.label == label and not button.disabled for button in self.at.button)
-
-    def choose(self, method: str) -> Visitor:
-        """Choose a method on the page Anonymize, which has cards for few and a list for many."""
-        control = next(
-            item for kind in ("radio", "selectbox") for item in getattr(self.at, kind) if item.key == "method"
-        )
-        control.set_value(method)
-        return self.run()
 
     def tag(self, **roles: str) -> Visitor:
         """Give attributes their roles, as the editor does; a column's spaces and dashes are written `_`."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+import secrets
 from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from anoncore import Release
 from anoncore.algorithms import Algorithm
 from dashboard import state
 from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import Run
+from dashboard.workspace import Run, Workspace, run_title
 from tests.dashboard.conftest import Visitor
 
 ROLES = {
@@ -66,13 +69,36 @@ def add_run(
     name: str = "people.csv",
     unit: str | None = None,
 ) -> Run:
-    """Give the visitor a finished run of the algorithm and make it the one shown."""
+    """Give the visitor a column with a release of the algorithm, and let pages that look closer show it."""
     here = state._workspaces.get(visitor.workspace)
     table, tags = loaded(people() if frame is None else frame, ROLES if roles is None else roles, name)
     tags = replace(tags, unit=unit)
     here.load(table, tags)
     data = state._microdata.get(table, tags)
-    return here.add_run(algorithm, algorithm.anonymize(data), 0.25, tags, table)
+    return put(here, algorithm, table, tags, algorithm.anonymize(data))
+
+
+def put(here: Workspace, algorithm: Algorithm, table: LoadedTable, tags: Tags, release: Release) -> Run:
+    """Give a workspace a column with this release, and let pages that look closer show it."""
+    held = [run for run in here.runs if run.table is not None and run.table.digest == table.digest]
+    run = Run(
+        id=secrets.token_hex(8),
+        label=run_title(algorithm),
+        algorithm=algorithm,
+        data=release.data,
+        release=release,
+        seconds=0.25,
+        created=datetime.now(UTC),
+        color_index=len(held),
+        table_name=table.name,
+        tags=tags,
+        owner=here.id,
+        table=table,
+        column=f"c{len(held) + 1}",
+    )
+    here.show_on_board([*held, run])
+    here.select_run(run.id)
+    return run
 
 
 def figure(visitor: Visitor, key: str) -> list[dict[str, Any]]:

@@ -32,14 +32,15 @@ def _here(visitor: Visitor) -> Workspace:
 
 
 def _entered(visitor: Visitor, kind: Any) -> dict[str, Any]:
-    return _here(visitor).forms[f"parameters-{kind.name}"]
+    return _here(visitor).forms[f"board-c1-{kind.name}"]
 
 
 def _open(visitor: Visitor, kind: Any, field: str) -> Visitor:
-    visitor.open("anonymize")
-    visitor.choose(kind.name)
-    assert not visitor.at.get("plotly_chart"), "a closed panel computes nothing"
-    visitor.at.session_state[f"parameter.{kind.name}.{field}.panel"] = True
+    visitor.make(kind.name, l=2)
+    visitor.at.session_state["_board_dialog"] = ("method", "c1")
+    visitor.run()
+    assert not any("association" in chart.proto.id for chart in visitor.at.get("plotly_chart"))
+    visitor.at.session_state[f"board-c1-{kind.name}.{field}.panel"] = True
     return visitor.run()
 
 
@@ -108,9 +109,13 @@ def test_groups_by_hand_are_run_and_can_be_dropped(visitor: Visitor) -> None:
     visitor.run()
     assert "Columns by hand: 2 in use." in visitor.texts()
     assert _shown(visitor).set_index(NAME).loc["diagnosis", PLACE] == "column 2"
-    visitor.anonymize()
+    visitor.press("Use in this column")
     run = _here(visitor).runs[-1]
     assert set(run.release.fragments[1].attributes) == {"diagnosis"}
+    visitor.at.session_state["_board_dialog"] = ("method", "c1")
+    visitor.run()
+    visitor.at.session_state["board-c1-slicing.attribute_columns.panel"] = True
+    visitor.run()
     visitor.press("Use the proposal again")
     assert _entered(visitor, Slicing)["attribute_columns"] is None
     assert "Columns by hand: 2 in use." not in visitor.texts()
@@ -126,7 +131,7 @@ def test_what_another_table_lacks_is_forgotten(visitor: Visitor) -> None:
 
 def test_a_proposal_that_fails_says_why(visitor: Visitor) -> None:
     _open(visitor, Slicing, "attribute_columns")
-    visitor.at.number_input(key="parameter.slicing.columns").set_value(40)
+    visitor.at.number_input(key="board-c1-slicing.columns").set_value(40)
     visitor.run()
     assert any("40 columns need as many attributes" in warning for warning in visitor.warnings)
 

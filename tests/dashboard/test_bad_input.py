@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncore import privacy
 from dashboard import state
 from tests.dashboard.conftest import Visitor
 
@@ -40,10 +41,9 @@ def _runs(visitor: Visitor, **roles: str) -> Visitor:
     """Go the whole way with the uploaded table: tag, run, look at the result."""
     visitor.open("attributes").tag(**roles)
     assert visitor.errors == []
-    visitor.open("anonymize")
+    visitor.make()
     assert visitor.errors == []
-    visitor.anonymize()
-    assert any("Run 1 " in item.value for item in visitor.at.markdown), visitor.texts()
+    assert visitor.here.runs, visitor.texts()
     return visitor
 
 
@@ -140,58 +140,46 @@ def test_one_row_cannot_hide(visitor: Visitor) -> None:
     visitor.upload("one.csv", _csv(_people(1)))
     assert visitor.errors == []
     visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
-    visitor.open("anonymize")
-    assert len(visitor.warnings) == 1
-    assert "k = 5 is not possible" in visitor.warnings[0]
-    assert not visitor.has_button("Run")
+    assert "k = 5 is not possible" in _refused(visitor.make())
 
 
-def test_k_above_the_rows_offers_the_nearest_value(visitor: Visitor) -> None:
+def _refused(visitor: Visitor) -> str:
+    """Why the column of the board has no release."""
+    assert visitor.here.runs == ()
+    (attempt,) = visitor.here.jobs["board"].attempts[-1:]
+    assert attempt.problem.endswith(".")
+    return attempt.problem
+
+
+def test_k_above_the_rows_says_the_nearest_the_nearest_value(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("attributes").tag(age=KNOWN)
-    visitor.open("anonymize")
-    next(item for item in visitor.at.number_input if item.label == "k").set_value(41)
-    visitor.run()
-    assert "k = 41 is not possible" in visitor.warnings[0]
-    visitor.press("Use the nearest feasible value")
-    assert next(item for item in visitor.at.number_input if item.label == "k").value == 40
-    assert not visitor.warnings
-    visitor.anonymize()
-    assert "Run 1 " in visitor.texts()
+    said = _refused(visitor.make(k=41))
+    assert "k = 41 is not possible" in said
+    assert "40" in said
+    assert visitor.make(k=40).here.runs
 
 
-def test_an_infeasible_l_offers_the_nearest_value(visitor: Visitor) -> None:
+def test_an_infeasible_l_says_the_nearest_value(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
-    visitor.open("anonymize")
-    visitor.at.selectbox(key="parameter.mondrian.requirements.add").set_value("distinct-diversity")
-    visitor.run()
-    next(item for item in visitor.at.number_input if item.label == "l").set_value(12)
-    visitor.run()
-    assert "l = 12 is not possible" in visitor.warnings[0]
-    visitor.press("Use the nearest feasible value")
-    assert next(item for item in visitor.at.number_input if item.label == "l").value == 3
-    assert visitor.has_button("Run")
+    said = _refused(visitor.make(l=12))
+    assert "l = 12 is not possible" in said
+    assert "choose l at most 2.857" in said
 
 
 def test_the_strictest_t_leaves_one_group(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
-    visitor.open("anonymize")
-    visitor.at.selectbox(key="parameter.mondrian.requirements.add").set_value("t-closeness")
-    visitor.run()
-    next(item for item in visitor.at.number_input if item.label == "t").set_value(0.0)
-    visitor.run()
-    assert not visitor.warnings
-    visitor.anonymize()
-    assert next(item for item in visitor.at.metric if item.label == "t").value == "0.000"
+    visitor.make(t=0.0)
+    (run,) = visitor.here.runs
+    assert float(privacy.emd(run.release, "illness", "equal").max()) == 0.0
 
 
 def test_no_quasi_identifier_says_what_to_do(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
-    visitor.open("anonymize")
+    visitor.open("privacy")
     assert "No attribute is tagged as quasi-identifier" in visitor.errors[0]
-    assert not visitor.has_button("Run")
     visitor.open("attributes")
     assert "Tag at least one attribute as quasi-identifier" in visitor.warnings[0]
 
@@ -199,10 +187,7 @@ def test_no_quasi_identifier_says_what_to_do(visitor: Visitor) -> None:
 def test_no_sensitive_attribute_says_what_to_do(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("attributes").tag(age=KNOWN)
-    visitor.open("anonymize")
-    visitor.choose("anatomy")
-    assert "No attribute is tagged as sensitive" in visitor.warnings[0]
-    assert not visitor.has_button("Run")
+    assert "No attribute is tagged as sensitive" in _refused(visitor.make("anatomy", l=2))
 
 
 def test_text_tagged_numeric_is_named(visitor: Visitor) -> None:

@@ -30,9 +30,12 @@ def shown_table(visitor: Visitor) -> pd.DataFrame:
     return table_of(visitor, ("row", ""))
 
 
-def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
+def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
     visitor.open("before and after")
-    assert "No release yet" in visitor.texts()
+    assert visitor.errors == []
+    run = visitor.here.runs[0]
+    assert run.column == "c1"
+    assert run.label in visitor.texts()
 
 
 def test_fifty_rows_stand_beside_what_is_published_of_them(visitor: Visitor) -> None:

@@ -237,62 +237,11 @@ def asked(visitor):
     return workspace(visitor).forms["board"].now.wishes
 
 
-def test_a_run_of_another_page_stands_on_the_board_with_its_own_promises(visitor, drawn, monkeypatch):
-    tagged(visitor)
-    finish(visitor, drawn)
-    visitor.open("anonymize")
-    visitor.anonymize()
-    made = workspace(visitor).runs[-1]
-    assert not made.of_board
-    visitor.open("board")
-    run_in_session(visitor, lambda: state.wish(state.current_wishes().with_column("mondrian", run=made.id)))
-    found = finish(visitor, drawn)
-    assert found["columns"][4]["own"] == f"own promises: {made.label}"
-    assert found["rows"][0]["cells"][4]["state"] == "exact"
-    shown = workspace(visitor).runs[4]
-    assert (shown.id, shown.column, shown.release is made.release) == (made.id, "c5", True)
-    assert len({run.color_index for run in workspace(visitor).runs}) == 5
-    # It stays when its column goes, and its column says so when it goes.
-    visitor.press("Undo")
-    finish(visitor, drawn)
-    assert [(run.id, run.column) for run in workspace(visitor).runs][4:] == [(made.id, "")]
-    visitor.press("Redo")
-    finish(visitor, drawn)
-    # It has no place beside releases of a table that is read otherwise.
-    tags = workspace(visitor).tags
-    run_in_session(visitor, lambda: state.set_tags(tags.changed("roles", "postcode", "insensitive")))
-    assert finish(visitor, drawn)["rows"][0]["cells"][4]["why"] == board.OTHER_TABLE
-    visitor.press("Undo")
-    run_in_session(visitor, lambda: state.remove_run(made.id))
-    assert finish(visitor, drawn)["rows"][0]["cells"][4]["why"] == board.RUN_GONE
-
-
-def test_the_dialog_offers_runs_that_were_made_before(visitor, drawn, monkeypatch):
-    tagged(visitor)
-    finish(visitor, drawn)
-    visitor.open("anonymize")
-    visitor.anonymize()
-    visitor.open("board")
-    finish(visitor, drawn)
-    visitor.at.session_state["_board_dialog"] = ("add", "")
-    visitor.run()
-    next(one for one in visitor.at.button_group if one.key == "board-add-what").set_value(dialogs.A_RUN)
-    visitor.run()
-    assert "keeps its own promises" in visitor.texts()
-    visitor.press("Add to the board")
-    assert asked(visitor).columns[-1].run == workspace(visitor).runs[-1].id
-    assert len(finish(visitor, drawn)["columns"]) == 5
-
-
 def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_it(visitor, drawn, visit):
     tagged(visitor)
     slide(visitor, "k", 20)
     finish(visitor, drawn)
-    visitor.open("anonymize")
-    visitor.anonymize()
-    made = workspace(visitor).runs[-1]
-    visitor.open("board")
-    wanted = replace(asked(visitor).with_column("mondrian", run=made.id), hidden=("lost",), r=3)
+    wanted = replace(asked(visitor).with_column("mondrian", {"split": "loss"}), hidden=("lost",), r=3)
     run_in_session(visitor, lambda: state.wish(wanted))
     finish(visitor, drawn)
     here = workspace(visitor)
@@ -306,7 +255,7 @@ def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_i
     assert replace(asked_there, columns=()) == replace(wanted, columns=())
     assert [one.method for one in asked_there.columns] == [one.method for one in wanted.columns]
     assert [column["title"] for column in found["columns"]][:4] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
-    assert found["columns"][4]["own"] == f"own promises: {made.label}"
+    assert found["columns"][4]["own"] == "split loss"
     assert [run.column for run in there.runs] == ["c1", "c2", "c3", "c4", "c5"]
     # Nothing was made anew: every release is the one that was saved, to the row.
     for mine, yours in zip(here.runs, there.runs, strict=True):
@@ -425,28 +374,6 @@ def test_pages_hold_a_column_against_all_that_the_board_asks(visitor, drawn):
     run_in_session(visitor, lambda: state.select_run(missed.id))
     visitor.open("privacy")
     assert any("This does not hold" in one for one in visitor.errors), "Anatomy promises no k, but k was asked of all"
-    # What is asked of the board later says nothing about it any more once no column shows it.
-    visitor.open("board")
-    run_in_session(visitor, lambda: state.change_run(missed.id, pinned=True))
-    run_in_session(visitor, lambda: state.wish(state.current_wishes().without_column("c2")))
-    finish(visitor, drawn)
-    visitor.open("privacy")
-    assert workspace(visitor).current == missed.id
-    assert not any("This does not hold" in one for one in visitor.errors)
-
-
-def test_a_pinned_release_of_the_board_stays_when_its_column_shows_another(visitor, drawn):
-    tagged(visitor)
-    finish(visitor, drawn)
-    first = workspace(visitor).runs[0]
-    workspace(visitor).change_run(first.id, label="the first", pinned=True)
-    slide(visitor, "k", 20)
-    finish(visitor, drawn)
-    assert [(run.id, run.label) for run in workspace(visitor).runs if not run.column] == [(first.id, "the first")]
-    visitor.press("Undo")
-    finish(visitor, drawn)
-    assert workspace(visitor).runs[0].label == "the first"
-    assert len(workspace(visitor).runs) == 4
 
 
 def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor, drawn):

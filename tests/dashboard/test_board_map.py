@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ from dashboard.charts.trade_off import Tried, frontier, trade_off
 from dashboard.palette import run_style
 from dashboard.views.board_map import AXES, Map, gained, numbers
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, figure
+from tests.dashboard.results import figure
 
 PLAIN = Mondrian(requirements=(KAnonymity(k=5),))
 TRIED = [
@@ -101,21 +99,6 @@ def test_an_axis_is_a_row_of_the_board_and_holds_the_numbers_of_its_cells(visito
             assert [*marks[column["title"]]["x"], *marks[column["title"]]["y"]] == [wanted["lost"], wanted[row]]
             keeps = all(mark["state"] in ("kept", "met") for mark in column["marks"])
             assert marks[column["title"]]["marker"]["symbol"].endswith("-open") != keeps
-
-
-def test_runs_of_other_pages_stand_on_the_map_and_miss_what_they_do_not_keep(visitor: Visitor) -> None:
-    # Both are made with the same table and tags as the board's columns, which are asked for l and t as well.
-    plain = Mondrian(requirements=(KAnonymity(k=20),))
-    for model in (plain, plain.replace(refine=True)):
-        add_run(visitor, model)
-    visitor.open("board")
-    deadline, found = monotonic() + 60, dict[str, str]()
-    while [verdict.startswith("Misses l") for verdict in found.values()] != [True, True]:
-        assert monotonic() < deadline
-        visitor.run()
-        marks = [trace for trace in figure(visitor, "board-map") if trace["mode"] == "markers"]
-        told = [pair for trace in marks for pair in zip(trace["text"], trace["customdata"], strict=True)]
-        found = {label: verdict for label, (_, verdict) in told if "k = 20" in label}
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])

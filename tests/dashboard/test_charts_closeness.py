@@ -9,8 +9,6 @@ import pytest
 from anoncore import Exact, Fragment, Hierarchy, Microdata, Partition, Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.datasets import table
-from anoncore.search.choosing import Choice
-from dashboard.charts.choosing import losses_over_k
 from dashboard.charts.closeness import (
     MOST_COLUMNS,
     MOST_ROWS,
@@ -191,13 +189,3 @@ def test_one_attribute_has_intervals() -> None:
 def test_bounds_stand_beside_true_distances_and_t() -> None:
     bound, reached, asked = bound_bars(["x"], np.array([0.1]), np.array([0.08]), np.array([0.2]), STYLE).data
     assert (list(bound.x), list(reached.x), list(asked.x)) == ([0.08], [0.1], [0.2])
-
-
-@pytest.mark.parametrize("k", [[2, 4, 8], [2, 20, 200]])
-def test_the_best_k_is_marked(k: list[int]) -> None:
-    choice = Choice(0.5, np.array(k), np.array([0.4, 0.2, 0.1]), np.array([0.1, 0.15, 0.4]), np.array([8, 4, 2]))
-    figure = losses_over_k(choice)
-    mark = figure.data[-1]
-    assert (mark.x[0], mark.y[0]) == (k[1], pytest.approx(0.175))
-    assert list(figure.data[3].y) == pytest.approx([0.25, 0.175, 0.25])
-    assert figure.layout.xaxis.type == ("log" if k[-1] == 200 else None)

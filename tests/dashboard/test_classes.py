@@ -24,10 +24,12 @@ def _choose(visitor: Visitor, group: int, run_id: str, fragment: str = "release"
     return visitor.run()
 
 
-def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
+def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
     visitor.open("classes")
-    assert "No release yet" in visitor.texts()
-    assert any(link.proto.label == "Go to Anonymize" for link in visitor.at.get("page_link"))
+    assert visitor.errors == []
+    run = visitor.here.runs[0]
+    assert run.column == "c1"
+    assert run.label in visitor.texts()
 
 
 def test_sizes_and_list_are_those_of_the_groups(visitor: Visitor) -> None:

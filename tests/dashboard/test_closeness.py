@@ -13,7 +13,7 @@ from dashboard import state
 from dashboard.loaded_table import LoadedTable
 from dashboard.workspace import Run
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people, tagged
+from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people, put, tagged
 
 PAIRS = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive", "visits": "sensitive"}
 
@@ -31,7 +31,7 @@ def add_tree_run(visitor: Visitor) -> Run:
     here = state._workspaces.get(visitor.workspace)
     here.load(table, tags)
     model = Mondrian(requirements=(KAnonymity(k=8), TCloseness(t=0.5, ground="hierarchical")))
-    return here.add_run(model, model.anonymize(state._microdata.get(table, tags)), 0.1, tags, table)
+    return put(here, model, table, tags, model.anonymize(state._microdata.get(table, tags)))
 
 
 def choose(visitor: Visitor, run: Run, attribute: str, ground: str, group: int) -> Visitor:
@@ -40,9 +40,12 @@ def choose(visitor: Visitor, run: Run, attribute: str, ground: str, group: int) 
     return visitor.run()
 
 
-def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
+def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
     visitor.open("closeness")
-    assert "No release yet" in visitor.texts()
+    assert visitor.errors == []
+    run = visitor.here.runs[0]
+    assert run.column == "c1"
+    assert run.label in visitor.texts()
 
 
 def test_groups_are_ranked_by_their_distance(visitor: Visitor) -> None:

@@ -43,7 +43,7 @@ def _when_there(visitor: Visitor, probe: Callable[[], T], seconds: float = 120) 
 def test_one_run_is_not_enough(visitor: Visitor) -> None:
     add_run(visitor, Anatomy(l=2, seed=1))
     visitor.open("compare")
-    assert "Two runs are needed" in visitor.texts()
+    assert "Two releases are needed" in visitor.texts()
 
 
 def test_every_number_is_that_of_the_run_with_its_difference(visitor: Visitor) -> None:
@@ -61,10 +61,6 @@ def test_every_number_is_that_of_the_run_with_its_difference(visitor: Visitor) -
     assert line.iloc[1] == f"{numbers['k']:,.0f}"
     assert line.iloc[2].startswith(f"{others['k']:,.0f} (")
     assert line.iloc[2].endswith("worse)")
-    # What is compared, and with what, outlives a reload.
-    again = type(visitor)(visitor.workspace).open("compare")
-    assert again.at.selectbox(key="compare-baseline").value == first.id
-    assert again.at.multiselect(key="compare-runs").value == [first.id, second.id]
     shares = {
         trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in figure(visitor, "compare-shares")
     }
@@ -81,21 +77,34 @@ def _line(visitor: Visitor, number: str) -> pd.Series:
     return line
 
 
-def test_runs_of_one_name_are_told_apart(visitor: Visitor) -> None:
-    runs = [add_run(visitor, Anatomy(l=2, seed=seed)) for seed in (1, 2)]
-    here = state._workspaces.get(visitor.workspace)
-    for run in runs:
-        here.change_run(run.id, label="Anatomy")
+def test_releases_of_one_name_are_told_apart(visitor: Visitor) -> None:
+    for seed in (1, 2):
+        add_run(visitor, Anatomy(l=2, seed=seed))
     visitor.open("compare")
     line = _when_there(visitor, lambda: _line(visitor, "Smallest group"))
-    assert [name.replace("\\", "") for name in line.index] == ["number", "Anatomy", "Anatomy (2)", "meaning"]
-    assert visitor.at.multiselect(key="compare-runs").options == ["Anatomy", "Anatomy (2)"]
+    assert [name.replace("\\", "") for name in line.index] == [
+        "number",
+        "Anatomy (l = 2)",
+        "Anatomy (l = 2) (2)",
+        "meaning",
+    ]
+    assert visitor.at.multiselect(key="compare-runs").options == ["Anatomy (l = 2)", "Anatomy (l = 2) (2)"]
+
+
+def test_what_is_compared_and_with_what_outlives_a_reload(visitor: Visitor) -> None:
+    visitor.make("mondrian", "stack-and-deal").open("compare")
+    first, second = visitor.here.runs
+    visitor.at.selectbox(key="compare-baseline").set_value(first.id)
+    visitor.run()
+    again = type(visitor)(visitor.workspace).open("compare")
+    assert again.at.selectbox(key="compare-baseline").value == first.id
+    assert again.at.multiselect(key="compare-runs").value == [first.id, second.id]
 
 
 def test_the_columns_of_the_board_are_compared_and_followed(visitor: Visitor) -> None:
     made = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=k)])) for k in (2, 3, 4, 5, 6)]
     here = state._workspaces.get(visitor.workspace)
-    columns = [replace(run, column=f"c{place}", of_board=True) for place, run in enumerate(made[:4])]
+    columns = made[:4]
     here.show_on_board(columns)
     picker = visitor.open("compare").at.multiselect(key="compare-runs")
     assert picker.value == [run.id for run in columns]

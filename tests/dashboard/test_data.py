@@ -10,8 +10,6 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, datasets
-from anoncore.algorithms import Mondrian
-from anoncore.requirements import KAnonymity
 from anoncore.table.summary import summarize
 from dashboard import reading, session_file, state
 from dashboard.charts.tables import distribution
@@ -47,7 +45,7 @@ def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: s
     assert dict(state._workspaces.get(visitor.workspace).tags.roles) == dict(entry.protecting_roles)
     visitor.open("attributes")
     assert visitor.errors == []
-    visitor.open("anonymize")
+    visitor.open("board")
     assert visitor.errors == [] or "quasi-identifier" in visitor.errors[0]
 
 
@@ -105,8 +103,7 @@ def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> Non
     visitor.run()
     here = state._workspaces.get(visitor.workspace)
     visitor.tag(age="quasi-identifier")
-    release = Mondrian(requirements=(KAnonymity(k=2),)).anonymize(state._microdata.get(here.table, here.tags))
-    run = here.add_run(release.algorithm, release, 0.1, here.tags, here.table)
+    (run,) = visitor.make(k=2).here.runs
     assert takeaway.recipe(run).source.sheet == "few_people_!"
     saved = session_file.read(session_file.save(here), state.builtin_table, state._microdata.get)
     assert saved.table.sheet == "few_people_!"
@@ -134,14 +131,6 @@ def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monk
     assert "cannot be downloaded" in visitor.errors[0]
     assert _metric(visitor, "Rows") == "45,222"
     assert visitor.at.selectbox(key="builtin-table").value == "census"
-
-
-def test_runs_keep_the_table_they_were_made_of(visitor: Visitor) -> None:
-    visitor.open("anonymize").anonymize()
-    visitor.upload("people.csv", PEOPLE.to_csv(index=False).encode())
-    run = state._workspaces.get(visitor.workspace).runs[0]
-    assert run.data.n_rows == 45_222
-    assert run.table_name == datasets.table("census").title
 
 
 def test_the_profile_has_a_line_per_column() -> None:

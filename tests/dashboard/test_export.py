@@ -17,7 +17,7 @@ from anoncore.cli import main
 from anoncore.publishing import Certificate, signed_by, verify
 from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
-from dashboard import own_machine, state
+from dashboard import own_machine
 from dashboard.views import export, signature, takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people, table_of
@@ -29,11 +29,6 @@ def unpacked(content: bytes) -> dict[str, bytes]:
     """The files of a zip by name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
-
-
-def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
-    visitor.open("export")
-    assert "No release yet" in visitor.texts()
 
 
 def test_the_page_shows_what_is_published_and_what_is_not(visitor: Visitor) -> None:
@@ -165,9 +160,7 @@ def test_the_recipe_of_a_file_names_it(visitor: Visitor) -> None:
 
 
 def test_the_recipe_of_a_built_in_table_runs_again(visitor: Visitor) -> None:
-    here = state._workspaces.get(visitor.workspace)
-    data = state._microdata.get(here.table, here.tags)
-    run = here.add_run(ALGORITHM, ALGORITHM.anonymize(data), 0.1, here.tags, here.table)
+    (run,) = visitor.make().here.runs
     again = Recipe.loads(takeaway.recipe(run).dumps()).run()
     assert (again.release.partition.group == run.release.partition.group).all()
 

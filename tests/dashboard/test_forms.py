@@ -11,13 +11,12 @@ from pydantic import Field
 from streamlit.testing.v1 import AppTest
 
 from anoncore import InfeasibleError, Microdata, ParameterError
-from anoncore.algorithms import ALGORITHMS, Anatomy
+from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
-from anoncore.requirements import REQUIREMENTS, DistinctDiversity, KAnonymity, RecursiveDiversity
+from anoncore.requirements import REQUIREMENTS, KAnonymity, RecursiveDiversity
 from dashboard import forms
 from dashboard.editors import ends_of_ranges
-from dashboard.fields import build_requirement, feasible_instead, field_forms, first_requirement
-from tests.dashboard.conftest import Visitor
+from dashboard.fields import build_requirement, field_forms, first_requirement
 
 MONDRIAN = ALGORITHMS["mondrian"]
 
@@ -109,22 +108,6 @@ def test_what_is_entered_arrives_in_the_model() -> None:
     assert (made.t, made.ground, made.attribute) == (0.35, "ordered", "town")
 
 
-def test_requirements_are_added_and_removed(visitor: Visitor) -> None:
-    visitor.open("anonymize")
-    picker = "parameter.mondrian.requirements.add"
-    for name in REQUIREMENTS:
-        visitor.at.selectbox(key=picker).set_value(name)
-        visitor.run()
-    assert sum(button.label == "Remove" for button in visitor.at.button) == 1 + len(REQUIREMENTS)
-    assert visitor.at.selectbox(key=picker).value is None
-    while any(button.label == "Remove" for button in visitor.at.button):
-        visitor.press("Remove")
-    assert "Without a requirement nothing is protected" in visitor.warnings[0]
-    assert not visitor.has_button("Run")
-    visitor.at.selectbox(key=picker).set_value("k-anonymity")
-    assert visitor.run().has_button("Run")
-
-
 def test_lists_start_with_a_requirement_that_fits_every_table() -> None:
     assert first_requirement() == KAnonymity()
     assert build_requirement({"name": "recursive-diversity", "l": 3}) == RecursiveDiversity(c=3.0, l=3)
@@ -134,43 +117,6 @@ def _infeasible(algorithm: Any, data: Microdata) -> InfeasibleError:
     with pytest.raises(InfeasibleError) as caught:
         algorithm.validate_data(data)
     return caught.value
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "wanted"),
-    [
-        (Anatomy(l=9), Anatomy(l=2)),
-        (MONDRIAN(requirements=[KAnonymity(k=21)]), MONDRIAN(requirements=[KAnonymity(k=20)])),
-        (
-            MONDRIAN(requirements=[KAnonymity(k=2), DistinctDiversity(l=4)]),
-            MONDRIAN(requirements=[KAnonymity(k=2), DistinctDiversity(l=3)]),
-        ),
-    ],
-)
-def test_the_nearest_value_goes_to_the_field_that_fails(algorithm: Any, wanted: Any) -> None:
-    data = _data()
-    assert feasible_instead(algorithm, data, _infeasible(algorithm, data)) == wanted
-
-
-def test_a_bound_that_is_not_itself_allowed_is_passed_a_little() -> None:
-    data = _data()
-    strict = MONDRIAN(requirements=[RecursiveDiversity(c=0.5, l=2)])
-    instead = feasible_instead(strict, data, _infeasible(strict, data))
-    instead.validate_data(data)
-    assert 1.0 < instead.requirements[0].c < 1.1
-
-
-def test_two_failing_parameters_are_mended_one_after_the_other() -> None:
-    data = _data()
-    both = MONDRIAN(requirements=[KAnonymity(k=30), DistinctDiversity(l=9)])
-    first = feasible_instead(both, data, _infeasible(both, data))
-    second = feasible_instead(first, data, _infeasible(first, data))
-    second.validate_data(data)
-    assert second == MONDRIAN(requirements=[KAnonymity(k=20), DistinctDiversity(l=3)])
-
-
-def test_without_a_nearest_value_there_is_no_offer() -> None:
-    assert feasible_instead(Anatomy(l=9), _data(), InfeasibleError("no")) is None
 
 
 def test_unknown_kinds_of_fields_are_written_as_json() -> None:

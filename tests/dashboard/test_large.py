@@ -42,8 +42,7 @@ def test_a_sample_becomes_the_visitors_table(visitor: Visitor, source: Path) -> 
     visitor.open("data")
     assert visitor.at.subheader[0].value.replace("\\", "") == "sample of people.parquet"
     assert any("400 of 3,000 rows, drawn at random" in str(item.value).replace("\\", "") for item in visitor.at.info)
-    visitor.tag(age="quasi-identifier", ill="sensitive").open("anonymize")
-    visitor.anonymize()
+    visitor.tag(age="quasi-identifier", ill="sensitive").make()
     assert here.runs[-1].data.n_rows == 400
 
 
@@ -115,10 +114,8 @@ def test_the_line_for_a_terminal_holds_the_name_as_one_word(visitor: Visitor, tm
 
 def test_the_parameters_of_a_run_on_the_sample_are_taken_over(visitor: Visitor, source: Path) -> None:
     tagged(visitor, source)
-    assert not visitor.has_button("Parameters of the run shown")
-    visitor.open("anonymize")
-    visitor.at.number_input(key="parameter.mondrian.requirements.1.k").set_value(23)
-    visitor.anonymize().open("large table").press("Parameters of the run shown")
+    assert not visitor.has_button("Parameters of the release shown")
+    visitor.make(k=23).open("large table").press("Parameters of the release shown")
     fields = [item.value for item in visitor.at.number_input if item.key.endswith(".k")]
     assert fields == [23]
 

@@ -25,11 +25,6 @@ class Careless(Mondrian):
         return generalized_release(self, data, Partition(np.arange(data.n_rows, dtype=np.int32) // 2))
 
 
-def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
-    visitor.open("privacy")
-    assert "No release yet" in visitor.texts()
-
-
 def test_reached_levels_are_those_of_the_groups(visitor: Visitor) -> None:
     run = add_run(visitor, STRICT, roles={name: role for name, role in ROLES.items() if role != "insensitive"})
     visitor.open("privacy")

@@ -14,6 +14,7 @@ from anoncore.algorithms import Anatomy
 from dashboard import reading, session_file, state
 from dashboard.serving import quotas
 from dashboard.workspace import MicrodataStore, Workspace
+from tests.dashboard.results import put
 
 MB = 1 << 20
 
@@ -92,11 +93,11 @@ def test_what_is_no_table_is_read_apart_as_well() -> None:
 
 def test_a_saved_session_is_tried_apart_and_refused_where_it_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Workspace("one")
-    for rows in (600, 400):
-        made = state.builtin_table("census", rows)
-        here.load(made, made.suggested)
-        data = MicrodataStore().get(made, made.suggested)
-        here.add_run(Anatomy(l=2), Anatomy(l=2).anonymize(data), 0.5, made.suggested, made)
+    made = state.builtin_table("census", 600)
+    here.load(made, made.suggested)
+    data = MicrodataStore().get(made, made.suggested)
+    for l in (2, 3):
+        put(here, Anatomy(l=l), made, made.suggested, Anatomy(l=l).anonymize(data))
     content = session_file.save(here)
     assert reading.answer("dashboard.state:tried_session", content, "s.zip", "ann", least=state.SESSION) == 2
     less = replace(state.SESSION, memory=100 * MB)

@@ -6,7 +6,6 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import AnonymizationError, DataError, Hierarchy, Microdata
+from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard import session_file, state
+from dashboard.board.wishes import Wishes
 from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import MAX_RUNS, MicrodataStore, Workspace
+from dashboard.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, people, tagged
+from tests.dashboard.results import people, put, tagged
 
 ROLES = {
     "name": "identifier",
@@ -56,9 +56,8 @@ def _workspace() -> Workspace:
     here.load(table, tags)
     data = MicrodataStore().get(table, tags)
     for algorithm in (Mondrian(requirements=(KAnonymity(k=4),)), Anatomy(l=2)):
-        here.add_run(algorithm, algorithm.anonymize(data), 0.5, tags, table)
-    here.change_run(here.runs[0].id, label="The first <one>", pinned=True)
-    here.current = here.runs[0].id
+        put(here, algorithm, table, tags, algorithm.anonymize(data))
+    here.select_run(here.runs[0].id)
     return here
 
 
@@ -80,13 +79,13 @@ def _rewritten(content: bytes, change: Callable[[str, bytes], bytes | None]) -> 
 def test_a_session_comes_back_with_releases_that_no_seed_could_repeat() -> None:
     here, there = _workspace(), Workspace("two")
     assert [getattr(run.algorithm, "seed", None) for run in here.runs] == [None, None]
-    session_file.restore(there, _opened(session_file.save(here)))
+    saved = _opened(session_file.save(here))
+    session_file.restore(there, saved)
     assert there.table is not None
     pd.testing.assert_frame_equal(there.table.frame, _frame())
     assert (there.table.name, there.table.notes) == ("people.csv", ("A note.",))
     assert there.tags.digest == here.tags.digest
-    assert [run.label for run in there.runs] == ["The first <one>", here.runs[1].label]
-    assert [run.pinned for run in there.runs] == [True, False]
+    assert [run.label for run in there.runs] == [run.label for run in here.runs]
     assert there.current == there.runs[0].id
     for one, other in zip(here.runs, there.runs, strict=True):
         assert one.algorithm == other.algorithm
@@ -98,47 +97,67 @@ def test_a_session_comes_back_with_releases_that_no_seed_could_repeat() -> None:
                 assert list(mine.recodings[name].texts()) == list(yours.recodings[name].texts())
 
 
-def test_runs_of_two_tables_and_built_in_ones_come_back() -> None:
+def test_releases_that_no_column_showed_become_columns_of_the_board() -> None:
+    """Earlier versions made releases on a page of their own, also of other tables, and asked for k, l and t there."""
     here = _workspace()
+    content = session_file.save(here)
+
+    def earlier(name: str, old: bytes) -> bytes:
+        if name != session_file.MANIFEST:
+            return old
+        manifest = json.loads(old)
+        for run in manifest["runs"]:
+            run |= {"pinned": True, "column": "", "label": f"1 · {run['label']}"}
+        return json.dumps({**manifest, "current": 0}).encode()
+
+    saved = _opened(_rewritten(content, earlier))
+    assert saved.wishes is not None
+    assert [(one.method, dict(one.fields)) for one in saved.wishes.columns] == [("mondrian", {}), ("anatomy", {})]
+    # What the shown one promises is asked of all.
+    assert dict(saved.wishes.levels) == {"k": 4}
+    assert [run.column for run in saved.runs] == [one.id for one in saved.wishes.columns]
+    there = Workspace("two")
+    session_file.restore(there, saved)
+    assert there.current == there.runs[0].id
+    assert there.notices == [
+        "2 releases of this session stood beside the board. They are columns of it now, under what is asked of all."
+    ]
+    for one, other in zip(here.runs, there.runs, strict=True):
+        assert np.array_equal(one.release.fragments[0].partition.group, other.release.fragments[0].partition.group)
+
+
+def test_a_column_that_showed_a_run_is_one_of_its_method() -> None:
+    here = _workspace()
+    wishes = Wishes().with_level("k", 4).with_column("stack-and-deal")
+    there_was = {"id": "c2", "color": 1, "method": {"name": "mondrian"}, "run": 0}
+
+    def earlier(name: str, old: bytes) -> bytes:
+        if name != session_file.MANIFEST:
+            return old
+        manifest = json.loads(old)
+        for run in manifest["runs"]:
+            run |= {"pinned": False, "column": ""}
+        manifest["board"]["columns"].append(there_was)
+        return json.dumps(manifest).encode()
+
+    saved = _opened(_rewritten(session_file.save(here, wishes), earlier))
+    assert saved.wishes is not None
+    assert [one.method for one in saved.wishes.columns] == ["stack-and-deal", "mondrian", "anatomy"]
+    assert [run.column for run in saved.runs] == ["c2", "c3"]
+
+
+def test_built_in_tables_are_saved_by_their_name() -> None:
+    here, there = Workspace("one"), Workspace("two")
     built_in = _built_in("census", 50)
     here.load(built_in, built_in.suggested)
     data = MicrodataStore().get(built_in, built_in.suggested)
-    here.add_run(Mondrian(), Mondrian().anonymize(data), 0.1, built_in.suggested, built_in)
+    put(here, Mondrian(), built_in, built_in.suggested, Mondrian().anonymize(data))
     content = session_file.save(here)
     with zipfile.ZipFile(io.BytesIO(content)) as file:
-        assert [name for name in file.namelist() if name.startswith("tables/")] == ["tables/0.parquet"]
-    there = Workspace("two")
+        assert [name for name in file.namelist() if name.startswith("tables/")] == []
     session_file.restore(there, _opened(content))
-    assert [run.table_name for run in there.runs] == ["people.csv", "people.csv", built_in.name]
+    assert [run.table_name for run in there.runs] == [built_in.name]
     assert there.table is built_in
-    assert len({id(run.data) for run in there.runs}) == 2
-
-
-def test_pinned_runs_stay_and_the_oldest_other_goes() -> None:
-    here = _workspace()
-    first, second = here.runs
-    data, table = first.data, here.table
-    assert table is not None
-    for _ in range(MAX_RUNS):
-        here.add_run(first.algorithm, first.release, 0.1, here.tags, table)
-    assert len(here.runs) == MAX_RUNS
-    assert here.runs[0].id == first.id
-    assert second.id not in {run.id for run in here.runs}
-    assert isinstance(data, Microdata)
-    assert len({run.color_index for run in here.runs}) == MAX_RUNS
-
-
-def test_however_many_runs_there_are_the_next_one_finds_a_colour_of_its_own() -> None:
-    here = _workspace()
-    first, table = here.runs[0], here.table
-    assert table is not None
-    for number in range(MAX_RUNS):
-        here.change_run(here.add_run(first.algorithm, first.release, 0.1, here.tags, table).id, pinned=True)
-        shown = [replace(first, id=f"shown {place}", column=f"c{place}", of_board=True) for place in range(number % 7)]
-        here.show_on_board([replace(one, color_index=place) for place, one in enumerate(shown)])
-        colors = [run.color_index for run in here.runs]
-        assert len(set(colors)) == len(colors)
-        assert colors[: len(shown)] == list(range(len(shown)))
 
 
 @pytest.mark.parametrize("content", [b"", b"age,sex\n1,f\n", b"PK\x03\x04broken", b"PK\x05\x06" + b"\0" * 18])
@@ -227,35 +246,19 @@ def test_a_table_that_would_not_come_back_is_not_saved() -> None:
 def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
     visitor.upload("own.csv", _frame().to_csv(index=False).encode())
     visitor.tag(age="quasi-identifier", illness="sensitive")
-    visitor.open("anonymize").anonymize()
+    visitor.make()
     content = session_file.save(state._workspaces.get(visitor.workspace))
     other = visit().open("data")
     box = next(one for one in other.at.file_uploader if one.label == "Open a saved session")
     box.set_value(("session.anoncore", content, "application/octet-stream"))
     other.run()
     assert "own.csv" in other.texts()
-    assert [run.label for run in state._workspaces.get(other.workspace).runs] == ["1 · Mondrian (k = 5)"]
+    assert [run.label for run in state._workspaces.get(other.workspace).runs] == ["Mondrian (k = 5)"]
     box = next(one for one in other.at.file_uploader if one.label == "Open a saved session")
     box.set_value(("session.anoncore", b"nonsense", "application/octet-stream"))
     other.run()
     assert any("Nothing was changed." in sentence for sentence in other.errors)
     assert "own.csv" in other.texts()
-
-
-def test_a_run_gets_a_name_and_a_pin(visitor: Visitor) -> None:
-    run = add_run(visitor, Mondrian())
-    visitor.open("classes")
-    visitor.at.session_state["run-name"] = True
-    visitor.run()
-    visitor.at.text_input(key=f"label-{run.id}").set_value("  For the *board*  ")
-    visitor.run()
-    visitor.at.toggle(key=f"pin-{run.id}").set_value(True)
-    visitor.run()
-    changed = state._workspaces.get(visitor.workspace).runs[0]
-    assert (changed.label, changed.pinned) == ("For the *board*", True)
-    visitor.at.text_input(key=f"label-{run.id}").set_value("   ")
-    visitor.run()
-    assert state._workspaces.get(visitor.workspace).runs[0].label == "For the *board*"
 
 
 _KEPT: list[bytes] = []
@@ -306,10 +309,10 @@ def test_what_nobody_decided_on_in_a_session_of_before_stays_left_out_and_it_say
     assert saved.undecided == ("visits",)
     session_file.restore(there, saved)
     assert "visits" not in there.tags.roles
-    assert there.notices == [
+    assert there.notices[0] == (
         "Nobody decided on 'visits', which an earlier version published as it was. Now it is left out of every release "
         "until somebody decides."
-    ]
+    )
     for before, run in zip(here.runs, there.runs, strict=True):
         assert run.data.left_out == ("visits",)
         assert [name for name in before.release.attributes if name != "visits"] == list(run.release.attributes)

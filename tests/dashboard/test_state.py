@@ -19,7 +19,7 @@ from dashboard import state
 from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.workspace import MicrodataStore, Workspace, Workspaces, run_title
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run
+from tests.dashboard.results import add_run, put
 
 FRAME = pd.DataFrame({"age": [30, 31, 40, 41], "illness": ["flu", "cold", "flu", "ulcer"]})
 
@@ -40,25 +40,21 @@ def _add(here: Workspace, l: int = 2) -> object:
     data = MicrodataStore().get(table, tags)
     algorithm = Anatomy(l=l)
     release = generalized_release(algorithm, data, Partition(np.zeros(4, dtype=np.int32)))
-    return here.add_run(algorithm, release, 0.1, tags, table)
+    return put(here, algorithm, table, tags, release)
 
 
 def test_the_first_page_is_a_board_of_a_tagged_table(visit: Callable[..., Visitor]) -> None:
     visitor = visit()
     assert visitor.at.title[0].value == "anoncore"
     assert visitor.has_button("Publish …")
-    visitor.open("anonymize")
-    assert visitor.has_button("Run")
 
 
 def test_a_reload_finds_the_workspace_by_the_address(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
-    visitor.open("anonymize")
-    visitor.at.number_input(key="parameter.mondrian.requirements.1.k").set_value(50)
-    visitor.run().anonymize()
-    again = visit(visitor.workspace).open("anonymize")
+    visitor.make(k=50)
+    again = visit(visitor.workspace).open("board")
     assert again.workspace == visitor.workspace
-    assert again.at.number_input(key="parameter.mondrian.requirements.1.k").value == 50
-    assert "Mondrian (k = 50)" in again.texts()
+    assert next(one for one in again.at.select_slider if one.key == "board-k").value == 50
+    assert "Mondrian (k = 50)" in again.open("classes").texts()
 
 
 def test_another_session_sees_nothing_of_it(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
@@ -78,16 +74,9 @@ def test_an_unknown_workspace_is_replaced_and_said_so(visit: Callable[..., Visit
 
 def test_the_address_keeps_the_workspace_on_every_page(visitor: Visitor) -> None:
     first = visitor.workspace
-    for page in ("attributes", "anonymize", "data"):
+    for page in ("attributes", "classes", "data"):
         visitor.at.query_params.clear()
         assert visitor.open(page).workspace == first
-
-
-def test_parameters_survive_a_page_switch(visitor: Visitor) -> None:
-    visitor.open("anonymize")
-    visitor.at.number_input(key="parameter.mondrian.requirements.1.k").set_value(17)
-    visitor.run().open("data").open("anonymize")
-    assert visitor.at.number_input(key="parameter.mondrian.requirements.1.k").value == 17
 
 
 def test_workspaces_are_bounded_in_number_and_memory() -> None:
@@ -106,59 +95,11 @@ def test_workspaces_are_bounded_in_number_and_memory() -> None:
     assert small.get(None) is None
 
 
-def test_runs_are_bounded_and_keep_their_colors_apart() -> None:
-    here = Workspace("w")
-    for _ in range(14):
-        _add(here)
-    assert len(here.runs) == 12
-    assert here.runs[-1].label.startswith("14 · ")
-    assert here.current == here.runs[-1].id
-    assert len({run.color_index for run in here.runs}) == 12
-
-
-def test_a_removed_run_frees_its_color_and_the_newest_is_shown() -> None:
-    here = Workspace("w")
-    runs = [_add(here) for _ in range(3)]
-    here.remove_run(runs[2].id)
-    assert here.current == runs[1].id
-    here.remove_run(runs[0].id)
-    assert here.current == runs[1].id
-    assert _add(here).color_index == runs[0].color_index
-    here.remove_run(runs[1].id)
-    here.remove_run(here.runs[0].id)
-    assert here.current is None
-    assert here.runs == ()
-
-
-def test_a_run_keeps_its_color_while_the_releases_of_the_board_come() -> None:
-    here = Workspace("w")
-    made = _add(here)
-    columns = [
-        replace(made, id=f"of {place}", column=f"c{place}", color_index=place, of_board=True) for place in (0, 1)
-    ]
-    seen = [here.runs[0].color_index]
-    here.reserve_colors((0, 1))
-    # The second release is quicker than the first.
-    for there in ((), columns[1:], columns):
-        here.show_on_board(there)
-        seen.append(next(run.color_index for run in here.runs if run.id == made.id))
-    assert set(seen) == {made.color_index}, "it changed its colour when a column's release came"
-    assert made.color_index not in (0, 1)
-    assert _add(here).color_index not in (0, 1, made.color_index)
-    # A session that was saved elsewhere brings runs in colours that the columns here have.
-    assert here.take_run(replace(made, id="elsewhere", color_index=1)).color_index not in (0, 1)
-    # Only where somebody asks for a column in its colour it makes room, at once and not when the release is there.
-    here.reserve_colors((0, 1, made.color_index))
-    moved = next(run.color_index for run in here.runs if run.id == made.id)
-    assert moved not in {0, 1, made.color_index}
-    assert len({run.color_index for run in here.runs}) == len(here.runs)
-
-
 def test_the_result_pages_stay_at_their_column_while_its_next_release_is_made() -> None:
     here = Workspace("w")
     made = _add(here)
     first, second, new = [
-        replace(made, id=name, column=column, color_index=place, of_board=True)
+        replace(made, id=name, column=column, color_index=place)
         for name, column, place in (("first", "c1", 0), ("second", "c2", 1), ("new", "c1", 0))
     ]
     here.show_on_board((first, second))
@@ -168,17 +109,16 @@ def test_the_result_pages_stay_at_their_column_while_its_next_release_is_made() 
     here.show_on_board((new, second))
     assert here.current == "new"
     here.show_on_board((second,))
-    here.current = made.id
-    here.show_on_board((first, second))
-    assert here.current == made.id, "somebody chose another run meanwhile"
+    here.select_run("second")
+    here.show_on_board((new, second))
+    assert here.current == "second", "somebody chose another one meanwhile"
 
 
 def test_the_first_column_is_shown_until_somebody_chooses_another_run() -> None:
     here = Workspace("w")
     made = _add(Workspace("elsewhere"))
     first, second = [
-        replace(made, id=column, column=column, color_index=place, of_board=True)
-        for place, column in enumerate(("c1", "c2"))
+        replace(made, id=column, column=column, color_index=place) for place, column in enumerate(("c1", "c2"))
     ]
     here.show_on_board((second,))
     assert here.current == "c2"
@@ -244,8 +184,7 @@ def test_titles_name_what_tells_runs_apart() -> None:
 
 def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> None:
     visitor = Visitor()
-    run = add_run(visitor, Anatomy(l=2, seed=1))
-    second = add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
+    run, second = visitor.make("stack-and-deal", "mondrian").here.runs
     visitor.open("compare")
     visitor.at.selectbox(key="compare-baseline").set_value(second.id)
     visitor.at.session_state["_compare"] = visitor.at.session_state["tabs-compare"] = "Distributions"
@@ -297,7 +236,7 @@ def test_progress_that_asks_for_itself_late_brings_no_earlier_run_back(monkeypat
     visitor = Visitor()
     for algorithm in (Anatomy(l=2, seed=1), Mondrian(requirements=(KAnonymity(k=5),))):
         add_run(visitor, algorithm)
-    visitor.open("anonymize")
+    visitor.open("classes")
     here = state._workspaces.get(visitor.workspace)
     assert here is not None
     before, newest = here.runs

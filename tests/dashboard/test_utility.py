@@ -38,11 +38,6 @@ def _wait(visitor: Visitor, chart: str, seconds: float = 60) -> list[dict[str, o
             visitor.run()
 
 
-def test_without_a_run_the_page_says_what_to_do(visitor: Visitor) -> None:
-    visitor.open("utility")
-    assert "No release yet" in visitor.texts()
-
-
 def test_loss_is_that_of_the_release(visitor: Visitor) -> None:
     run = add_run(visitor, ALGORITHM)
     visitor.open("utility")

@@ -123,7 +123,7 @@ def test_the_log_says_where_a_page_failed_but_nothing_of_the_table(
     with caplog.at_level(logging.DEBUG):
         with pytest.raises(AssertionError):
             visitor.open("attributes")
-        visitor.open("anonymize")
+        visitor.open("data")
     assert "ValueError" in caplog.text
     assert SECRET not in caplog.text
 
@@ -184,7 +184,7 @@ def test_nothing_is_left_among_the_temporary_files(
     frame = pd.DataFrame({"age": range(60), "illness": ["x", "y", "z"] * 20})
     visitor.upload("people.csv", frame.to_csv(index=False).encode())
     visitor.tag(age="quasi-identifier", illness="sensitive")
-    visitor.open("anonymize").anonymize()
+    visitor.make()
     for page in ("privacy", "utility", "export"):
         visitor.open(page)
     assert list(tmp_path.iterdir()) == []

@@ -85,7 +85,7 @@ def render(run: Run) -> None:
 
 
 def _other(run: Run) -> Run | None:
-    """The second release: another run of the session, or one of a saved session; None until there is one."""
+    """The second release: another column of the board, or one of a saved session; None until there is one."""
     saved: tuple[Run, ...] = state.session(SAVED, ())
     others = [one for one in (*state.runs(), *saved) if one.id != run.id]
     with st.expander("Take a release of a saved session", expanded=not others):
@@ -107,8 +107,8 @@ def _other(run: Run) -> Run | None:
             st.rerun()
     if not others:
         st.info(
-            "There is no second release yet. Run another method or another table on the page Anonymize, or take a "
-            "release of a saved session above."
+            "There is no second release yet. Add another column to the board, or take a release of a saved session "
+            "above."
         )
         return None
     # Runs hold tables: what the page remembers is the id.

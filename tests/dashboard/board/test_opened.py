@@ -359,7 +359,6 @@ def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
         visitor.open(page)
         told[page] = visitor.texts()
         assert run.label in told[page]
-    visitor.open("anonymize")
     attacks = ("Foreground knowledge", "Matching buckets", "Membership", "Known method", "Second release", "In or out")
     for attack in (*attacks, "Population"):
         visitor.at.session_state["tabs-attack"] = attack
@@ -434,10 +433,10 @@ def test_a_saved_session_brings_it_back(visitor, drawn, visit, tmp_path, kind):
 def test_wishes_with_an_opened_release_come_back_from_plain_values():
     opened = opened_files([("arx.csv", csv(published()))], "ARX")
     wishes = Wishes().with_column("mondrian").with_column("", opened=opened)
-    plain = to_plain(wishes, [], [opened])
-    assert from_plain(plain, [], [opened]) == wishes
+    plain = to_plain(wishes, [opened])
+    assert from_plain(plain, [opened]) == wishes
     with pytest.raises((ValueError, IndexError)):
-        from_plain(plain, [], [])
+        from_plain(plain)
 
 
 def test_a_zip_and_a_workbook_hold_the_tables_of_one_release():

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncore import Microdata, ParameterError
-from anoncore.requirements import EntropyDiversity
+from anoncore.algorithms import Mondrian, StackAndDeal, Suppression
+from anoncore.requirements import EntropyDiversity, KAnonymity, TCloseness
 from anoncore.search.keeping import keeping
 from dashboard.board.wishes import (
     MOST_STEPS,
@@ -21,7 +22,9 @@ from dashboard.board.wishes import (
     Wishes,
     first_wishes,
     from_plain,
+    levels_of,
     most_frequent,
+    own_parameters,
     to_plain,
 )
 
@@ -61,13 +64,10 @@ def test_columns_come_and_go_and_colours_are_used_again():
     assert wishes.column("c1") is None
 
 
-def test_a_new_column_takes_no_colour_of_a_run_while_there_is_another_one():
-    wishes = Wishes().with_column("mondrian").with_column("anatomy", held=[1, 4])
+def test_a_new_column_takes_the_first_colour_that_is_free():
+    wishes = Wishes().with_column("mondrian").with_column("anatomy").with_column("slicing").without_column("c2")
     assert [one.color for one in wishes.columns] == [0, 2]
-    assert wishes.with_column("slicing", held=range(12)).columns[-1].color == 1
-    # A run that becomes a column keeps its look, and only gives it up where another column has it.
-    assert wishes.with_column("mondrian", run="made", color=10).columns[-1].color == 4
-    assert wishes.with_column("mondrian", run="made", color=6).columns[-1].color == 1
+    assert wishes.with_column("sabre").columns[-1].color == 1
 
 
 def test_a_level_that_is_off_is_not_asked_for():
@@ -161,11 +161,15 @@ WISHES = replace(
 
 
 def test_wishes_come_back_from_plain_values_as_they_were():
-    wishes = WISHES.with_column("mondrian", run="second")
-    values = json.loads(json.dumps(to_plain(wishes, ["first", "second"])))
-    assert from_plain(values, ["first", "second"]) == wishes
-    # A run that is not in the file takes its column with it.
-    assert from_plain(to_plain(wishes, ["first"]), ["first"]) == WISHES
+    assert from_plain(json.loads(json.dumps(to_plain(WISHES)))) == WISHES
+
+
+def test_an_algorithm_is_its_method_with_what_belongs_to_it_alone():
+    asked = (KAnonymity(k=7), TCloseness(t=0.2))
+    whole = Suppression(method=Mondrian(requirements=asked, split="loss", refine=True))
+    assert own_parameters(whole) == ("mondrian", {"split": "loss", "refine": True})
+    assert own_parameters(StackAndDeal(k=9)) == ("stack-and-deal", {})
+    assert dict(levels_of(asked)) == {"k": 7, "t": 0.2}
 
 
 @pytest.mark.parametrize(

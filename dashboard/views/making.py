@@ -1,0 +1,83 @@
+"""The releases of the board's columns: the board asks for them, and so do the pages that look closer at one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.algorithms import Algorithm
+from anoncore.search.keeping import asked, keeping
+from dashboard import state
+from dashboard.board.bench import Attempt, Bench
+from dashboard.board.facts import Measure
+from dashboard.board.opened import Opened
+from dashboard.board.wishes import Wishes
+
+PATIENCE = 1.3
+"""Seconds that a change waits for its releases before the page is drawn without them."""
+LOOK = 0.05
+"""Seconds after which such a wait looks whether the visitor has changed something else meanwhile."""
+POLL = 0.4
+
+
+@dataclass(frozen=True)
+class Made:
+    """What became of each column by its id: an attempt, or a sentence that says why its method takes no such promise.
+
+    `version` is that of the `bench` when the attempts were read.
+    """
+
+    bench: Bench
+    attempts: dict[str, Attempt]
+    problems: dict[str, str]
+    version: int
+
+
+def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = ()) -> Made:
+    """Let the releases of the columns be made and measured, and wait a moment for those that take a fraction of a
+    second.
+    """
+    table, tags = state.table(), state.tags()
+    assert table is not None, "there is no tagged table without a table"
+    wanted: dict[str, Algorithm | Opened] = {}
+    problems: dict[str, str] = {}
+    for column in wishes.columns:
+        try:
+            wanted[column.id] = column.opened or keeping(
+                column.method, column.fields, wishes.levels, wishes.more, data, wishes.left_out
+            )
+        except AnonymizationError as error:
+            problems[column.id] = str(error)
+    bench, colors = state.bench(), {column.id: column.color for column in wishes.columns}
+    promise = asked(wishes.levels, wishes.more, data)
+    attempts = bench.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
+    end = perf_counter() + PATIENCE
+    while not bench.wait(LOOK) and perf_counter() < end:
+        state.give_way()
+    there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
+    state.show_on_board([run for run in there if run is not None])
+    return Made(bench, attempts, problems, bench.version)
+
+
+def make_for_a_closer_look() -> bool:
+    """Let the releases be made on a page that needs one and has none; whether some are still to come.
+
+    Raises AnonymizationError where the table is not tagged.
+    """
+    data = state.microdata()
+    data.require_quasi_identifiers()
+    state.set_live()
+    made = make(state.wishes(data), data)
+    return made.bench.is_busy
+
+
+@st.fragment(run_every=POLL, key="making-watch")
+def watch() -> None:
+    """Say that the releases are being made, and draw the page anew when one is there."""
+    if make_for_a_closer_look() and state.current_run() is None:
+        st.info("The releases of the board are being made; this takes a moment.")
+        return
+    st.rerun()
