@@ -55,8 +55,8 @@ def seed_warning(run: Run) -> None:
         return
     seed = next(one for one in run.algorithm.seeds if is_guessable(one))
     st.warning(
-        f"This run has the seed {seed}, so it can be repeated, and whoever knows or guesses the seed can "
-        "undo its random choices. Don't publish it: empty the field Seed and run again."
+        f"This release has the seed {seed}, so it can be repeated, and whoever knows or guesses the seed can "
+        "undo its random choices. Don't publish it: empty the field Seed of its column."
     )
     st.checkbox(
         "Certify it although its seed can be guessed",

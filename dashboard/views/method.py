@@ -50,14 +50,14 @@ def _read(run: Run) -> None:
 
 
 def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
-    """What the method does, with its source, and the parameters of this run."""
+    """What the method does, with its source, and the parameters of this release."""
     kind = type(algorithm)
     with st.expander(f"{kind.title} in words", expanded=alone):
         entry = reference.entries()[reference.key_of(kind)]
         st.markdown(entry.definition)
         st.markdown(f"**{QUESTION}** {entry.minimality}")
         about.button(entry.key, "When to use it, and its source")
-        st.markdown("\n".join(["**This run**", "", *_parameters(algorithm)]))
+        st.markdown("\n".join(["**This release**", "", *_parameters(algorithm)]))
 
 
 def _parameters(algorithm: Algorithm) -> list[str]:

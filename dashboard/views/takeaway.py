@@ -121,7 +121,7 @@ def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
     try:
         require_drawn_seeds(
-            run.algorithm, may_be_guessed(run), "Empty the field Seed and run again, or ask for it above."
+            run.algorithm, may_be_guessed(run), "Empty the field Seed of its column, or ask for it above."
         )
     except AnonymizationError as error:
         return str(error)
@@ -184,7 +184,7 @@ def _report(run: Run) -> Paper:
 
 
 def _comparison(run: Run) -> list[Paper]:
-    """A report that sets this run beside those on the page Compare, or the last ones."""
+    """A report that sets this release beside those on the page Compare, or the last ones."""
     runs = [one for one in state.runs() if one.data.knows_rows]
     if len(runs) < 2 or not run.data.knows_rows:
         return []
@@ -194,10 +194,10 @@ def _comparison(run: Run) -> list[Paper]:
     return [
         Paper(
             "comparison",
-            f"Comparison of {len(others) + 1} runs (HTML)",
+            f"Comparison of {len(others) + 1} releases (HTML)",
             "-comparison.html",
             "text/html",
-            f"The same for this run beside {', '.join(parts.escaped(one.label) for one in others)}, on one scale.",
+            f"The same for this release beside {', '.join(parts.escaped(one.label) for one in others)}, on one scale.",
             lambda: report([subject(one) for one in (run, *others)]),
         )
     ]

@@ -98,8 +98,8 @@ def test_side_by_side_attacks_every_run_alike() -> None:
     visitor.at.session_state["_foreground"] = "Side by side"
     visitor.at.session_state["tabs-foreground"] = "Side by side"
     visitor.open("attack")
-    table = _when_there(visitor, lambda: _of_both(table_of(visitor, "Run", "Breached")))
-    assert table["Run"].tolist() == [second.label, first.label]
+    table = _when_there(visitor, lambda: _of_both(table_of(visitor, "Release", "Breached")))
+    assert table["Release"].tolist() == [second.label, first.label]
     expected = [float(attacks.foreground_knowledge(run.release, "illness", r=2).recall) for run in (second, first)]
     assert table["Breached"].tolist() == pytest.approx(expected)
 

@@ -105,7 +105,7 @@ def test_the_mapping_says_in_its_name_that_it_is_secret(visitor: Visitor) -> Non
 def test_reports_of_one_run_and_of_several(visitor: Visitor) -> None:
     first, second = add_run(visitor, MONDRIAN), add_run(visitor, Anatomy(l=2))
     visitor.open("export")
-    assert "Comparison of 2 runs (HTML)" in [button.proto.label for button in visitor.at.download_button]
+    assert "Comparison of 2 releases (HTML)" in [button.proto.label for button in visitor.at.download_button]
     text = str(paper(takeaway._report(second)).make())
     assert "<b>C</b>" not in text
     assert "illness" in text

@@ -30,13 +30,13 @@ ATTACK_NUMBERS = (FOREGROUND_BREACH, FOREGROUND_CONTROL, FOREGROUND_EXCESS, FORE
 
 
 def render(run: Run, adversary: Adversary) -> None:
-    """Draw the runs that can be attacked alike, the shown one first."""
+    """Draw the releases that can be attacked alike, the shown one first."""
     fit = [one for one in state.runs() if _fits(one, adversary.attribute)]
     runs = [run, *[one for one in reversed(fit) if one.id != run.id]][:MOST_RUNS]
     if len(runs) == 1:
         st.info(
-            "This is the only run that publishes this attribute with groups. Make another on the page Anonymize, for "
-            "example Anatomy and ForegroundSafe with the same l, and both stand here under the same attack."
+            "This is the only release that publishes this attribute with groups. Add another column to the board, such "
+            "as ForegroundSafe beside Anatomy, and both stand here under the same attack."
         )
     found = {
         one.id: parts.later(
@@ -98,7 +98,7 @@ def _figure(runs: list[Run], found: dict[str, ForegroundKnowledge]) -> go.Figure
 def _table(runs: list[Run], found: dict[str, ForegroundKnowledge], errors: dict[str, object]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "Run": [one.label for one in runs],
+            "Release": [one.label for one in runs],
             FOREGROUND_BREACH.label: [float(found[one.id].recall) for one in runs],
             FOREGROUND_CONTROL.label: [float(found[one.id].control) for one in runs],
             FOREGROUND_EXCESS.label: [float(found[one.id].excess) for one in runs],

@@ -169,9 +169,9 @@ def _neighbours(run: Run) -> None:
         "each class takes rows that lie near each other in the quasi-identifiers, and rows of equal cards change "
         "places as long as that narrows the published ranges. "
         + (
-            "This run used locality."
+            "This release used locality."
             if algorithm.locality
-            else "This run dealt by chance; the other way is shown beside."
+            else "This release was dealt by chance; the other way is shown beside."
         )
     )
     found = parts.later("Dealing the other way", "stack.locality", run, locality_of)

@@ -53,7 +53,7 @@ def changes(run: Run) -> None:
         key="vertical-changes",
         caption=f"Values of '{parts.escaped(common)}' that are not published as they were, in all fragments together. "
         + "; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items())
-        + (f". In the run's colour: {made}, which made this release." if made else "."),
+        + (f". In the release's colour: {made}, which made this release." if made else "."),
         alt="Bar chart of the share of class values changed: "
         + ", ".join(f"{name} {float(one):.2%}" for name, one in found.items()),
     )
