@@ -51,7 +51,7 @@ MOST_ESTIMATED = 200_000
 def parameters(wishes: Wishes) -> Mapping[str, str]:
     """The parameters of the methods on the board that can be varied, with their titles; none that is asked of all."""
     return {
-        form.name: f"{form.title} ({ALGORITHMS[column.method].title})"
+        form.name: f"{form.title.lower()} of {ALGORITHMS[column.method].title}"
         for column in _made_here(wishes)
         for form in _own_numbers(column)
         if _around(form, column.fields.get(form.name, form.default))
@@ -150,17 +150,20 @@ class Over(Trials):
     @property
     def titled(self) -> list[tuple[str, Trial]]:
         """These with what they are called: by the column alone where its method has no such level."""
-        algorithms: dict[str, list[Algorithm]] = {}
-        for column, _, trial in self.releases:
-            algorithms.setdefault(column.id, []).append(trial.algorithm)
-        varied = {id for id, held in algorithms.items() if any(one != held[0] for one in held)}
         return [
-            (f"{column.title}, {self.title} {self.text(value)}" if column.id in varied else column.title, trial)
+            (f"{column.title}, {self.title} {self.text(value)}" if self._is_varied(column.id) else column.title, trial)
             for column, value, trial in self.releases
         ]
 
+    def _is_varied(self, column: str) -> bool:
+        """Whether the level is one of the method of a column, so that its releases differ."""
+        held = [trial.algorithm for shown, _, trial in self.releases if shown.id == column]
+        return any(algorithm != held[0] for algorithm in held)
+
     def choice(self, column: str) -> Choice | None:
-        """What distance and information loss of a column cost together at each k; None before two values have both."""
+        """What distance and information loss of a column cost together at each k; None where its method has no k, and
+        before two values have both.
+        """
         costs = [
             (int(value), trial.quick["distance"]["largest"], self.losses[column, value], trial.quick["groups"])
             for value in self.values
@@ -168,7 +171,7 @@ class Over(Trials):
             and (column, value) in self.losses
             and "largest" in trial.quick["distance"]
         ]
-        if len(costs) < 2:
+        if len(costs) < 2 or not self._is_varied(column):
             return None
         k, t, loss, groups = (np.array(numbers) for numbers in zip(*costs, strict=True))
         return Choice(self.weight, k, t, loss, groups)
@@ -231,7 +234,7 @@ class Over(Trials):
         wishes = with_value(self.wishes, self.axis, value)
 
         def measured(run: Run) -> Trial:
-            if self.axis == "k" and "k" in axes_of(ALGORITHMS[column.method]):
+            if self.axis == "k":
                 # Some forms of a release have none.
                 with suppress(AnonymizationError):
                     self.losses[column.id, value] = compute.cached("utility.information_loss", run, _information_loss)

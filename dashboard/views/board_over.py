@@ -35,7 +35,7 @@ def choose(data: Microdata, wishes: Wishes) -> None:
         key=_AXIS,
         format_func=lambda axis: titles.get(axis, axis),
         label_visibility="collapsed",
-        width=190,
+        width=230,
         help="Every number over one level, with each method: what would another value cost?",
     )
 

@@ -77,7 +77,6 @@ def make_for_a_closer_look() -> bool:
 @st.fragment(run_every=POLL, key="making-watch")
 def watch() -> None:
     """Say that the releases are being made, and draw the page anew when one is there."""
-    if make_for_a_closer_look() and state.current_run() is None:
-        st.info("The releases of the board are being made; this takes a moment.")
-        return
-    st.rerun()
+    if not make_for_a_closer_look() or state.runs():
+        st.rerun()
+    st.info("The releases of the board are being made; this takes a moment.")

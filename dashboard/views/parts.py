@@ -57,13 +57,16 @@ def releases() -> tuple[Run, ...]:
     found = state.runs()
     if found and all(state.is_of_table(run) for run in found):
         return found
-    if making.make_for_a_closer_look() and state.current_run() is None:
+    is_busy = making.make_for_a_closer_look()
+    if state.runs():
+        # The choice of the release that is shown stands beside the page and was drawn before.
+        st.rerun()
+    if is_busy:
         making.watch()
-        return ()
-    if not state.runs():
+    else:
         st.info("No column of the board has a release; its cells say why.")
         routes.link("board", "Go to the board")
-    return state.runs()
+    return ()
 
 
 def shown_run(reason_for_people: str = "") -> Run | None:

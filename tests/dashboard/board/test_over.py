@@ -173,9 +173,9 @@ def test_over_r_nothing_is_made_anew_and_each_r_is_attacked(monkeypatch):
 def test_a_parameter_of_a_method_is_varied_around_its_value_in_the_columns_that_have_it():
     # Slicing has columns of attributes, Mondrian has none.
     found = over("columns", ("slicing", "mondrian"), MappingProxyType({"l": 2}))
-    assert parameters(found.wishes)["columns"] == "Columns (Slicing)"
+    assert parameters(found.wishes)["columns"] == "columns of Slicing"
     assert "max_suppression" not in parameters(found.wishes.with_column("incognito"))
-    assert (found.now, found.values, found.title) == (2, (1, 2, 4, 8), "Columns (Slicing)")
+    assert (found.now, found.values, found.title) == (2, (1, 2, 4, 8), "columns of Slicing")
     worked(found)
     # Three attributes make no four columns, and with a single one the method keeps no l, so that it takes two instead.
     trials = [found.at("c1", number) for number in found.values]
