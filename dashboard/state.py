@@ -583,12 +583,6 @@ def forget_form(prefix: str) -> None:
     drop_widgets(prefix)
 
 
-def forms_of(run: Run) -> dict[str, Any]:
-    """Values of forms of the workspace that a run belongs to, also for files that are made after the page was drawn."""
-    owner = _workspaces.get(run.owner)
-    return {} if owner is None else owner.forms
-
-
 def session(name: str, default: Any = None) -> Any:
     """A value that only this browser session has, such as which editor is open."""
     return st.session_state.get(f"_{name}", default)

@@ -9,7 +9,7 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
 from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.facts import BUCKET, Facts, upwards
-from dashboard.board.grid import HOLDING, Asked, Shown, first_line
+from dashboard.board.grid import HOLDING, Asked, Shown, and_list, first_line
 
 MOST_NAMED = 3
 
@@ -94,7 +94,7 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
         return Answer("Not yet:", best.title, against, tuple(more), "warn", best.id)
     others = [f"{one.title}: {lost}" for one in good[1:] if (lost := _lost(one.quick))]
     beside = f" ({', '.join(others)})" if others else ""
-    end = f": {_and(_reasons(best, asked))}{beside}."
+    end = f": {and_list(_reasons(best, asked))}{beside}."
     return Answer("Publish", best.title, end, tuple(more), "good", best.id)
 
 
@@ -113,7 +113,7 @@ def _none_keeps(ready: Sequence[Shown], asked: Asked, waiting: Sequence[str]) ->
         if mark.state == "missed"
     ]
     unknown = [mark.symbol for mark in nearest.marks if mark.state == "unknown"]
-    why = missed or ([f"{_and(unknown)} cannot be told"] if unknown else [])
+    why = missed or ([f"{and_list(unknown)} cannot be told"] if unknown else [])
     if nearest.judged is not None and nearest.judged.breaking:
         why.append(nearest.judged.breaking)
     more = list(waiting)
@@ -152,7 +152,7 @@ def _against(column: Shown, asked: Asked) -> str:
         )
     assert column.judged is not None, "what nobody is taught is said by the verdict"
     named = column.judged.not_asked
-    return f"{_and(named)}: nobody asked about that, and it is bad." if named else column.judged.headline
+    return f"{and_list(named)}: nobody asked about that, and it is bad." if named else column.judged.headline
 
 
 def _taught(column: Shown) -> tuple[float, float] | None:
@@ -206,7 +206,7 @@ def _lost(quick: Facts | None) -> str:
 def _counted_here(column: Shown) -> list[str]:
     """Which promises the method itself does not make."""
     counted = [mark.symbol for mark in column.marks if mark.state == "met"]
-    return [f"Not promised by the method, but counted here: {_and(counted)}."] if counted else []
+    return [f"Not promised by the method, but counted here: {and_list(counted)}."] if counted else []
 
 
 def _left_out(names: Sequence[str]) -> list[str]:
@@ -218,8 +218,4 @@ def _left_out(names: Sequence[str]) -> list[str]:
 def _waiting(columns: Sequence[Shown]) -> tuple[str, ...]:
     """Which columns are not known yet."""
     pending = [one.title for one in columns if one.status == "pending"]
-    return (f"Still being made: {_and(pending)}.",) if pending else ()
-
-
-def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return (f"Still being made: {and_list(pending)}.",) if pending else ()

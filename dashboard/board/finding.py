@@ -13,8 +13,8 @@ from anoncore.search.keeping import keeping
 from dashboard import compute, jobs
 from dashboard.board.facts import BUCKET
 from dashboard.board.grid import first_line, keeps
-from dashboard.board.trials import Trial, Trials, fields_in_words
-from dashboard.board.wishes import Wishes
+from dashboard.board.trials import Trial, Trials
+from dashboard.board.wishes import Wishes, in_words
 
 LONGEST = 8.0
 """Seconds after which a method is left for what is quicker."""
@@ -54,7 +54,7 @@ class Found:
     @property
     def title(self) -> str:
         """The method, with what differs from the usual in its parameters."""
-        own = fields_in_words(self.fields)
+        own = in_words(self.fields)
         return f"{ALGORITHMS[self.method].title}{f' ({own})' if own else ''}"
 
     @property

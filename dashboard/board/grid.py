@@ -302,9 +302,9 @@ def first_line(
     missed = [mark.symbol for mark in marks if mark.state == "missed"]
     unknown = [mark.symbol for mark in marks if mark.state == "unknown"]
     if missed:
-        words, tone = f"Misses {_and(missed)}", "bad"
+        words, tone = f"Misses {and_list(missed)}", "bad"
     elif unknown:
-        words, tone = f"Cannot be told: {_and(unknown)}", "plain"
+        words, tone = f"Cannot be told: {and_list(unknown)}", "plain"
     elif not marks:
         words, tone = "Nothing was asked", "plain"
     elif is_opened:
@@ -324,7 +324,7 @@ def first_line(
     return words, tone
 
 
-def _and(words: Sequence[str]) -> str:
+def and_list(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

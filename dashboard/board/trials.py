@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from anoncore import Microdata
 from anoncore.algorithms import Algorithm
@@ -72,12 +71,3 @@ class Trials:
         quick, marks = facts.quick(run, wishes.secret_of(self.data)), facts.marks(run, wanted)
         assert run.algorithm is not None, "a trial is made by a method"
         return Trial(run.algorithm, quick, marks, Judged.of(facts.verdict_of(run, wanted)))
-
-
-def fields_in_words(fields: Mapping[str, Any]) -> str:
-    """Parameters as a list of words, such as "refine yes, split loss"."""
-    return ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in fields.items())
-
-
-def _in_words(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -71,17 +71,24 @@ class Column:
         if adapted is not None:
             fields |= {name: getattr(adapted, name) for name in COLUMN_FIELDS if name in kind.model_fields}
         usual = {name: info.get_default(call_default_factory=True) for name, info in kind.model_fields.items()}
-        told = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in fields.items() if value != usual[name]]
+        told = in_words({name: value for name, value in fields.items() if value != usual[name]})
         if not told:
             return kind.family
-        return ("adapted so that it can keep l: " if adapted is not None else "") + ", ".join(told)
+        return f"adapted so that it can keep l: {told}" if adapted is not None else told
 
 
-def _short(value: Any) -> str:
+def in_words(parameters: Mapping[str, Any]) -> str:
+    """Parameters of a method as a list of words, such as "refine yes, split loss"."""
+    return ", ".join(f"{name.replace('_', ' ')} {_value_in_words(value)}" for name, value in parameters.items())
+
+
+def _value_in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, tuple | list):
-        return " | ".join(_short(one) for one in value)
+        return " | ".join(_value_in_words(one) for one in value)
     if isinstance(value, Mapping):
-        return "; ".join(f"{name} {_short(one)}" for name, one in value.items())
+        return "; ".join(f"{name} {_value_in_words(one)}" for name, one in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -30,7 +30,6 @@ K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 
 L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 C_STEPS = (0.5, 1, 1.5, 2, 3, 4, 5, 8, 10)
 T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
-R_STEPS = tuple(range(2, 11))
 RECURSIVE = (
     "Recursive (c,l)-diversity: the most frequent value of a group is less than c times as frequent as all from the "
     "l-th most frequent on. A c here takes the place of the bound by 1/l."

@@ -77,7 +77,7 @@ def test_a_level_that_is_off_is_not_asked_for():
 
 def test_a_column_tells_what_differs_from_the_usual():
     assert Column("c1", "mondrian", 0).own() == "generalization"
-    assert Column("c1", "mondrian", 0, {"strict": True, "split": "median"}).own() == "strict True"
+    assert Column("c1", "mondrian", 0, {"strict": True, "split": "median"}).own() == "strict yes"
 
 
 def test_the_secret_and_the_target_follow_the_table():
