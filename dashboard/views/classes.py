@@ -17,7 +17,7 @@ from dashboard import state
 from dashboard.charts.classes import bin_label, size_bins, size_histogram
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import class_detail, class_list, parts
+from dashboard.views import all_columns, class_detail, class_list, parts
 from dashboard.views.class_list import Order
 from dashboard.views.parts import Tile
 
@@ -38,6 +38,7 @@ def render() -> None:
     """Draw the page."""
     run = parts.shown_run("Classes are made of people's rows")
     if run is not None:
+        all_columns.spread("sizes")
         _browse(run)
 
 

@@ -10,7 +10,7 @@ from dashboard import routes, state
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.state import Run
 from dashboard.views import parts, verdicts, whose_rows
-from dashboard.views.comparison import distributions, numbers, original, person
+from dashboard.views.comparison import numbers, original, person
 from dashboard.workspace import run_names
 
 MOST_RUNS = 6
@@ -38,7 +38,6 @@ def render() -> None:
         "compare",
         {
             "Numbers": partial(numbers.render, shown, baseline, attribute),
-            "Distributions": partial(distributions.render, shown, attribute),
             "One person": partial(person.render, shown, attribute),
         },
     )

@@ -29,7 +29,7 @@ from dashboard import about, compute, state
 from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars, share_at_most
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import parts, verdicts
+from dashboard.views import all_columns, parts, verdicts
 from dashboard.views.parts import Tile
 
 MOST_VIOLATIONS = 200
@@ -79,6 +79,7 @@ def render() -> None:
     else:
         attribute = parts.choice("Sensitive attribute", names, "privacy-attribute", "Whose protection is shown.")
         _reached(run, profile, attribute, asked)
+        all_columns.spread("belief", attribute)
         left, right = st.columns(2, gap="medium")
         with left:
             _distances(run, attribute, list(levels[attribute].distance))
@@ -259,6 +260,7 @@ def _reidentification(run: Run) -> None:
     risk = parts.attempt("attacks.reidentification", run, attacks.reidentification)
     if risk is None:
         return
+    all_columns.spread("risk")
     if not run.data.knows_rows:
         st.markdown(_risk_text(run, risk))
         st.caption("How many would be found in the original is not known, as it is not here.")

@@ -20,7 +20,7 @@ from dashboard.charts.utility import (
 )
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import attribute_distribution, parts, prediction
+from dashboard.views import all_columns, attribute_distribution, parts, prediction
 from dashboard.views.parts import Tile
 
 EXPLAINED = (
@@ -106,6 +106,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
     """Loss by attribute and by group."""
     if loss is None:
         return
+    all_columns.losses()
     if float(loss) == 0:
         st.info(
             "Every quasi-identifier is published as it is, so no cell loses anything. What the cut link to the "
@@ -202,3 +203,4 @@ def _queries(run: Run) -> None:
             alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is "
             f"{share_text(error.median)}.",
         )
+    all_columns.spread("queries")

@@ -89,7 +89,7 @@ def compared(visitor: Visitor, times: dict[str, list[float]]) -> None:
         visitor.go("Data")
         visitor.go("Compare")
         times["compare six runs: redrawn"].append(visitor.seconds)
-        for tab in ("Distributions", "One person", "Numbers"):
+        for tab in ("One person", "Numbers"):
             with visitor.run():
                 visitor.page.get_by_role("tab", name=tab, exact=True).click()
             times[f"compare six runs: tab {tab}"].append(visitor.seconds)

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pandas as pd
 import pytest
 
-from anoncore import attacks
+from anoncore import attacks, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian, Sabre
 from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import KAnonymity
@@ -123,14 +123,32 @@ def test_the_original_table_is_a_release_that_changes_nothing(visitor: Visitor) 
     assert found["information-loss"] == found["two-way-error"] == 0.0
 
 
-def test_distributions_are_drawn_for_every_run(visitor: Visitor) -> None:
+def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None:
     runs = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)])), add_run(visitor, Sabre(t=0.4))]
-    _tab(visitor, "Distributions")
-    visitor.open("compare")
-    traces = _when_there(visitor, lambda: figure(visitor, "compare-curves"))
-    assert [trace["name"] for trace in traces] == [run.label for run in runs]
+    most = {
+        ("privacy", "belief"): lambda release: attacks.attribute_disclosure(release, "illness").belief.max(),
+        ("privacy", "risk"): lambda release: attacks.reidentification(release).risk.max(),
+        ("closeness", "distance"): lambda release: privacy.emd(release, "illness", "equal").max(),
+        ("classes", "sizes"): lambda release: release.partition.sizes.max(),
+    }
+    for (page, name), expected in most.items():
+        visitor.open(page)
+        traces = figure(visitor, f"all-{name}")
+        assert [trace["name"] for trace in traces] == [run.label for run in runs]
+        for trace, run in zip(traces, runs, strict=True):
+            assert max(trace["x"]) == pytest.approx(float(expected(run.release))), (page, run.label)
+    traces = figure(visitor.open("utility"), "all-losses")
     for trace, run in zip(traces, runs, strict=True):
-        assert max(trace["x"]) == pytest.approx(attacks.attribute_disclosure(run.release, "illness").belief.max())
+        assert list(trace["x"]) == pytest.approx(list(utility.information_loss(run.release).per_attribute.values()))
+    visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Count queries"
+    traces = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-queries"))
+    assert len(traces) == 2
+
+
+def test_a_single_column_is_not_drawn_twice(visitor: Visitor) -> None:
+    add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    charts = visitor.open("classes").at.get("plotly_chart")
+    assert not any("all-sizes" in chart.proto.id for chart in charts)
 
 
 def test_the_same_person_is_followed_through_all_runs(visitor: Visitor) -> None:

@@ -187,9 +187,10 @@ def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> N
     run, second = visitor.make("stack-and-deal", "mondrian").here.runs
     visitor.open("compare")
     visitor.at.selectbox(key="compare-baseline").set_value(second.id)
-    visitor.at.session_state["_compare"] = visitor.at.session_state["tabs-compare"] = "Distributions"
     visitor.run()
-    visitor.at.selectbox(key="compare-spread").set_value("Group size")
+    visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Distributions"
+    visitor.open("utility")
+    visitor.at.selectbox(key="utility-attribute").set_value("race")
     visitor.run()
     address = {name: value for name, value in visitor.at.query_params.items() if name != "workspace"}
     assert address.pop("step")[0].isdecimal()
@@ -201,34 +202,34 @@ def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> N
     other = Visitor(visitor.workspace)
     for name, value in address.items():
         other.at.query_params[name] = value[0]
+    other.open("utility")
+    assert other.at.selectbox(key="utility-attribute").value == "race"
     other.open("compare")
-    assert other.at.selectbox(key="compare-spread").value == "Group size"
     assert other.at.selectbox(key="compare-baseline").value == second.id
 
 
 def test_going_back_in_the_browser_takes_a_choice_back(monkeypatch: pytest.MonkeyPatch) -> None:
     visitor = Visitor()
-    for algorithm in (Anatomy(l=2, seed=1), Mondrian(requirements=(KAnonymity(k=5),))):
-        add_run(visitor, algorithm)
-    visitor.at.session_state["_compare"] = visitor.at.session_state["tabs-compare"] = "Distributions"
-    visitor.open("compare")
-    spread = visitor.at.selectbox(key="compare-spread")
-    first = spread.value
-    spread.set_value("Group size")
+    add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
+    visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Distributions"
+    visitor.open("utility")
+    attribute = visitor.at.selectbox(key="utility-attribute")
+    first = attribute.value
+    attribute.set_value("town")
     visitor.run()
-    name = state._link_name("compare-spread")
+    name = state._link_name("utility-attribute")
     second = visitor.at.query_params[name]
     # An address that is behind does not take a choice back by itself.
     del visitor.at.query_params[name]
     visitor.run()
-    assert visitor.at.selectbox(key="compare-spread").value == "Group size"
+    assert visitor.at.selectbox(key="utility-attribute").value == "town"
     monkeypatch.setattr(state, "is_history_navigation", lambda: True)
     del visitor.at.query_params[name]
     visitor.run()
-    assert visitor.at.selectbox(key="compare-spread").value == first
+    assert visitor.at.selectbox(key="utility-attribute").value == first
     visitor.at.query_params[name] = second
     visitor.run()
-    assert visitor.at.selectbox(key="compare-spread").value == "Group size"
+    assert visitor.at.selectbox(key="utility-attribute").value == "town"
 
 
 @pytest.mark.slow

@@ -370,7 +370,7 @@ def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
     for tab in ("Distributions", "Associations", "Predictions"):
         visitor.at.session_state["tabs-utility-tab"] = tab
         visitor.open("utility")
-    for tab in ("Numbers", "Distributions", "One person"):
+    for tab in ("Numbers", "One person"):
         visitor.at.session_state["tabs-compare"] = tab
         visitor.open("compare")
     assert "Which method made this release is not known" in told["method"]
