@@ -30,12 +30,12 @@ ATTACK_NUMBERS = (FOREGROUND_BREACH, FOREGROUND_CONTROL, FOREGROUND_EXCESS, FORE
 
 
 def render(run: Run, adversary: Adversary) -> None:
-    """Draw the runs that can be attacked alike, the shown one first."""
+    """Draw the releases that can be attacked alike, the shown one first."""
     fit = [one for one in state.runs() if _fits(one, adversary.attribute)]
     runs = [run, *[one for one in reversed(fit) if one.id != run.id]][:MOST_RUNS]
     if len(runs) == 1:
         st.info(
-            "This is the only run that publishes this attribute with groups. Make another on the page Anonymize, for "
+            "This is the only release that publishes this attribute with groups. Add another column to the board, for "
             "example Anatomy and ForegroundSafe with the same l, and both stand here under the same attack."
         )
     found = {
