@@ -42,9 +42,9 @@ def main() -> None:
         initial_sidebar_state="auto",
     )
     st.html(HERE / "page.css")
-    if route.section in routes.WITH_RELEASE:
+    if route.section in routes.WITH_SIDEBAR:
         with st.sidebar:
-            sidebar.render(route.section)
+            sidebar.render()
             access.render()
     if state.take_lost():
         st.warning(
@@ -55,7 +55,7 @@ def main() -> None:
         st.error("The workspace in this address belongs to somebody else, so it is not shown. This one is yours.")
     routes.tabs(route.name)
     if route.name != "board":
-        state.leave_board()
+        state.leave_board(route.section in routes.OF_A_RELEASE)
         st.title(route.title)
     chosen.run()
     # At the end of a page, so that an interrupted drawing keeps it for the next.

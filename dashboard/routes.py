@@ -63,8 +63,10 @@ ROUTES = (
     ),
     Route("book", "Reproduction", "Reproduction", "Every figure and table of the papers, held against our own runs."),
 )
-WITH_RELEASE = frozenset({"Table", "Look closer", "Publish"})
-"""The sections whose pages are about the table and one of its releases, which stand in the sidebar."""
+OF_A_RELEASE = frozenset({"Look closer", "Publish"})
+"""The sections whose pages show releases of the board."""
+WITH_SIDEBAR = OF_A_RELEASE | {"Table"}
+"""The sections whose pages are about the table, which stands in the sidebar."""
 MOVED = {"anonymize": "board", "sweep": "board", "targets": "board", "choose": "board"}
 """The pages of before by the names in their addresses, and those that do now what they did."""
 _BY_NAME = {route.name: route for route in ROUTES}

@@ -9,19 +9,23 @@ from dashboard.markdown import escaped
 from dashboard.palette import COLOR_NAMES, run_style
 from dashboard.workspace import run_names
 
-__all__ = ["escaped", "render"]
+__all__ = ["choose_release", "escaped", "render"]
 
 _RUN = "shown-run"
 
 
-def render(section: str) -> None:
-    """Draw the table's name and, where pages look closer at a release, the choice among those of the board."""
+def render() -> None:
+    """Draw the table's name and size."""
     table = state.table()
     if table is not None:
         st.caption("Table")
         st.markdown(f"**{escaped(table.name)}**  \n{len(table.frame):,} rows, {table.frame.shape[1]} columns")
+
+
+def choose_release() -> None:
+    """Draw the choice of the release at which a page looks closer, among those of the board that are there."""
     runs = state.runs()
-    if not runs or section == "Table":
+    if not runs:
         return
     current = state.current_run() or runs[0]
     labels = run_names(runs)

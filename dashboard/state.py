@@ -283,7 +283,7 @@ def tags() -> Tags:
 
 
 def set_tags(tags: Tags) -> None:
-    """Read the attributes otherwise from now on, as a step that can be undone; earlier runs keep their own tags."""
+    """Read the attributes otherwise from now on, as a step that can be undone."""
     here = workspace()
     history = here.forms.get(_HISTORY)
     if history is not None and here.table is not None and history.now.table == here.table.digest:
@@ -323,6 +323,11 @@ def wishes_of(here: Workspace) -> Wishes | None:
         return None
     found: Wishes = history.now.wishes
     return found
+
+
+def has_wishes() -> bool:
+    """Whether anything is asked of the board for the loaded table yet."""
+    return wishes_of(workspace()) is not None
 
 
 def current_wishes() -> Wishes:
@@ -382,10 +387,15 @@ def bench() -> Bench:
         return found
 
 
-def leave_board() -> None:
-    """Stop the board's slow measures: another page is looked at, and may have work of its own."""
+def leave_board(for_a_release: bool) -> None:
+    """Stop the board's slow measures: another page is looked at, and may have work of its own.
+
+    The releases are still made for pages that show one of them.
+    """
     found: Bench | None = workspace().jobs.get(_BENCH)
-    if found is not None:
+    if found is not None and for_a_release:
+        found.stop_measuring()
+    elif found is not None:
         found.rest()
 
 
@@ -438,7 +448,7 @@ def current_run() -> Run | None:
 
 
 def select_run(run_id: str) -> None:
-    """Show another run; call it in a callback, so that the whole page follows."""
+    """Let the result pages show another run; call it in a callback, so that the whole page follows."""
     workspace().select_run(run_id)
 
 

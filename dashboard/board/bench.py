@@ -232,6 +232,13 @@ class Bench:
                 attempt.cancel()
             self._wanted = {}
 
+    def stop_measuring(self) -> None:
+        """Only make the releases while pages are looked at that show one of them; the next wish measures again."""
+        with self._lock:
+            self._measures = ()
+            for attempt in self._wanted.values():
+                attempt.cancel_other_numbers(())
+
     def wait(self, seconds: float) -> bool:
         """Wait until the quick facts of everything that is wished for are there, at most so long; whether they are."""
         with self._lock:

@@ -20,7 +20,7 @@ _FORM = "compare"
 
 def render() -> None:
     """Draw the page."""
-    runs = parts.releases()
+    runs = parts.releases(at_least=2)
     if len(runs) < 2:
         if runs:
             st.info("Two releases are needed; add another column to the board.")

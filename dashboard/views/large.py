@@ -97,7 +97,7 @@ def _choose() -> None:
         key="large-sample",
         type="primary" if large_runs.sampled() is None else "secondary",
         disabled=source is None,
-        help="Read the table once and make the sample your table. Earlier runs stay.",
+        help="Read the table once and make the sample your table.",
     ):
         large_runs.draw_sample(source or TablePlace(Path()), int(size))
         st.rerun()

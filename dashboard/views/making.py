@@ -36,9 +36,9 @@ class Made:
     version: int
 
 
-def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = ()) -> Made:
-    """Let the releases of the columns be made and measured, and wait a moment for those that take a fraction of a
-    second.
+def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), patience: float = PATIENCE) -> Made:
+    """Let the releases of the columns be made and measured, and wait so many seconds at most for those that take a
+    fraction of a second.
     """
     table, tags = state.table(), state.tags()
     assert table is not None, "there is no tagged table without a table"
@@ -54,29 +54,38 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = ()) ->
     bench, colors = state.bench(), {column.id: column.color for column in wishes.columns}
     promise = asked(wishes.levels, wishes.more, data)
     attempts = bench.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
-    end = perf_counter() + PATIENCE
+    end = perf_counter() + patience
     while not bench.wait(LOOK) and perf_counter() < end:
         state.give_way()
+    version = bench.version
     there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
     state.show_on_board([run for run in there if run is not None])
-    return Made(bench, attempts, problems, bench.version)
+    return Made(bench, attempts, problems, version)
 
 
-def make_for_a_closer_look() -> bool:
-    """Let the releases be made on a page that needs one and has none; whether some are still to come.
+def make_for_a_closer_look(at_least: int) -> bool:
+    """Let the releases be made for a page that shows them; whether it has to wait until so many are there.
 
-    Raises AnonymizationError where the table is not tagged.
+    The page is drawn anew when another one is there. Raises AnonymizationError where the table is not tagged.
     """
+    n_before = sum(map(state.is_of_table, state.runs()))
+    if n_before and not state.has_wishes():
+        # A saved session has brought releases and nothing that is asked.
+        return False
     data = state.microdata()
     data.require_quasi_identifiers()
     state.set_live()
-    made = make(state.wishes(data), data)
-    return made.bench.is_busy
+    made = make(state.wishes(data), data, patience=PATIENCE if n_before < at_least else 0.0)
+    is_busy, has_enough = made.bench.is_busy, len(state.runs()) >= at_least
+    if is_busy or made.bench.version != made.version:
+        _watch(made.bench, made.version, has_enough)
+    return is_busy and not has_enough
 
 
 @st.fragment(run_every=POLL, key="making-watch")
-def watch() -> None:
-    """Say that the releases are being made, and draw the page anew when one is there."""
-    if not make_for_a_closer_look() or state.runs():
+def _watch(bench: Bench, version: int, has_enough: bool) -> None:
+    """Draw the page anew when something new is known; where too few releases are there, say that they are made."""
+    if bench.version != version or not bench.is_busy:
         st.rerun()
-    st.info("The releases of the board are being made; this takes a moment.")
+    if not has_enough:
+        st.info("The releases of the board are being made; this takes a moment.")

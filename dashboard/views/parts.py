@@ -14,7 +14,7 @@ import streamlit as st
 from anoncore import AnonymizationError, Fragment, Release, privacy
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
-from dashboard import compute, routes, state
+from dashboard import compute, routes, sidebar, state
 from dashboard.charts.layout import as_text
 from dashboard.markdown import escaped, reason
 from dashboard.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
@@ -49,24 +49,21 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def releases() -> tuple[Run, ...]:
-    """The releases of the board's columns; where none is there yet, they are made, and the page says so.
+def releases(at_least: int = 1) -> tuple[Run, ...]:
+    """The releases of the board's columns, with the choice of the one to show beside the page; while they are made, the
+    page says so until so many are there.
 
     Raises AnonymizationError where the table is not tagged.
     """
-    found = state.runs()
-    if found and all(state.is_of_table(run) for run in found):
-        return found
-    is_busy = making.make_for_a_closer_look()
-    if state.runs():
-        # The choice of the release that is shown stands beside the page and was drawn before.
-        st.rerun()
-    if is_busy:
-        making.watch()
-    else:
+    is_waiting = making.make_for_a_closer_look(at_least)
+    with st.sidebar:
+        sidebar.choose_release()
+    if is_waiting:
+        return ()
+    if not state.runs():
         st.info("No column of the board has a release; its cells say why.")
         routes.link("board", "Go to the board")
-    return ()
+    return state.runs()
 
 
 def shown_run(reason_for_people: str = "") -> Run | None:

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from anoncore.sources import TableSource, read_table
 from dashboard import reading, state, warmup
-from dashboard.board.wishes import Wishes
+from dashboard.board.wishes import History, Wishes
 from dashboard.routes import ROUTES
 from dashboard.serving import own_token
 from dashboard.workspace import Workspace
@@ -89,25 +89,30 @@ class Visitor:
         return state._workspaces.get(self.workspace)
 
     def make(self, *methods: str, fields: Mapping[str, Any] | None = None, **levels: float) -> Visitor:
-        """Put a column per method (else Mondrian) on the board, with such parameters of its own, asked for these levels
-        (else k = 5), and wait for the releases.
-        """
+        """Do what `ask` does on the board, and wait for the releases."""
         self.open("board")
+        n_columns = len(self.ask(*methods, fields=fields, **levels).here.forms["board"].now.wishes.columns)
+        self.run()
+        end = time.monotonic() + TIMEOUT
+        while len(self.here.runs) < n_columns and self.here.jobs["board"].is_busy:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+            self.run()
+        return self.run()
+
+    def ask(self, *methods: str, fields: Mapping[str, Any] | None = None, **levels: float) -> Visitor:
+        """Put a column per method (else Mondrian) on the board, with such parameters of its own, asked for these levels
+        (else k = 5); the page is not drawn.
+        """
         wishes = Wishes()
         for axis, value in (levels or {"k": 5}).items():
             wishes = wishes.with_level(axis, value)
         for method in methods or ("mondrian",):
             wishes = wishes.with_column(method, fields)
-        here = self.here
-        here.forms["board"].step(state.Step(here.table.digest, here.tags, wishes))
+        here, step = self.here, state.Step(self.here.table.digest, self.here.tags, wishes)
+        here.forms.setdefault("board", History(step)).step(step)
         here.forms["board_live"] = True
-        self.run()
-        end = time.monotonic() + TIMEOUT
-        while len(here.runs) < len(wishes.columns) and here.jobs["board"].is_busy:
-            assert time.monotonic() < end
-            time.sleep(0.02)
-            self.run()
-        return self.run()
+        return self
 
     def has_button(self, label: str) -> bool:
         """Whether there is such a button that can be pressed."""

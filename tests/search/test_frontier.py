@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from anoncore.algorithms import LocalSuppression, Mondrian
-from anoncore.measures.criteria import CRITERIA
 from anoncore.requirements import KAnonymity
 from anoncore.search import frontiers, refined_pairs
 from anoncore.search.sweeping import Point
-from dashboard.charts.trials import trade_off
 
 K, LOSS = "k", "information-loss"
 
@@ -36,11 +34,3 @@ def test_of_every_method_what_no_other_of_it_beats():
 
 def test_what_refining_gained_is_the_way_between_two_points():
     assert refined_pairs(POINTS, K, LOSS) == ((0, 3),)
-
-
-def test_the_picture_has_a_line_for_each_method_and_for_what_refining_gained():
-    figure = trade_off(POINTS, [str(number) for number in range(len(POINTS))], CRITERIA[K], CRITERIA[LOSS])
-    lines = {trace.name: list(zip(trace.x, trace.y, strict=True)) for trace in figure.data if trace.mode == "lines"}
-    assert lines["least of one method"] == [(5.0, 0.2), (5.0, 0.2), (10.0, 0.27)]
-    assert lines["gained by refining"] == [(10.0, 0.3), (10.0, 0.27)]
-    assert [trace.showlegend for trace in figure.data if trace.name == "gained by refining"] == [True]
