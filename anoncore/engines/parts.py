@@ -16,7 +16,7 @@ from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
 from anoncore.engines.cell_texts import CellTexts
-from anoncore.engines.file_rows import CODES, FileRows, batch_codes
+from anoncore.engines.file_rows import CODES, FileRows, list_codes
 from anoncore.engines.value_pairs import PairsWriter, pairs_of_class, pairs_of_rows
 from anoncore.kernels.arrays import Floats, Int32
 from anoncore.kernels.checking import counts_level, group_levels
@@ -129,7 +129,7 @@ class Publisher:
         counts = [np.zeros(len(cells.domain), dtype=np.int64) for cells in self._cells.values()]
         totals = np.zeros(int(self._setting.kernel_checks.count_start[-1]), dtype=np.int64)
         for batch in source.batches():
-            codes = batch_codes(batch)
+            codes = list_codes(batch.column(0))
             for place, counted in enumerate(counts):
                 counted += np.bincount(codes[:, place], minlength=len(counted))
             for place, start in enumerate(self._setting.kernel_checks.count_start[:-1]):

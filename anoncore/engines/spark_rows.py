@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
-from anoncore.engines.file_rows import CODES
+from anoncore.engines.file_rows import CODES, list_codes
 from anoncore.kernels.arrays import Int32
 from anoncore.kernels.tree_scans import leaves_of
 
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 NUMBER, SLOT = "anoncore:number", "anoncore_slot"
 """Columns of a row's number in its table, which only samples read, and of the leaf that a division sends it to."""
-
-
-def list_codes(column: pa.Array) -> Int32:
-    """The coded rows of an array of lists, int32 (n, width)."""
-    flat = column.flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat.reshape(len(column), -1), dtype=np.int32)
 
 
 def united(frames: Sequence[DataFrame]) -> DataFrame:
@@ -106,9 +100,7 @@ class SparkRows:
 
         if accumulator is not None:
             self.scan(accumulator)
-        arrays, leaves = tree.arrays(), list(tree.leaves())
-        slot = np.full(len(tree), -1, dtype=np.int32)
-        slot[leaves] = np.arange(len(leaves))
+        arrays, (leaves, slot) = tree.arrays(), tree.slots()
 
         def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:

@@ -6,7 +6,7 @@ import os
 import pickle
 import secrets
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from anoncore.base.faults import reading
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
-from anoncore.engines.file_rows import CODES
+from anoncore.engines.file_rows import CODES, list_codes
 from anoncore.engines.input_digest import InputDigest
 from anoncore.engines.joint_counts import relations_of
 from anoncore.engines.large_run import (
@@ -38,7 +38,7 @@ from anoncore.engines.large_run import (
 )
 from anoncore.engines.output_folder import folder_when_complete
 from anoncore.engines.parts import PartTables
-from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes, united
+from anoncore.engines.spark_rows import NUMBER, SparkRows, united
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
 from anoncore.sources.headers import column_names
@@ -69,20 +69,6 @@ class SparkTable:
         if self.n_rows == 0:
             raise DataError("The table holds column names but no rows; load a table with at least one row.")
 
-    def count(self, names: Collection[str]) -> None:
-        """Nothing: every column is counted by itself."""
-
-    def counted(self, name: str, most: int) -> pa.Table:
-        """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
-        column = self.frame.select(self.frame[self.labels[name]].alias("value"))
-        found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
-        if found.num_rows > most:
-            raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
-                "leaves it out."
-            )
-        return found
-
     def about(self, names: Sequence[str]) -> int:
         """An estimate of the number of combinations of values of some columns, within some hundredths."""
         from pyspark.sql import functions
@@ -91,10 +77,10 @@ class SparkTable:
         found = self.frame.select(functions.approx_count_distinct(hashed, 0.03).alias("about")).toArrow()
         return int(found.column(0)[0].as_py())
 
-    def joint(self, names: Sequence[str]) -> pa.Table:
+    def joint(self, names: Sequence[str], most: int | None = None) -> pa.Table:
         """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
-        labels = [self.labels[name] for name in names]
-        return self.frame.groupBy(*labels).count().toArrow()
+        found = self.frame.groupBy(*(self.labels[name] for name in names)).count().withColumnRenamed("count", "rows")
+        return (found if most is None else found.limit(most)).toArrow()
 
     def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
         """About so many rows of some columns, or all where there are fewer, drawn at random."""

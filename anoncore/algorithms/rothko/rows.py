@@ -95,9 +95,7 @@ class MemoryRows:
         """Each leaf that has rows with its rows."""
         if accumulator is not None:
             self.scan(accumulator)
-        leaves = list(tree.leaves())
-        slot = np.full(len(tree), -1, dtype=np.int32)
-        slot[leaves] = np.arange(len(leaves))
+        leaves, slot = tree.slots()
         order, starts = grouped_rows(slot[leaves_of(self.rows, tree.arrays())], len(leaves))
         for number, leaf in enumerate(leaves):
             if starts[number] < starts[number + 1]:
