@@ -226,12 +226,7 @@ class Mondrian(Algorithm):
         release = generalized_release(self, data, partition)
         recodings = dict(release.fragments[0].recodings)
         for column, name in enumerate(data.quasi_identifiers):
-            domain = data.domain[name]
-            low, high = regions[:, column, 0].copy(), regions[:, column, 1].copy()
-            node = None if domain.tree is None else domain.tree.common_ancestor(low, high)
-            recodings[name] = Generalized(
-                domain, partition, "interval" if node is None else "node", low, high, node=node
-            )
+            recodings[name] = Generalized.of_boxes(data.domain[name], partition, regions[:, column])
         notes = ("Cells are the boxes of the partition tree; they cover the whole domain.",)
         return Release(data, (Fragment("release", partition, recodings),), self, notes)
 

@@ -23,20 +23,14 @@ MEMORY = "256MB"
 BATCH_ROWS = 100_000
 
 
-class PairsWriter:
-    """Writes the pairs of parts to a folder, a file for each part, where `mapping_frames` adds them up."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def write(self, number: int, pairs: Sequence[pa.Table]) -> None:
-        """Write the pairs of one part, an attribute after the other."""
-        path = self.folder / f"{number}.parquet"
-        own = path.with_suffix(".part")
-        with writing(self.folder):
-            # A task of a cluster may be run twice: a file is there when it is whole, and is then the same.
-            pq.write_table(pa.concat_tables(pairs), own)
-            own.replace(path)
+def write_pairs(folder: Path, number: int, pairs: Sequence[pa.Table]) -> None:
+    """Write the pairs of one part to a file of its own in a folder, where `mapping_frames` adds them up."""
+    path = folder / f"{number}.parquet"
+    own = path.with_suffix(".part")
+    with writing(folder):
+        # A task of a cluster may be run twice: a file is there when it is whole, and is then the same.
+        pq.write_table(pa.concat_tables(pairs), own)
+        own.replace(path)
 
 
 def pairs_of_rows(place: int, codes: Int32, group: Int32, texts: pa.Array) -> pa.Table:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anoncore.base.arguments import checked_methods
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
-from anoncore.base.texts import MISSING_TEXT, range_text
+from anoncore.base.texts import MISSING_TEXT, joined_range
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
@@ -292,6 +292,28 @@ class Generalized(Recoding):
             domain, partition, "set", members[offsets[:-1]], members[offsets[1:] - 1], offsets=offsets, members=members
         )
 
+    @classmethod
+    def of_boxes(cls, domain: Domain, partition: Partition, boxes: Codes) -> Generalized:
+        """The region of each group is a box that holds its rows: a range of codes, a node where there is a hierarchy.
+
+        Parameters
+        ----------
+        domain : Domain
+            The values of the attribute.
+        partition : Partition
+            The groups.
+        boxes : ndarray of int32, shape (n_groups, 2)
+            Lowest and highest code of each group's box, both included.
+
+        Returns
+        -------
+        Generalized
+            The regions.
+        """
+        low, high = boxes.T.copy()
+        node = None if domain.tree is None else domain.tree.common_ancestor(low, high)
+        return cls(domain, partition, "interval" if node is None else "node", low, high, node=node)
+
     def joined(self, partition: Partition, into: Codes) -> Generalized:
         """The same cells after groups were joined: each joined group has the smallest region that holds theirs.
 
@@ -382,10 +404,9 @@ class Generalized(Recoding):
     def _different_texts(self) -> tuple[Texts, npt.NDArray[np.intp]]:
         """The published texts of the different regions, and the number of each group's region among them."""
         _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
-        texts = np.empty(len(first), dtype=object)
-        for number, group in enumerate(first.tolist()):
-            texts[number] = self._region_text(group)
-        return texts, region
+        if self.domain.kind is Kind.NUMERIC and self.form != "set":
+            return self._range_texts(self.low[first], self.high[first]), region
+        return np.array([self._set_text(group) for group in first.tolist()], dtype=object), region
 
     def _regions(self) -> npt.NDArray[np.int64]:
         """A number for each group; groups have the same number if they have the same region."""
@@ -397,16 +418,18 @@ class Generalized(Recoding):
         sets = (self.members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
         return np.array([known.setdefault(codes, len(known)) for codes in sets], dtype=np.int64)
 
-    def _region_text(self, group: int) -> str:
-        """The published text of one group's region, e.g. `20-29`, `{cold, flu}` or a single value."""
-        domain, low, high = self.domain, int(self.low[group]), int(self.high[group])
-        if low == high:
-            return domain.text(low)
-        if domain.kind is not Kind.NUMERIC or self.form == "set":
-            return set_text(domain, self.values(group))
-        if high != domain.missing_code:
-            return range_text(domain[low], domain[high])
-        return f"{range_text(domain[low], domain[high - 1])} or {MISSING_TEXT}"
+    def _set_text(self, group: int) -> str:
+        """The published text of one group's region as a set, e.g. `{cold, flu}`, or a single value."""
+        low, high = int(self.low[group]), int(self.high[group])
+        return self.domain.text(low) if low == high else set_text(self.domain, self.values(group))
+
+    def _range_texts(self, low: Codes, high: Codes) -> Texts:
+        """The published texts of ranges of numbers, e.g. `20-29` or `20-29 or missing`."""
+        or_missing = (high >= len(self.domain.values)) & (low < high)
+        ends = (self.domain.texts[codes].tolist() for codes in (low, high - or_missing))
+        texts = np.array([*map(joined_range, *ends)], dtype=object)
+        texts[or_missing] += f" or {MISSING_TEXT}"
+        return texts
 
     def texts(self) -> Texts:
         """Published cell of every row, object (n_rows,)."""

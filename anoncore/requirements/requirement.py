@@ -263,7 +263,7 @@ class Check:
         """
         return COMPARED[self.requirement.comparison](levels, self.requirement.threshold)
 
-    def table_level(self, n_rows: int) -> float:
+    def table_level(self, n_rows: int, counts: npt.NDArray[np.int64] | None = None) -> float:
         """The level of the whole table as one group. No partition has all its groups beyond it.
 
         That is so where the requirement is monotone in the table (`Requirement.is_monotone`).
@@ -272,6 +272,8 @@ class Check:
         ----------
         n_rows : int
             Number of rows of the table.
+        counts : ndarray of int64, shape (n_values,), optional
+            Rows of these with each sensitive value; by default those of the table.
 
         Returns
         -------
@@ -280,7 +282,8 @@ class Check:
         """
         if self.people is not None:
             return float(self.levels(Partition(np.zeros(n_rows, dtype=np.int32)))[0])
-        counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
+        if counts is None:
+            counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
         unique = -1 if self.values is None else self.values.unique
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
 

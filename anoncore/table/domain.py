@@ -220,7 +220,10 @@ class Domain(Shown, Sequence[Any]):
     @cached_property
     def texts(self) -> npt.NDArray[np.object_]:
         """The published text of every code, object (size,)."""
-        return np.array([self.text(code) for code in range(len(self))], dtype=object)
+        ends = self.values[:1] + self.values[-1:]
+        # The values of a domain of whole numbers are all of one type.
+        text = str if ends and all(type(end) is int for end in ends) else value_text
+        return np.array([*map(text, self.values), *[MISSING_TEXT] * self.has_missing], dtype=object)
 
     @cached_property
     def decoded(self) -> Stored:
