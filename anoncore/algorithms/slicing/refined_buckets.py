@@ -71,11 +71,12 @@ def refined_buckets(
     at = number[row]
     linked = _linked(release, names, apart, numbered, _tallies(release, names, numbered, bucket, at))
     place[at] = np.arange(data.n_rows)
-    masses = search.masses._replace(
-        counts=np.zeros((LINES, search.masses.counts.shape[1]), dtype=np.int32),
-        pair_counts=np.zeros((LINES, search.masses.pair_counts.shape[1]), dtype=np.int32),
+    (table,), (kept,) = search.tables, search.masses
+    masses = kept._replace(
+        counts=np.zeros((LINES, kept.counts.shape[1]), dtype=np.int32),
+        pair_counts=np.zeros((LINES, kept.pair_counts.shape[1]), dtype=np.int32),
     )
-    limits = Limits(search.wanted.l, search.wanted.distinct, MOST_ROWS)
+    limits = Limits(float(search.guards.l[0]), search.guards.distinct, MOST_ROWS)
     moving = sizes[sizes <= MOST_ROWS].astype(np.float64)
     # Every place expects something else of every pair of attributes; what stays is checked against whole buckets.
     changes = 8 * len(apart) * float((moving * np.minimum(moving, LARGE)).sum()) + 8 * float((moving**2).sum())
@@ -96,7 +97,7 @@ def refined_buckets(
                 at,
                 place,
                 partners,
-                search.table,
+                table,
                 masses,
                 limits,
                 begin,

@@ -20,7 +20,6 @@ from anoncore.algorithms.slicing.columns import (
     propose_columns,
     sliced_release,
 )
-from anoncore.algorithms.slicing.guarded_partition import GuardedSearch
 from anoncore.algorithms.slicing.offers import Offer, find_offer, offer_for_several
 from anoncore.algorithms.slicing.refined_buckets import refined_buckets
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
@@ -334,7 +333,7 @@ class Slicing(Algorithm):
                 raise AnonymizationError(
                     f"{self.title} broke its promise: l = {l:g}, reached {reached:.6g} in '{name}'."
                 )
-        if self.refine and isinstance(search, TupleSearch):
+        if self.refine and len(search.tables) == 1 and not self.requirements:
             return self._refined(release, search, columns, classes, progress)
         return release
 
@@ -356,16 +355,13 @@ class Slicing(Algorithm):
 
     def _search(
         self, data: Microdata, columns: tuple[tuple[str, ...], ...], classes: dict[str, Generalized]
-    ) -> TupleSearch | GuardedSearch:
+    ) -> TupleSearch:
         cells = [
             {name: classes[name].content() if name in classes else (data.codes[name],) for name in column}
             for column in columns
         ]
         levels, distinct = self.levels_of(data), self.diversity == "distinct"
-        if len(levels) > 1 or self.requirements:
-            return GuardedSearch.of(data, cells, levels, distinct, self.retry_splits, self.requirements)
-        ((name, l),) = levels.items()
-        return TupleSearch.of(data, cells, name, l, distinct, self.retry_splits)
+        return TupleSearch.of(data, cells, levels, distinct, self.retry_splits, self.requirements)
 
 
 def achieved_diversity(release: Release, attribute: str, diversity: Diversity = "posterior") -> float:
