@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import ceil, comb
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
@@ -19,7 +19,7 @@ from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
 from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
 from anoncore.kernels.wildcards import add_matches
 from anoncore.privacy.guarantees import PersonalGuarantee
@@ -204,14 +204,14 @@ class LocalSuppression(Algorithm):
     Of 1 of 5 people an adversary who knows their values finds fewer than 2 rows that fit, and of 1 a single one.
     """
 
-    name: ClassVar[str] = "local-suppression"
-    title: ClassVar[str] = "Local suppression"
-    source: ClassVar[str] = "Meyerson and Williams, PODS 2004; Templ et al., Journal of Statistical Software 2015"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "local-suppression"
+    title = "Local suppression"
+    source = "Meyerson and Williams, PODS 2004; Templ et al., Journal of Statistical Software 2015"
+    family = "generalization"
+    summary = (
         "Suppresses as few single cells as possible, those of people with too little company, and keeps all others."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Readers know that cells were suppressed because the rows that agree in more cells are no class that satisfies "
         "the requirements, or because their row was given to others who needed company. With l-diversity, t-closeness "
@@ -474,7 +474,7 @@ class _Search:
             sensitive=sensitive,
             # Any fixed seed does, because the words decide nothing but what is equal.
             salt=np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64),
-            begin=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+            begin=starts_of(sizes[:-1]),
             people=checks.people,
         )
         partition = Partition.alike(list(codes.T))
@@ -488,7 +488,7 @@ class _Search:
         of_order = group[order]
         whole_rows = order[of_order >= 0]
         members = whole_rows[np.argsort(of_order[of_order >= 0], kind="stable")]
-        starts = np.concatenate(([0], np.cumsum(partition.sizes[holds]))).astype(np.int64)
+        starts = starts_of(partition.sizes[holds])
         whole = Whole(members, starts, np.zeros(int(holds.sum()), dtype=np.int64))
         nothing = np.zeros(codes.shape[1], dtype=np.bool_)
         return cls(data, rows, checks, weights, order[of_order < 0], whole, group, [nothing] * int(holds.sum()))

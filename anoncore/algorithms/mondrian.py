@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from os import cpu_count
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -101,14 +101,14 @@ class Mondrian(Algorithm):
     44-46     flu
     """
 
-    name: ClassVar[str] = "mondrian"
-    title: ClassVar[str] = "Mondrian"
-    source: ClassVar[str] = "LeFevre et al., ICDE 2006 and KDD 2006; LeFevre and DeWitt 2007, section 1.2"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "mondrian"
+    title = "Mondrian"
+    source = "LeFevre et al., ICDE 2006 and KDD 2006; LeFevre and DeWitt 2007, section 1.2"
+    family = "generalization"
+    summary = (
         "Coarsens the quasi-identifiers into ranges and sets, as finely as the requirements allow; other values stay."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Mondrian cuts a class wherever the requirements allow it, so readers know that every cut of a class that "
         "was left whole would have broken a requirement. With l-diversity, t-closeness or variance diversity that "

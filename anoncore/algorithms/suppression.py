@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import floor
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
@@ -174,14 +174,14 @@ class Suppression(Algorithm):
     0.3
     """
 
-    name: ClassVar[str] = "suppression"
-    title: ClassVar[str] = "Suppression"
-    source: ClassVar[str] = "Samarati, IEEE TKDE 2001, section 4"
-    family: ClassVar[str] = FAMILY
-    summary: ClassVar[str] = (
+    name = "suppression"
+    title = "Suppression"
+    source = "Samarati, IEEE TKDE 2001, section 4"
+    family = FAMILY
+    summary = (
         "Lets any generalizing method leave out a few outlying people, so that all others are published more finely."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "What readers learn who know the method that publishes the other rows, they learn here too. Besides, they know "
         "that people were left out because their quasi-identifiers lay far from those of others in their class, and "

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.showing import Lines, SizesDrawn, counted
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, starts_of
 from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
 from anoncore.table.keys import dense_key
 
@@ -139,7 +139,7 @@ class Partition(SizesDrawn):
     @cached_property
     def starts(self) -> npt.NDArray[np.int64]:
         """Where each group begins in `order`, int64 (n_groups + 1,)."""
-        return np.concatenate(([0], np.cumsum(self.sizes)))
+        return starts_of(self.sizes)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:

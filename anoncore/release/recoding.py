@@ -15,7 +15,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, joined_range
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.arrays import Codes, Floats, runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -364,9 +364,8 @@ class Generalized(Recoding):
         if self.offsets is None or self.members is None:
             return same
         sizes = np.diff(self.offsets)[which]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[:-1][which], sizes)
-        return replace(same, offsets=offsets, members=self.members[at])
+        at = runs_from(self.offsets[:-1][which], sizes)
+        return replace(same, offsets=starts_of(sizes), members=self.members[at])
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -462,10 +461,10 @@ class Generalized(Recoding):
     def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
         """Share of each region's values that are wanted: every value of a region counts as equally likely."""
         if self.offsets is not None and self.members is not None:
-            prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
+            prefix = starts_of(wanted[self.members])
             hits = prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]
         else:
-            prefix = np.concatenate(([0], np.cumsum(wanted)))
+            prefix = starts_of(wanted)
             hits = prefix[self.high + 1] - prefix[self.low]
         share: Floats = hits / self.sizes
         return share
@@ -663,7 +662,7 @@ class GroupValues(Recoding):
 
     def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
         """The expected share if each value stands once and the ambiguous slots are spread evenly over the values."""
-        prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
+        prefix = starts_of(wanted[self.members])
         share: Floats = (prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]) / self.sizes
         return share
 

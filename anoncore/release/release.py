@@ -19,7 +19,7 @@ from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along, is_guessable
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
 from anoncore.kernels.people import people_and_pairs
 from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
@@ -476,7 +476,7 @@ class Release(SizesDrawn):
         if not alike.any():
             return order
         # The rows of people in runs of equal ones; only runs of several rows are sorted again.
-        run = np.concatenate(([0], np.cumsum(~alike)))
+        run = starts_of(~alike).astype(np.int32)
         several = np.concatenate((alike, [False])) | np.concatenate(([False], alike))
         rows = order[several]
         keys = [run[several], *(column[rows] for column in columns)]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.model import Model
-from anoncore.kernels.arrays import Codes, Floats, Rows
+from anoncore.kernels.arrays import Codes, Floats, Rows, starts_of
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
 from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
@@ -351,9 +351,9 @@ class CheckSet:
             threshold=np.array([check.requirement.threshold for check in self.checks], dtype=np.float64),
             comparison=np.array([int(check.requirement.comparison) for check in self.checks], dtype=np.int64),
             reference=np.concatenate([*references, np.zeros(0)]),
-            reference_start=np.cumsum([0, *(len(reference) for reference in references)]).astype(np.int64),
+            reference_start=starts_of(len(reference) for reference in references),
             stride=np.zeros(len(self.checks), dtype=np.int64),
             unique=np.array([view.unique for view in self.views], dtype=np.int64),
-            count_start=np.cumsum([0, *(view.size for view in self.views)]).astype(np.int64),
+            count_start=starts_of(view.size for view in self.views),
             minimum_rows=max([check.requirement.minimum_rows() for check in self.checks], default=1),
         )

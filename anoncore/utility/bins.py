@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, starts_of
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -33,7 +33,7 @@ class Cells:
 
     def starts(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
         """Where each attribute's cells begin when they stand side by side, int64 (number of names + 1,)."""
-        return np.cumsum([0, *(self.sizes[name] for name in names)]).astype(np.int64)
+        return starts_of(self.sizes[name] for name in names)
 
 
 def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:

@@ -71,7 +71,7 @@ class Tree(Classifier):
     grows and prunes, down to which of several equally good splits is taken.
     """
 
-    title: ClassVar[str] = "decision tree"
+    title = "decision tree"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
         """Codes of the bounds."""
@@ -135,7 +135,7 @@ class NaiveBayes(Classifier):
     their own, a value that is only ever inside regions would be unseen in each class and speak for the rarest one.
     """
 
-    title: ClassVar[str] = "naive Bayes"
+    title = "naive Bayes"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
         """Codes of both bounds."""
@@ -207,7 +207,7 @@ class NearestNeighbours(Classifier):
     of each other; two bounds share the weight of one value.
     """
 
-    title: ClassVar[str] = "k-nearest neighbours"
+    title = "k-nearest neighbours"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
         """Scaled positions, or an indicator per category."""

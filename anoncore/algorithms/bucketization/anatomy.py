@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from anoncore.algorithms.base import Algorithm, Seed
 from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.anatomy import deal
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, starts_of
 from anoncore.kernels.exchanging import Pairs, exchange_rows, expect
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -70,7 +70,7 @@ def _pairs(data: Microdata, codes: Codes, sensitive: Codes) -> Pairs:
     """The pairs of a value of a quasi-identifier and a sensitive value that occur, and how often."""
     size = int(sensitive.max()) + 1
     sizes = [len(data.domain[name]) for name in data.quasi_identifiers]
-    begin = np.cumsum([0, *sizes]).astype(np.int64)
+    begin = starts_of(sizes)
     found = [occurring_pairs(codes[:, a], sensitive, sizes[a], size) for a in range(codes.shape[1])]
     number = np.concatenate([begin[a] + one for a, (one, _, _) in enumerate(found)])
     true = np.concatenate([counts for _, _, counts in found]).astype(np.float64)
@@ -129,15 +129,15 @@ class Anatomy(Algorithm):
     [[1, 1], [1, 1], [1, 1]]
     """
 
-    name: ClassVar[str] = "anatomy"
-    title: ClassVar[str] = "Anatomy"
-    source: ClassVar[str] = "Xiao and Tao, VLDB 2006, section 4"
-    family: ClassVar[str] = "bucketization"
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
+    name = "anatomy"
+    title = "Anatomy"
+    source = "Xiao and Tao, VLDB 2006, section 4"
+    family = "bucketization"
+    group_word = "bucket"
+    summary = (
         "Keeps every value exact but cuts the link: people and sensitive values are only matched bucket by bucket."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         f"{DEALT_BY_CHANCE} With `refine` that no longer holds: which people of a value are in a bucket then depends "
         "on who has which value.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -78,21 +78,19 @@ class ForegroundSafe(Algorithm):
     0.5
     """
 
-    name: ClassVar[str] = "foreground-safe"
-    title: ClassVar[str] = "ForegroundSafe"
-    source: ClassVar[str] = "Wong, Fu, Wang, Xu and Yu 2009, section 7"
-    family: ClassVar[str] = "bucketization"
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
-        "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "foreground-safe"
+    title = "ForegroundSafe"
+    source = "Wong, Fu, Wang, Xu and Yu 2009, section 7"
+    family = "bucketization"
+    group_word = "bucket"
+    summary = "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
+    minimality = Minimality(
         Openness.OPEN,
         "Buckets are dealt among people who look alike and joined until the foreground-knowledge attack fails, so "
         "the buckets depend on who has which sensitive value.",
     )
 
-    counts_rows: ClassVar[str] = "the attack that it withstands weighs worlds in which each row is another person"
+    counts_rows = "the attack that it withstands weighs worlds in which each row is another person"
 
     l: Annotated[int, Field(ge=2, title="l", description="Nobody's protected value becomes more likely than 1/l.")] = 2
     tolerance: Annotated[

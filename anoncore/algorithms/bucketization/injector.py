@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -180,21 +180,21 @@ class Injector(Algorithm):
     [['f', 'f'], ['f', 'f'], ['m', 'm'], ['m', 'm']]
     """
 
-    name: ClassVar[str] = "injector"
-    title: ClassVar[str] = "Injector"
-    source: ClassVar[str] = "Li and Li, ICDE 2008, sections 3 and 4"
-    family: ClassVar[str] = "bucketization"
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
+    name = "injector"
+    title = "Injector"
+    source = "Li and Li, ICDE 2008, sections 3 and 4"
+    family = "bucketization"
+    group_word = "bucket"
+    summary = (
         "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.OPEN,
         "Rules that say which values are impossible for whom are mined from the table itself and decide who "
         "shares a bucket, so the buckets depend on who has which sensitive value.",
     )
 
-    counts_rows: ClassVar[str] = "its rules and buckets are about single rows, of which each has one sensitive value"
+    counts_rows = "its rules and buckets are about single rows, of which each has one sensitive value"
 
     l: Annotated[int, Field(ge=2, title="l", description="Possible sensitive values of everyone in a bucket.")] = 2
     min_confidence: Annotated[

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import Signatures
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.foreground_safe import Knowledge, deal_alike, total_excess
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import SensitiveValues
@@ -57,7 +57,7 @@ class Profiles:
         """What the adversary knows, by profile. `readings` has one array (size of the set, n_values) per set, for each
         reading.
         """
-        start = np.concatenate(([0], np.cumsum(self.sizes)))
+        start = starts_of(self.sizes)
         width = int(start[-1])
         position = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
         shares = [np.concatenate(reading) for reading in readings]

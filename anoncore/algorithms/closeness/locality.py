@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.compile_time import Pool
-from anoncore.kernels.arrays import Codes, Rows
+from anoncore.kernels.arrays import Codes, Rows, starts_of
 from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.dealing import Deal, hand_out, split_classes
 from anoncore.kernels.grouping import grouped_rows
@@ -149,7 +149,7 @@ class QuasiSpace:
         codes, mine = self.codes[self.order], bucket[self.order]
         sensitive = sensitive_columns(checks, len(group))[self.order]
         moved = np.array(group[self.order], dtype=np.int32)
-        bucket_start = np.concatenate(([0], np.cumsum(np.bincount(mine)))).astype(np.int64)
+        bucket_start = starts_of(np.bincount(mine))
         rank, starts = halving_rank(int(moved.max()) + 1), Partition(moved).starts
         excess, before = np.inf, np.inf
         for turn in range(rounds + EXTRA_ROUNDS):

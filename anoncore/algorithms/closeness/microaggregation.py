@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
-from anoncore.kernels.arrays import Codes, Floats, Rows
+from anoncore.kernels.arrays import Codes, Floats, Rows, starts_of
 from anoncore.kernels.merging import merge_until_close
 from anoncore.kernels.nearest import centers, draw_strata, mdav
 from anoncore.kernels.rounding import ROUNDING, stays_within
@@ -54,7 +54,7 @@ class Strata:
         held = np.full(self.size, self.n_clusters)
         held[self.middle] += self.extra
         bucket = np.repeat(np.arange(self.size, dtype=np.int32), held)
-        begins = np.concatenate(([0], np.cumsum(held)))[:-1]
+        begins = starts_of(held)[:-1]
         return Places(bucket, ((np.arange(len(bucket)) - begins[bucket]) % self.n_clusters).astype(np.int32))
 
     @classmethod
@@ -108,7 +108,7 @@ def worst_distance(
         kinds[1][size // 2] = 2
     if extra == n_clusters:
         kinds = kinds[1:]
-    begins = np.concatenate(([0], np.cumsum(_held(size, n_clusters, extra))))
+    begins = starts_of(_held(size, n_clusters, extra))
     edges = reference[n_values + 1 :].reshape(-1, 3)
     below = np.concatenate(([0], np.cumsum(reference[:n_values]))).astype(np.int64)
     first, last = below[edges[:, 0].astype(np.int64)], below[edges[:, 1].astype(np.int64) + 1]
@@ -191,15 +191,13 @@ class Microaggregation(Algorithm):
     0.2 ['21-46']
     """
 
-    name: ClassVar[str] = "microaggregation"
-    title: ClassVar[str] = "Microaggregation"
-    source: ClassVar[str] = "Soria-Comas et al., IEEE TKDE 2015; t-closeness dissertation, section 2.6.5"
-    family: ClassVar[str] = "generalization"
-    group_word: ClassVar[str] = "cluster"
-    summary: ClassVar[str] = (
-        "Clusters people who are alike and makes every cluster mirror the table's sensitive values well enough."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "microaggregation"
+    title = "Microaggregation"
+    source = "Soria-Comas et al., IEEE TKDE 2015; t-closeness dissertation, section 2.6.5"
+    family = "generalization"
+    group_word = "cluster"
+    summary = "Clusters people who are alike and makes every cluster mirror the table's sensitive values well enough."
+    minimality = Minimality(
         Openness.OPEN,
         "Clusters are merged, exchanged or dealt until each is t-close, so readers know that smaller or nearer "
         "clusters would have been too far from the table.",

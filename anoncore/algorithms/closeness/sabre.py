@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import digest, shared
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.proportions import Proportions, halve, worst_distance
 from anoncore.kernels.rounding import lies_above
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, find_fragmentation
@@ -183,7 +183,7 @@ def _proportions(reference: Floats, size: int, begins: Int64, ground: Ground) ->
         last=last[order],
         edge_start=np.searchsorted(partial[order], np.arange(len(begins))).astype(np.int64),
         probe=np.concatenate(probes),
-        probe_start=np.cumsum([0, *(len(probe) for probe in probes)]).astype(np.int64),
+        probe_start=starts_of(len(probe) for probe in probes),
     )
 
 
@@ -239,14 +239,14 @@ class Sabre(Algorithm):
     True
     """
 
-    name: ClassVar[str] = "sabre"
-    title: ClassVar[str] = "SABRE"
-    source: ClassVar[str] = "Cao, Karras, Kalnis and Tan, VLDB Journal 2011; t-closeness dissertation, section 2.6.5"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "sabre"
+    title = "SABRE"
+    source = "Cao, Karras, Kalnis and Tan, VLDB Journal 2011; t-closeness dissertation, section 2.6.5"
+    family = "generalization"
+    summary = (
         "Groups close sensitive values into buckets and gives every class its share of each, so that none stands out."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.OPEN,
         "Classes take rows of each bucket of sensitive values that are neighbours in the quasi-identifiers, so "
         "the classes depend on who has which sensitive value.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -251,14 +251,14 @@ class SensitiveSpaceFragmentation(Algorithm):
     [0.2, 0.2, 0.133]
     """
 
-    name: ClassVar[str] = "sensitive-space-fragmentation"
-    title: ClassVar[str] = "Sensitive-space fragmentation"
-    source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, chapter 4"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "sensitive-space-fragmentation"
+    title = "Sensitive-space fragmentation"
+    source = "Thammanna Gowda 2023, t-closeness dissertation, chapter 4"
+    family = "generalization"
+    summary = (
         "Keeps every class close to the table in several sensitive attributes at once, each by a distance of its own."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.OPEN,
         "Classes take rows of each fragment of the sensitive values that are neighbours in the quasi-identifiers, "
         "so the classes depend on who has which sensitive value.",

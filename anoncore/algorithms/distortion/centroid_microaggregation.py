@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -240,13 +240,13 @@ class CentroidMicroaggregation(Algorithm):
     [21, 21, 21, 46, 46, 46]
     """
 
-    name: ClassVar[str] = "centroid-microaggregation"
-    title: ClassVar[str] = "Centroid microaggregation"
-    source: ClassVar[str] = "Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 2002"
-    family: ClassVar[str] = "distortion"
-    group_word: ClassVar[str] = "cluster"
-    summary: ClassVar[str] = "Clusters people who are alike and publishes the middle of each cluster for all of them."
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "centroid-microaggregation"
+    title = "Centroid microaggregation"
+    source = "Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 2002"
+    family = "distortion"
+    group_word = "cluster"
+    summary = "Clusters people who are alike and publishes the middle of each cluster for all of them."
+    minimality = Minimality(
         Openness.NOT_OPEN,
         "Clusters follow the quasi-identifiers, chance among rows at equal distances, and the number of people alone; "
         "the sensitive values play no part, so knowing the method tells nothing about them.",

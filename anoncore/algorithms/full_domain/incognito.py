@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import floor
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -117,14 +117,14 @@ class Incognito(Algorithm):
     ['20-39', '20-39', '20-39', '20-39', '40-59', '40-59']
     """
 
-    name: ClassVar[str] = "incognito"
-    title: ClassVar[str] = "Incognito"
-    source: ClassVar[str] = "LeFevre, DeWitt and Ramakrishnan, SIGMOD 2005, section 3"
-    family: ClassVar[str] = "full-domain generalization"
-    summary: ClassVar[str] = (
+    name = "incognito"
+    title = "Incognito"
+    source = "LeFevre, DeWitt and Ramakrishnan, SIGMOD 2005, section 3"
+    family = "full-domain generalization"
+    summary = (
         "Publishes every value of an attribute at the same level of its hierarchy, as finely as the requirements allow."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Incognito publishes the combination of levels with the least loss, so readers know that each combination "
         "with less loss has a class that breaks a requirement. With l-diversity, t-closeness or variance "

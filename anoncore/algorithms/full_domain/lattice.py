@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.errors import DataError
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.incognito import (
     LARGEST_KEY,
     entry_groups,
@@ -181,7 +181,7 @@ class Lattice:
         self.base = self._rolled_up(rows, (0,) * len(self.names))
         self._entries = _Entries.of(self.base)
         self._number = np.concatenate([levels.number.ravel() for levels in self.levels])
-        self._number_start = np.cumsum([0, *(levels.number.size for levels in self.levels)])[:-1]
+        self._number_start = starts_of(levels.number.size for levels in self.levels)[:-1]
 
     def every_group_holds(self, node: Node) -> bool:
         """Whether every group of a node over all attributes satisfies every requirement."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -91,15 +91,15 @@ class OptimalRecoding(Algorithm):
     ['20-29', '20-29', '20-29', '30-39', '30-39', '30-39', '*', '*', '*']
     """
 
-    name: ClassVar[str] = "optimal-recoding"
-    title: ClassVar[str] = "Optimal recoding"
-    source: ClassVar[str] = "Samarati, IEEE TKDE 2001; Kohlmayer et al., PASSAT 2012"
-    family: ClassVar[str] = "full-domain generalization"
-    summary: ClassVar[str] = (
+    name = "optimal-recoding"
+    title = "Optimal recoding"
+    source = "Samarati, IEEE TKDE 2001; Kohlmayer et al., PASSAT 2012"
+    family = "full-domain generalization"
+    summary = (
         "Publishes every value of an attribute at the same level of its hierarchy, with the least loss there is; "
         "a few people may be suppressed for it."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Optimal recoding publishes the combination of levels with the least loss, so readers know that each "
         "combination which would lose less has classes that break a requirement. With l-diversity, t-closeness or "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, starts_of
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import level_function
 from anoncore.kernels.rounding import ROUNDING, squared_deviations
@@ -216,7 +216,7 @@ def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, mo
         comparison=comparison,
         threshold=threshold,
         reference=np.concatenate([*references, np.zeros(0)]),
-        reference_start=np.cumsum([0, *(len(numbers) for numbers in references)]).astype(np.int64),
+        reference_start=starts_of(len(numbers) for numbers in references),
         stride=stride,
         minimum_rows=least,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from anoncore.table.microdata import Microdata
 class Rothko(RothkoFields):
     """Mondrian on rows that do not fit in memory at once: `parts` divides them until they do."""
 
-    source: ClassVar[str] = "LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007"
+    source = "LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007"
 
     @abstractmethod
     def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:

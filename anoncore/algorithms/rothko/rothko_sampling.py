@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -179,12 +179,12 @@ class RothkoSampling(Rothko):
     ['21-23', '44-46']
     """
 
-    name: ClassVar[str] = "rothko-sampling"
-    title: ClassVar[str] = "Rothko (sampling)"
-    summary: ClassVar[str] = (
+    name = "rothko-sampling"
+    title = "Rothko (sampling)"
+    summary = (
         "Mondrian for tables larger than memory: cuts by a sample first, checks every row, then finishes each part."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Apart from the first cuts, which a sample decides, its classes are those of Mondrian with `strict`: "
         "readers know that every cut of a class that was left whole would have broken a requirement. With "

@@ -13,7 +13,7 @@ from anoncore.algorithms.cut_order import widest_first
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Extent, Node, Part, Setting, Statistics
-from anoncore.kernels.arrays import Int32
+from anoncore.kernels.arrays import Int32, starts_of
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.frequency_cuts import best_cut, children_cut, median_cut
 from anoncore.kernels.splitting import NODE_CHILDREN, THRESHOLD
@@ -304,10 +304,10 @@ class _Frequencies:
         sizes = [_set_bytes(setting, nodes[node], a) // COUNT_BYTES for node, a in pairs]
         per_node = np.bincount([node for node, _ in pairs], minlength=len(tree))
         self._requests = Requests(
-            node_start=np.concatenate(([0], np.cumsum(per_node))).astype(np.int64),
+            node_start=starts_of(per_node),
             attribute=np.array([a for _, a in pairs], dtype=np.int32),
             low=np.array([nodes[node].low[a] for node, a in pairs], dtype=np.int32),
-            base=np.cumsum([0, *sizes]).astype(np.int64),
+            base=starts_of(sizes),
             width=width,
         )
         self._counts = np.zeros(sum(sizes), dtype=np.uint32)

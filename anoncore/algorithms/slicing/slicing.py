@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -112,22 +112,20 @@ class Slicing(Algorithm):
     2.0
     """
 
-    name: ClassVar[str] = "slicing"
-    title: ClassVar[str] = "Slicing"
-    source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 3 and 4"
-    family: ClassVar[str] = "slicing"
-    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
-        "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "slicing"
+    title = "Slicing"
+    source = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 3 and 4"
+    family = "slicing"
+    grouping_fields = GROUPING_FIELDS
+    group_word = "bucket"
+    summary = "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
+    minimality = Minimality(
         Openness.OPEN,
         f"{SPLIT_WHERE_POSSIBLE} With `refine` it is the exchanges that readers know of: one that brought them nearer "
         "to the table and was not made would have given somebody away.",
     )
 
-    counts_rows: ClassVar[str] = (
+    counts_rows = (
         "its diversity is about the buckets that a row matches, and a person with several rows matches more of them"
     )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, runs_from, starts_of
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.slicing import Masses, Signatures, new_masses
@@ -67,9 +67,9 @@ class _Beliefs:
             entry_start=entry_start,
             pairs=entry_pairs,
             protected=entry_code < n_protected,
-            factor_start=_starts(int(factor.key.max()) + 1 for factor in shown),
-            pair_start=_starts(len(of_factor.key) for of_factor in pairs),
-            code_start=_starts(np.concatenate([np.bincount(factor.key[first]) for factor in shown])),
+            factor_start=starts_of(int(factor.key.max()) + 1 for factor in shown),
+            pair_start=starts_of(len(of_factor.key) for of_factor in pairs),
+            code_start=starts_of(np.concatenate([np.bincount(factor.key[first]) for factor in shown])),
             with_code=np.concatenate([np.argsort(factor.key[first], kind="stable") for factor in shown]).astype(
                 np.int32
             ),
@@ -117,7 +117,7 @@ class TupleSearch:
             + [view.codes for view in checks.views]
             + [np.arange(data.n_rows)]
         ).astype(np.int32)
-        begins = len(names) + _starts(one.cells.shape[1] for one in beliefs)
+        begins = len(names) + starts_of(one.cells.shape[1] for one in beliefs)
         tables = tuple(
             one.table._replace(first_factor=begin) for one, begin in zip(beliefs, begins[:-1].tolist(), strict=True)
         )
@@ -220,8 +220,7 @@ class _Pairs:
         """
         begin = np.searchsorted(self.key, cells * self.n_values)
         sizes = np.searchsorted(self.key, (cells + 1) * self.n_values) - begin
-        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return np.repeat(np.arange(len(cells)), sizes), np.repeat(begin, sizes) + inside
+        return np.repeat(np.arange(len(cells)), sizes), runs_from(begin, sizes)
 
 
 def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, Int64, Codes]:
@@ -241,7 +240,3 @@ def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, In
         owner, value = owner[possible], value[possible]
     start = np.searchsorted(owner, np.arange(len(cells[0]) + 1))
     return start, value, np.column_stack(pair_of_entry).astype(np.int32)
-
-
-def _starts(sizes: Iterable[int]) -> Int64:
-    return np.cumsum([0, *sizes]).astype(np.int64)

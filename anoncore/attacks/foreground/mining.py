@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver, solve
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, starts_of
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
 from anoncore.kernels.foreground_worlds import OF_GROUP
@@ -75,7 +75,7 @@ class Target:
             value_start=value_start,
             group=group,
             n=n,
-            pair_start=np.concatenate(([0], np.cumsum(np.bincount(group, minlength=partition.n_groups)))),
+            pair_start=starts_of(np.bincount(group, minlength=partition.n_groups)),
             pairs=pairs,
             pair_value=value[pairs],
             pair_n=n[pairs],
