@@ -8,7 +8,6 @@ from os import cpu_count
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
@@ -18,6 +17,7 @@ from anoncore.base.compile_time import Pool
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.mondrian import Partitioning, grow
@@ -206,7 +206,7 @@ class Mondrian(Algorithm):
         # Where requirements look at secrets, a cut may have been refused though all sides are large.
         return CellKnowledge(everywhere, is_lowest=True, some_below=0 if checks.views else checks.kernel.minimum_rows)
 
-    def with_regions(self, data: Microdata, partition: Partition, regions: npt.NDArray[np.int32]) -> Release:
+    def with_regions(self, data: Microdata, partition: Partition, regions: Int32) -> Release:
         """The release whose cells are given boxes instead of the ranges of the rows present.
 
         Parameters
@@ -236,7 +236,7 @@ def search_of(
     data: Microdata,
     checks: CheckSet,
     most_rows: int,
-    content: npt.NDArray[np.int64],
+    content: Int64,
     people: KernelPeople | None,
 ) -> Search:
     """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
@@ -267,13 +267,13 @@ def search_of(
 class Growth:
     """One run of the kernels: the rows as columns of codes, moved about until every node is a leaf."""
 
-    rows: npt.NDArray[np.int32]
-    regions: npt.NDArray[np.int32]
+    rows: Int32
+    regions: Int32
     attributes: Attributes
     search: Search
     checks: KernelChecks
-    spare: npt.NDArray[np.int32] = field(init=False)
-    starts: npt.NDArray[np.uint8] = field(init=False)
+    spare: Int32 = field(init=False)
+    starts: Bytes = field(init=False)
 
     def __post_init__(self) -> None:
         self.spare = np.empty_like(self.rows)
@@ -335,7 +335,7 @@ class Growth:
         ends = grow(table, lo, hi, small, self.attributes, self.search, self.checks).tolist()
         return list(zip([lo, *ends[:-1]], ends, strict=True)) if ends else [(hi, lo)]
 
-    def groups(self) -> npt.NDArray[np.int32]:
+    def groups(self) -> Int32:
         """Group of every row in original order."""
         group = np.empty(len(self.rows), dtype=np.int32)
         group[self.rows[:, -1]] = np.cumsum(self.starts, dtype=np.int32) - 1

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
@@ -19,7 +18,7 @@ from anoncore.base.number import BUCKETS, Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64, starts_of
+from anoncore.kernels.arrays import Floats, Int64, Words, starts_of
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
 from anoncore.release.form import form_of
 from anoncore.release.overlap import links
@@ -406,7 +405,7 @@ def _column_values(
     )
 
 
-def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> npt.NDArray[np.uint64]:
+def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> Words:
     """One bit for each value and bucket, set where the bucket shows the value; empty above `MOST_WORDS`."""
     n_words = n_groups // 64 + 1
     shown = np.zeros((n_values if n_values * n_words <= MOST_WORDS else 0, n_words), dtype=np.uint64)

@@ -8,14 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
 from anoncore.base.faults import writing
 from anoncore.base.pipeline import in_threads, read_ahead
-from anoncore.kernels.arrays import Int32
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.grouping import grouped_rows
 from anoncore.kernels.tree_scans import leaves_of
 
@@ -118,7 +117,7 @@ class FileRows:
         waiting: defaultdict[int, list[pa.RecordBatch]] = defaultdict(list)
         n_waiting = 0
 
-        def by_leaf(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
+        def by_leaf(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Int64]:
             order, starts = grouped_rows(slot[leaves_of(list_codes(batch.column(0)), arrays)], len(leaves))
             return batch.take(pa.array(order)), starts
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -42,7 +41,7 @@ from anoncore.engines.output_folder import folder_when_complete
 from anoncore.engines.parts import PartTables
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
-from anoncore.kernels.arrays import Int32
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.tree_scans import leaves_of
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import TextRules
@@ -121,7 +120,7 @@ class SparkRows:
         codes = list_codes(picked.column(0).combine_chunks())
         return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
 
-    def _numbers(self) -> npt.NDArray[np.int64]:
+    def _numbers(self) -> Int64:
         """The numbers of all rows in the order in which the embedded engine has them: part by part."""
         columns = [part.select(f"`{NUMBER}`").toArrow().column(0).to_numpy() for part in self._parts]
         return np.concatenate([np.sort(one) for one in columns])
@@ -364,7 +363,7 @@ def _publish(
 
     pickled = pickle.dumps((algorithm, profile, pairs))
     names = {label: name for name, label in labels.items()}
-    regions: list[npt.NDArray[np.int32]] = [part.region for part in parts]
+    regions: list[Int32] = [part.region for part in parts]
     final = [part.is_class for part in parts]
     frames = [
         part.rows.frame.withColumn(PART, functions.lit(number))  # type: ignore[attr-defined]

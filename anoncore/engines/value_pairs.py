@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -48,7 +47,7 @@ def pairs_of_class(place: int, counts: Int64, text: pa.Array) -> pa.Table:
     return _table(place, codes, text.take(pa.array(np.zeros(len(codes), dtype=np.int32))), counts[codes])
 
 
-def _table(place: int, codes: Int32, texts: pa.Array, rows: npt.NDArray[np.int64]) -> pa.Table:
+def _table(place: int, codes: Int32, texts: pa.Array, rows: Int64) -> pa.Table:
     places = pa.array(np.full(len(codes), place, dtype=np.int32))
     return pa.table([places, pa.array(codes), texts.cast(pa.string()), pa.array(rows, pa.int64())], schema=SCHEMA)
 

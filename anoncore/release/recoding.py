@@ -15,7 +15,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, joined_range
-from anoncore.kernels.arrays import Codes, Floats, runs_from, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -114,7 +114,7 @@ class Recoding(Shown, ABC):
         """
 
     @abstractmethod
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """The share of each group's rows that is expected to have one of the wanted values.
 
         Parameters
@@ -172,7 +172,7 @@ class Exact(Recoding):
         """0 in every group: each cell is exact."""
         return np.zeros(self.partition.n_groups)
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """Share of each group's rows whose value is among the wanted codes."""
         hits = np.bincount(self.partition.group, weights=wanted[self.codes], minlength=self.partition.n_groups)
         return hits / self.partition.sizes
@@ -259,7 +259,7 @@ class Generalized(Recoding):
     form: GeneralizedForm
     low: Codes
     high: Codes
-    offsets: npt.NDArray[np.int64] | None = None
+    offsets: Int64 | None = None
     members: Codes | None = None
     node: Codes | None = None
 
@@ -343,7 +343,7 @@ class Generalized(Recoding):
         offsets, members = sets.value_sets(self.members, len(self.domain))
         return replace(self, partition=partition, low=low, high=high, offsets=offsets, members=members)
 
-    def chosen(self, partition: Partition, which: Codes | npt.NDArray[np.int64]) -> Generalized:
+    def chosen(self, partition: Partition, which: Codes | Int64) -> Generalized:
         """The same regions for other groups.
 
         Parameters
@@ -368,7 +368,7 @@ class Generalized(Recoding):
         return replace(same, offsets=starts_of(sizes), members=self.members[at])
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64:
         """Number of domain values in each group's region, int64 (n_groups,)."""
         if self.offsets is not None:
             return np.diff(self.offsets)
@@ -407,7 +407,7 @@ class Generalized(Recoding):
             return self._range_texts(self.low[first], self.high[first]), region
         return np.array([self._set_text(group) for group in first.tolist()], dtype=object), region
 
-    def _regions(self) -> npt.NDArray[np.int64]:
+    def _regions(self) -> Int64:
         """A number for each group; groups have the same number if they have the same region."""
         if self.offsets is None or self.members is None:
             return self.low.astype(np.int64) * len(self.domain) + self.high
@@ -458,7 +458,7 @@ class Generalized(Recoding):
             return (steps[self.high] - steps[self.low]) / self.domain.extent
         return (self.sizes - 1) / (len(self.domain) - 1)
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """Share of each region's values that are wanted: every value of a region counts as equally likely."""
         if self.offsets is not None and self.members is not None:
             prefix = starts_of(wanted[self.members])
@@ -519,7 +519,7 @@ class ColumnRegions(Recoding):
         """Mean loss of the cells in each group."""
         return self._mean(self.classes.loss())
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """Mean over each group's rows of the share of the row's region that is wanted."""
         return self._mean(self.classes.mass(wanted))
 
@@ -567,7 +567,7 @@ class GroupValues(Recoding):
     [1]
     """
 
-    offsets: npt.NDArray[np.int64]
+    offsets: Int64
     members: Codes
     original: Codes | None = None
 
@@ -582,12 +582,12 @@ class GroupValues(Recoding):
         )
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64:
         """Number of values published for each group, int64 (n_groups,)."""
         return np.diff(self.offsets)
 
     @cached_property
-    def ambiguous(self) -> npt.NDArray[np.int64]:
+    def ambiguous(self) -> Int64:
         """Number of ambiguous slots of each group, int64 (n_groups,)."""
         return self.partition.sizes - self.sizes
 
@@ -606,7 +606,7 @@ class GroupValues(Recoding):
         """
         return self.members[self.offsets[group] : self.offsets[group + 1]]
 
-    def version(self, rng: np.random.Generator, along: npt.NDArray[np.int64] | None = None) -> Codes:
+    def version(self, rng: np.random.Generator, along: Int64 | None = None) -> Codes:
         """One of the tables that the sets allow, drawn at random.
 
         Parameters
@@ -660,7 +660,7 @@ class GroupValues(Recoding):
         """(Values in the set - 1) / (domain size - 1) of each group."""
         return (self.sizes - 1) / max(len(self.domain) - 1, 1)
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """The expected share if each value stands once and the ambiguous slots are spread evenly over the values."""
         prefix = starts_of(wanted[self.members])
         share: Floats = (prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]) / self.sizes

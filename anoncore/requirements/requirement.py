@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.model import Model
-from anoncore.kernels.arrays import Codes, Floats, Rows, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, starts_of
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
 from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
@@ -248,7 +247,7 @@ class Check:
         counted = people_and_pairs(partition.order, partition.starts, person, seen)
         return people_levels(*counted, size, address, unique, self.reference)
 
-    def holds(self, levels: Floats) -> npt.NDArray[np.bool_]:
+    def holds(self, levels: Floats) -> Bools:
         """Whether levels meet the threshold.
 
         Parameters
@@ -263,7 +262,7 @@ class Check:
         """
         return COMPARED[self.requirement.comparison](levels, self.requirement.threshold)
 
-    def table_level(self, n_rows: int, counts: npt.NDArray[np.int64] | None = None) -> float:
+    def table_level(self, n_rows: int, counts: Int64 | None = None) -> float:
         """The level of the whole table as one group. No partition has all its groups beyond it.
 
         That is so where the requirement is monotone in the table (`Requirement.is_monotone`).

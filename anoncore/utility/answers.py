@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64, starts_of
 from anoncore.kernels.queries import (
@@ -56,7 +55,7 @@ class ColumnTables:
         through = links([fragment.attributes for fragment in fragments])
         order = [0, *(link.column for link in through)]
         n_places = int(workload.starts[-1])
-        places: list[npt.NDArray[np.int32]] = []
+        places: list[Codes] = []
         regional: list[tuple[int, int, Regions]] = []
         starts = [0]
         for fragment in (fragments[number] for number in order):
@@ -121,7 +120,7 @@ def _numbers(release: Release, through: tuple[Link, ...]) -> tuple[Int64, Int64]
     return np.array(own), np.array(asked)
 
 
-def _content(fragment: Fragment, names: list[str]) -> list[npt.NDArray[np.int32]]:
+def _content(fragment: Fragment, names: list[str]) -> list[Codes]:
     return [codes for name in names for codes in fragment.recodings[name].content()]
 
 

@@ -13,7 +13,6 @@ from itertools import pairwise
 from os import cpu_count
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
@@ -213,7 +212,7 @@ class Trial:
 
     def predict(
         self, parts: Sequence[tuple[int, int]], original: Iterable[int], progress: Progress | None
-    ) -> tuple[npt.NDArray[np.int32], Codes]:
+    ) -> tuple[Codes, Codes]:
         """Hold out one fold after another and predict its original rows.
 
         `parts` are numbers of a linking and of a fold, `original` those of the folds of the original table. The

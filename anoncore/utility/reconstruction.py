@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from
@@ -195,7 +194,7 @@ def _spread(
     other: Column,
     cells: Codes,
     others: Codes,
-    weight: npt.NDArray[np.int64] | Floats,
+    weight: Int64 | Floats,
     x: Codes,
     y: Codes,
 ) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed
@@ -180,7 +179,7 @@ class Anatomy(Algorithm):
             partition = exchanged(data, partition, name, rng, part_of(progress, 0.3, 0.95))
         return bucketized_release(self, data, name, partition)
 
-    def _buckets(self, data: Microdata, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    def _buckets(self, data: Microdata, rng: np.random.Generator) -> Codes:
         """Bucket of every row. Rows are shuffled from content order, so a seed gives the same for any row order."""
         view = data.sensitive_view(only_sensitive(data, self.title))
         rows = data.canonical_order[rng.permutation(data.n_rows)]
@@ -193,7 +192,7 @@ class Anatomy(Algorithm):
         return group
 
 
-def _own_values(codes: npt.NDArray[np.int32], view: SensitiveValues) -> npt.NDArray[np.int64]:
+def _own_values(codes: Codes, view: SensitiveValues) -> Int64:
     """Sensitive codes in which each row that needs no protection is a value of its own."""
     own = codes.astype(np.int64)
     if view.unique >= 0:

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
@@ -16,7 +15,7 @@ from anoncore.algorithms.base import Algorithm, Seed
 from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Words
+from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.injector import Rules, Types, deal_fitting, place_leftovers, valid_values
 from anoncore.kernels.rounding import reaches
 from anoncore.release.openness import Minimality, Openness
@@ -57,10 +56,10 @@ class NegativeRules:
     rules: tuple[NegativeRule, ...]
     forbidden: Words
 
-    def allows(self, values: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    def allows(self, values: Int32) -> Bools:
         """Whether each row may have each of the values, bool (n_rows, len(values))."""
         words = self.forbidden[:, values >> 6] >> (values & 63).astype(np.uint64)
-        allowed: npt.NDArray[np.bool_] = words & np.uint64(1) == 0
+        allowed: Bools = words & np.uint64(1) == 0
         return allowed
 
 
@@ -108,7 +107,7 @@ def mine_negative_rules(
     return NegativeRules(tuple(rules), forbidden)
 
 
-def _patterns(data: Microdata, attributes: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _patterns(data: Microdata, attributes: Sequence[str]) -> tuple[Int64, Int64]:
     """The number of each row's combination of values in the attributes, and the first row with each number."""
     key = np.zeros(data.n_rows, dtype=np.int64)
     for name in attributes:
@@ -116,9 +115,7 @@ def _patterns(data: Microdata, attributes: Sequence[str]) -> tuple[npt.NDArray[n
     return key, np.unique(key, return_index=True)[1]
 
 
-def _reaches_someone(
-    holds: npt.NDArray[np.bool_], pattern: npt.NDArray[np.int64], known: Words
-) -> npt.NDArray[np.bool_]:
+def _reaches_someone(holds: Bools, pattern: Int64, known: Words) -> Bools:
     """Whether some row of each pattern may still have each value by the rules known so far."""
     reaches = np.zeros_like(holds)
     for value in np.flatnonzero(holds.any(axis=0)):
@@ -127,7 +124,7 @@ def _reaches_someone(
     return reaches
 
 
-def _packed(bits: npt.NDArray[np.bool_], n_words: int) -> Words:
+def _packed(bits: Bools, n_words: int) -> Words:
     words = np.zeros((len(bits), n_words), dtype=np.uint64)
     for value in range(bits.shape[1]):
         words[:, value >> 6] |= bits[:, value].astype(np.uint64) << np.uint64(value & 63)
@@ -278,7 +275,7 @@ class Injector(Algorithm):
 
     def _dealt(
         self, data: Microdata, view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int32], int]:
+    ) -> tuple[Int32, int]:
         """The bucket of every row, and the number of rows that fit into none. The most restricted are dealt first."""
         shuffled = data.canonical_order[rng.permutation(data.n_rows)]
         types, of_row, order = _types(view, rules, rng)
@@ -300,9 +297,7 @@ class Injector(Algorithm):
         return bucket, lost
 
 
-def _types(
-    view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
-) -> tuple[Types, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _types(view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator) -> tuple[Types, Int64, Int64]:
     """The types of rows, the type of each row, and the types with the most restricted ones first.
 
     Rows are of one type if they have the same sensitive value and the rules forbid them the same values.
@@ -342,11 +337,11 @@ def _require_assignable(view: SensitiveValues, rules: NegativeRules, l: int) -> 
         )
 
 
-def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: NegativeRules) -> npt.NDArray[np.int64]:
+def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: NegativeRules) -> Int64:
     """The smallest number of valid values of a row, for every bucket, int64 (n_buckets,).
 
     A value is valid for a row if the row has it in some assignment of the bucket's values to its rows that breaks no
     rule. A bucket without any such assignment gets -1. The values of a bucket must all be different.
     """
-    fewest: npt.NDArray[np.int64] = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
+    fewest: Int64 = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
     return fewest

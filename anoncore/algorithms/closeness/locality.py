@@ -8,7 +8,6 @@ from functools import cached_property
 from os import cpu_count
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.compile_time import Pool
 from anoncore.kernels.arrays import Codes, Rows, starts_of
@@ -75,7 +74,7 @@ class QuasiSpace:
         return cls(data, data.canonical_order[rng.permutation(data.n_rows)], rng)
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.int32]:
+    def codes(self) -> Codes:
         """Codes of the quasi-identifiers, int32 (n_rows, n_quasi_identifiers)."""
         return np.column_stack([self.data.codes[name] for name in self.data.require_quasi_identifiers()])
 
@@ -200,7 +199,7 @@ def _fill(
                 report(done / len(rows))
 
 
-def sensitive_columns(checks: CheckSet, n_rows: int) -> npt.NDArray[np.int32]:
+def sensitive_columns(checks: CheckSet, n_rows: int) -> Codes:
     """Codes of the sensitive attributes that the checks count, int32 (n_rows, n_attributes)."""
     columns = np.zeros((n_rows, len(checks.views)), dtype=np.int32)
     for column, view in enumerate(checks.views):

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
@@ -61,7 +60,7 @@ class Buckets:
         return len(self.begins) - 1
 
     @property
-    def of_row(self) -> npt.NDArray[np.int32]:
+    def of_row(self) -> Codes:
         """Bucket of every row, int32 (n_rows,)."""
         of_code = np.repeat(np.arange(self.n_buckets, dtype=np.int32), np.diff(self.begins))
         return of_code[self.values.codes]

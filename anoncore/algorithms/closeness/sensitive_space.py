@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
@@ -18,7 +17,7 @@ from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import digest, shared
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Floats, Rows
+from anoncore.kernels.arrays import Codes, Floats, Int64, Rows
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation, first_close_deal
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -46,7 +45,7 @@ class SensitiveFragmentation:
     multiplicity: Multiplicity
     cells: Cells
     order: Rows
-    tree: npt.NDArray[np.int64]
+    tree: Int64
     bounds: Floats
 
     @classmethod
@@ -82,7 +81,7 @@ class SensitiveFragmentation:
         return len(self.leaves)
 
     @cached_property
-    def of_row(self) -> npt.NDArray[np.int32]:
+    def of_row(self) -> Codes:
         """Fragment of every row, int32 (n_rows,)."""
         of_cell = np.empty(len(self.order), dtype=np.int32)
         for fragment, leaf in enumerate(self.leaves):
@@ -95,7 +94,7 @@ class SensitiveFragmentation:
         return np.bincount(self.of_row, minlength=self.n_fragments)
 
     @cached_property
-    def boxes(self) -> npt.NDArray[np.int64]:
+    def boxes(self) -> Int64:
         """Lowest and highest code of each fragment per attribute, int64 (n_fragments, d, 2); they tile the space."""
         sizes = self.multiplicity.sizes
         region = np.zeros((len(self.tree), len(sizes), 2), dtype=np.int64)

@@ -8,7 +8,6 @@ from math import ceil
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
@@ -16,7 +15,7 @@ from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.refinement import swapped
 from anoncore.base.progress import Progress, part_of
-from anoncore.kernels.arrays import Codes, Rows, starts_of
+from anoncore.kernels.arrays import Codes, Int64, Rows, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -231,7 +230,7 @@ def value_order(multiplicity: Multiplicity, k: int) -> Rows:
     """
     cells, d = multiplicity.cells, len(multiplicity.views)
     strips = ceil((2 * k) ** (1 / d))
-    keys: list[npt.NDArray[np.int64]] = []
+    keys: list[Int64] = []
     turn = np.zeros(len(cells), dtype=np.int64)
     for axis in range(d):
         key = cells[:, axis].astype(np.int64)

@@ -35,7 +35,7 @@ NEAR = 20
 MOST_TREE_AXES = 16
 """Axes up to which a tree of points finds near rows quickly; of more, the directions that vary most are taken."""
 
-Axes = list[tuple[npt.NDArray[np.int32], Floats]]
+Axes = list[tuple[Codes, Floats]]
 """Parts of the points, each with the axis and the coordinate of every code of an attribute; both (n_codes,)."""
 
 
@@ -80,7 +80,7 @@ class SquareSpace:
         """Whether all rows lie on one axis."""
         return self.points.n_axes == 1 and self.points.axis.shape[1] == 1
 
-    def near(self, blocks: Sequence[Rows]) -> npt.NDArray[np.int32]:
+    def near(self, blocks: Sequence[Rows]) -> Codes:
         """Some near rows of every row, all by their places in the order, int32 (n_rows, n_near).
 
         They are looked for in the row's block; of points with many axes along those that vary most.

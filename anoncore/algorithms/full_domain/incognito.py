@@ -19,6 +19,7 @@ from anoncore.algorithms.full_domain.refused_levels import TIE, refused_levels
 from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.shared_work import cached
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -338,9 +339,7 @@ class Search:
         return total / (self.lattice.n_rows * len(self.lattice.names))
 
 
-def _groups_of_rows(
-    data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid
-) -> npt.NDArray[np.int32]:
+def _groups_of_rows(data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid) -> Int32:
     """Group of every row; the suppressed rows are the last group."""
     codes = np.column_stack([data.codes[name] for name in lattice.names])
     index = np.searchsorted(lattice.keys(groups.group_codes, node)[0], lattice.keys(codes, node)[0])

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.rothko.fields import RothkoFields
@@ -14,6 +13,7 @@ from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.rows import MemoryRows, Rows
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Int32
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -42,7 +42,7 @@ class Rothko(RothkoFields):
         order = data.canonical_order
         rows = np.stack([*(column[order] for column in columns), order.astype(np.int32)], axis=1)
         group = np.empty(data.n_rows, dtype=np.int32)
-        boxes: list[npt.NDArray[np.int32]] = []
+        boxes: list[Int32] = []
         done = n_groups = 0
         for part in self.parts(setting, MemoryRows(rows)):
             own = part.rows.rows  # type: ignore[attr-defined]

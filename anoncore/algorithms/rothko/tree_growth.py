@@ -13,7 +13,7 @@ from anoncore.algorithms.cut_order import widest_first
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Extent, Node, Part, Setting, Statistics
-from anoncore.kernels.arrays import Int32, starts_of
+from anoncore.kernels.arrays import Counts, Int32, starts_of
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.frequency_cuts import best_cut, children_cut, median_cut
 from anoncore.kernels.splitting import NODE_CHILDREN, THRESHOLD
@@ -129,7 +129,7 @@ def _into_children(setting: Setting, node: Node, a: int, top: int, counts: Frequ
     return Cut(NODE_CHILDREN, a, top, sides)
 
 
-def _side(node: Node, a: int, rows: npt.NDArray[np.uint32], begin: int, end: int) -> Extent | None:
+def _side(node: Node, a: int, rows: Counts, begin: int, end: int) -> Extent | None:
     """The extent of the node's rows whose codes of attribute a lie from `begin` to before `end`; None for no rows.
 
     `rows` counts those of each code, from the node's lowest one on.

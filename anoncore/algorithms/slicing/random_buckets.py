@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
@@ -21,7 +20,7 @@ from anoncore.algorithms.slicing.columns import (
     sliced_release,
 )
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Int64, starts_of
+from anoncore.kernels.arrays import Int32, Int64, starts_of
 from anoncore.kernels.slicing_spread import spread
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -143,7 +142,7 @@ class RandomBuckets(Algorithm):
         return sliced_release(data, Partition(group), columns, self)
 
 
-def _spread(data: Microdata, columns: tuple[tuple[str, ...], ...], rows: Int64, size: int) -> npt.NDArray[np.int32]:
+def _spread(data: Microdata, columns: tuple[tuple[str, ...], ...], rows: Int64, size: int) -> Int32:
     """The bucket of each row; `rows` orders rows whose rarest column value is equally rare."""
     keys = [dense_key((data.codes[name] for name in column), data.n_rows) for column in columns]
     rarest = np.min([np.bincount(key)[key] for key in keys], axis=0)

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes, Int64, runs_from, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from, starts_of
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.slicing import Masses, Signatures, new_masses
@@ -161,7 +160,7 @@ class TupleSearch:
         group[self.buckets.rows[:, -1]] = np.cumsum(self.buckets.begins, dtype=np.int32) - 1
         return group
 
-    def probability(self) -> npt.NDArray[np.float64]:
+    def probability(self) -> Floats:
         """p(t, s) of the first sensitive attribute as kept so far, (n_rows, n_values), by the codes of the values that
         need protection, then the others.
 

@@ -149,7 +149,7 @@ def segments(data: Microdata, common: str, requirements: Sequence[Requirement], 
     return tuple(final)
 
 
-def _allowable(checks: Sequence[Check], rows: Rows, beyond: npt.NDArray[np.bool_]) -> bool:
+def _allowable(checks: Sequence[Check], rows: Rows, beyond: Bools) -> bool:
     parts = Partition(beyond.astype(np.int32))
     for check in checks:
         codes: Codes | None = None if check.values is None else check.values.codes[rows]
@@ -283,7 +283,7 @@ def against(requirement: Requirement, table: Microdata) -> Requirement:
     kind: Any = type(requirement)
 
     class OfTable(kind):  # type: ignore[misc]
-        def reference(self, data: Microdata, values: SensitiveValues) -> npt.NDArray[np.float64]:
+        def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
             return kind.reference(self, table, table.sensitive_view(values.attribute))
 
     return OfTable(**dict(requirement))
@@ -322,9 +322,7 @@ def _without_unsafe_joins(
     )
 
 
-def _bounds(
-    data: Microdata, names: Sequence[str], partition: Partition
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _bounds(data: Microdata, names: Sequence[str], partition: Partition) -> tuple[Floats, Floats]:
     """Lowest and highest position of each class in the fragment's quasi-identifiers, scaled to 0..1."""
     sides = []
     for name in names:
