@@ -7,8 +7,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
-from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
+from anoncore.algorithms.base import Seed
+from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.anatomy import deal
 from anoncore.kernels.arrays import Codes, Int64, starts_of
@@ -16,7 +16,6 @@ from anoncore.kernels.exchanging import Pairs, exchange_rows, expect
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.keys import occurring_pairs
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -85,7 +84,7 @@ DEALT_BY_CHANCE = (
 )
 
 
-class Anatomy(Algorithm):
+class Anatomy(Bucketization):
     """Publishes quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of l or l + 1
     rows.
 
@@ -131,8 +130,6 @@ class Anatomy(Algorithm):
     name = "anatomy"
     title = "Anatomy"
     source = "Xiao and Tao, VLDB 2006, section 4"
-    family = "bucketization"
-    group_word = "bucket"
     summary = (
         "Keeps every value exact but cuts the link: people and sensitive values are only matched bucket by bucket."
     )
@@ -142,7 +139,6 @@ class Anatomy(Algorithm):
         "on who has which value.",
     )
 
-    l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every bucket.")] = 2
     refine: Annotated[
         bool,
         Field(
@@ -152,23 +148,10 @@ class Anatomy(Algorithm):
     ] = False
     seed: Seed = None
 
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """No value above 1/l of a bucket, and l different ones."""
-        attribute = only_sensitive(data, self.title)
-        return (
-            FrequencyDiversity(l=float(self.l), attribute=attribute),
-            DistinctDiversity(l=self.l, attribute=attribute),
-        )
-
     @property
     def minimality_here(self) -> Minimality:
         """Not open unless rows are exchanged for what they have in their quasi-identifiers."""
         return self.minimality if self.refine else Minimality(Openness.NOT_OPEN, DEALT_BY_CHANCE)
-
-    def validate_data(self, data: Microdata) -> None:
-        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
-        data.require_quasi_identifiers()
-        require_eligible(data, only_sensitive(data, self.title), self.l)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         name = only_sensitive(data, self.title)

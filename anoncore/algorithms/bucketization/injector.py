@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
-from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
+from anoncore.algorithms.base import Seed
+from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
@@ -21,7 +21,6 @@ from anoncore.kernels.rounding import reaches
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 
@@ -137,7 +136,7 @@ MOST_TRIES = 5_000
 """Buckets of each size that are tried for a leftover row."""
 
 
-class Injector(Algorithm):
+class Injector(Bucketization):
     """Publishes two exact tables, joined by buckets that stay diverse for an adversary who knows what is impossible.
 
     Rules of the form "people with these values never have s" are mined from the table (see `mine_negative_rules`).
@@ -180,8 +179,6 @@ class Injector(Algorithm):
     name = "injector"
     title = "Injector"
     source = "Li and Li, ICDE 2008, sections 3 and 4"
-    family = "bucketization"
-    group_word = "bucket"
     summary = (
         "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
     )
@@ -213,17 +210,6 @@ class Injector(Algorithm):
         int, Field(ge=1, title="Rule size", description="Largest number of attributes in a rule's pattern.")
     ] = 2
     seed: Seed = None
-
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """No value above 1/l of a bucket, and l different ones; validity under the rules is checked besides."""
-        name = only_sensitive(data, self.title)
-        return FrequencyDiversity(l=float(self.l), attribute=name), DistinctDiversity(l=self.l, attribute=name)
-
-    def validate_data(self, data: Microdata) -> None:
-        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
-        self.require_countable(data)
-        data.require_quasi_identifiers()
-        require_eligible(data, only_sensitive(data, self.title), self.l)
 
     def rules(self, data: Microdata) -> NegativeRules:
         """The negative rules that these parameters find in a table.
