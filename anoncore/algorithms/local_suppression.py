@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import ceil, comb
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
@@ -15,14 +16,14 @@ from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm, r
 from anoncore.algorithms.full_domain.lattice import Levels, two_levels
 from anoncore.algorithms.refined_work import RefinedCells
 from anoncore.algorithms.refinement import refined
-from anoncore.algorithms.wildcard_cells import fewest_cells
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
 from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
+from anoncore.kernels.wildcards import add_matches
 from anoncore.privacy.guarantees import PersonalGuarantee
-from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee
+from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee, words_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, Recoding
@@ -33,6 +34,53 @@ from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
 from anoncore.table.microdata import Microdata
 from anoncore.table.part import published_beside
+
+
+def fewest_cells(codes: Codes, tiers: Sequence[Sequence[Bools]], k: int, progress: Progress) -> Bools:
+    """Which cells every row loses, bool (n_rows, n_attributes).
+
+    A row needs a set of attributes without which k rows of the table, itself among them, have its values. That depends
+    on the table alone and not on what other rows lose, so each gets one of the cheapest of its sets. Which one of them
+    is free: the set that serves most rows goes first, so that many rows are published alike.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n_rows, n_attributes)
+        The table.
+    tiers : sequence of sequence of ndarray of bool, shape (n_attributes,)
+        Sets of attributes to suppress, the cheapest first; those of one tier cost the same. One of them is that of all
+        attributes.
+    k : int
+        How many rows have to agree; at most as many as there are.
+    progress : callable
+        Is told which share of the tiers is done.
+    """
+    alike, number = CellsAlike.of_rows(codes, np.zeros(codes.shape, dtype=np.bool_))
+    salt, begin = words_of(alike.codes)
+    everybody = np.arange(len(alike.rows))
+    lost = np.zeros(alike.codes.shape, dtype=np.bool_)
+    left = np.flatnonzero(alike.rows < k)
+    n_left = len(left)
+    for done, masks in enumerate(tiers):
+        if not len(left):
+            break
+        fits = np.zeros((len(masks), len(left)), dtype=np.int64)
+        for mask, counts in zip(masks, fits, strict=True):
+            add_matches(alike.codes, alike.codes, salt, begin, ~mask, left, everybody, alike.rows, counts)
+        enough = fits >= k
+        waiting = enough.any(axis=0)
+        rows = alike.rows[left]
+        remaining = left[~waiting]
+        while waiting.any():
+            served = (enough & waiting) @ rows
+            best = int(served.argmax())
+            chosen = enough[best] & waiting
+            lost[left[chosen]] = masks[best]
+            waiting &= ~chosen
+        left = remaining
+        progress((done + 1) / len(tiers), f"{n_left - len(left):,} of {n_left:,} kinds of rare rows lose cells")
+    return lost[number]
+
 
 ANY_VALUE = (
     "Readers know that a row lost cells because fewer people than were asked for have its values, and that it lost no "
@@ -156,14 +204,14 @@ class LocalSuppression(Algorithm):
     Of 1 of 5 people an adversary who knows their values finds fewer than 2 rows that fit, and of 1 a single one.
     """
 
-    name: ClassVar[str] = "local-suppression"
-    title: ClassVar[str] = "Local suppression"
-    source: ClassVar[str] = "Meyerson and Williams, PODS 2004; Templ et al., Journal of Statistical Software 2015"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "local-suppression"
+    title = "Local suppression"
+    source = "Meyerson and Williams, PODS 2004; Templ et al., Journal of Statistical Software 2015"
+    family = "generalization"
+    summary = (
         "Suppresses as few single cells as possible, those of people with too little company, and keeps all others."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Readers know that cells were suppressed because the rows that agree in more cells are no class that satisfies "
         "the requirements, or because their row was given to others who needed company. With l-diversity, t-closeness "
@@ -426,7 +474,7 @@ class _Search:
             sensitive=sensitive,
             # Any fixed seed does, because the words decide nothing but what is equal.
             salt=np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64),
-            begin=np.cumsum([0, *sizes[:-1]]).astype(np.int64),
+            begin=starts_of(sizes[:-1]),
             people=checks.people,
         )
         partition = Partition.alike(list(codes.T))
@@ -440,7 +488,7 @@ class _Search:
         of_order = group[order]
         whole_rows = order[of_order >= 0]
         members = whole_rows[np.argsort(of_order[of_order >= 0], kind="stable")]
-        starts = np.concatenate(([0], np.cumsum(partition.sizes[holds]))).astype(np.int64)
+        starts = starts_of(partition.sizes[holds])
         whole = Whole(members, starts, np.zeros(int(holds.sum()), dtype=np.int64))
         nothing = np.zeros(codes.shape[1], dtype=np.bool_)
         return cls(data, rows, checks, weights, order[of_order < 0], whole, group, [nothing] * int(holds.sum()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -60,14 +60,14 @@ class Mask(Algorithm):
     ("1 of 4 values of 'disease' (25.00%) were changed, in 1 of 2 groups.",)
     """
 
-    name: ClassVar[str] = "mask"
-    title: ClassVar[str] = "Mask"
-    source: ClassVar[str] = "Wong, Fu, Wang and Pei, VLDB 2007, section 6"
-    family: ClassVar[str] = "generalization with distortion"
-    summary: ClassVar[str] = (
+    name = "mask"
+    title = "Mask"
+    source = "Wong, Fu, Wang and Pei, VLDB 2007, section 6"
+    family = "generalization with distortion"
+    summary = (
         "Coarsens the quasi-identifiers to groups of k, then changes sensitive values where a group gives someone away."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "It was made against this attack: its groups come from k-anonymity alone, which does not look at the "
         "sensitive values, and chance decides which values are changed. What remains is that people who agree in "

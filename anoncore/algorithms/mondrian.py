@@ -5,10 +5,9 @@ from __future__ import annotations
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from os import cpu_count
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
@@ -18,6 +17,7 @@ from anoncore.base.compile_time import Pool
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.mondrian import Partitioning, grow
@@ -101,14 +101,14 @@ class Mondrian(Algorithm):
     44-46     flu
     """
 
-    name: ClassVar[str] = "mondrian"
-    title: ClassVar[str] = "Mondrian"
-    source: ClassVar[str] = "LeFevre et al., ICDE 2006 and KDD 2006; LeFevre and DeWitt 2007, section 1.2"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "mondrian"
+    title = "Mondrian"
+    source = "LeFevre et al., ICDE 2006 and KDD 2006; LeFevre and DeWitt 2007, section 1.2"
+    family = "generalization"
+    summary = (
         "Coarsens the quasi-identifiers into ranges and sets, as finely as the requirements allow; other values stay."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Mondrian cuts a class wherever the requirements allow it, so readers know that every cut of a class that "
         "was left whole would have broken a requirement. With l-diversity, t-closeness or variance diversity that "
@@ -206,7 +206,7 @@ class Mondrian(Algorithm):
         # Where requirements look at secrets, a cut may have been refused though all sides are large.
         return CellKnowledge(everywhere, is_lowest=True, some_below=0 if checks.views else checks.kernel.minimum_rows)
 
-    def with_regions(self, data: Microdata, partition: Partition, regions: npt.NDArray[np.int32]) -> Release:
+    def with_regions(self, data: Microdata, partition: Partition, regions: Int32) -> Release:
         """The release whose cells are given boxes instead of the ranges of the rows present.
 
         Parameters
@@ -226,12 +226,7 @@ class Mondrian(Algorithm):
         release = generalized_release(self, data, partition)
         recodings = dict(release.fragments[0].recodings)
         for column, name in enumerate(data.quasi_identifiers):
-            domain = data.domain[name]
-            low, high = regions[:, column, 0].copy(), regions[:, column, 1].copy()
-            node = None if domain.tree is None else domain.tree.common_ancestor(low, high)
-            recodings[name] = Generalized(
-                domain, partition, "interval" if node is None else "node", low, high, node=node
-            )
+            recodings[name] = Generalized.of_boxes(data.domain[name], partition, regions[:, column])
         notes = ("Cells are the boxes of the partition tree; they cover the whole domain.",)
         return Release(data, (Fragment("release", partition, recodings),), self, notes)
 
@@ -241,7 +236,7 @@ def search_of(
     data: Microdata,
     checks: CheckSet,
     most_rows: int,
-    content: npt.NDArray[np.int64],
+    content: Int64,
     people: KernelPeople | None,
 ) -> Search:
     """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
@@ -272,13 +267,13 @@ def search_of(
 class Growth:
     """One run of the kernels: the rows as columns of codes, moved about until every node is a leaf."""
 
-    rows: npt.NDArray[np.int32]
-    regions: npt.NDArray[np.int32]
+    rows: Int32
+    regions: Int32
     attributes: Attributes
     search: Search
     checks: KernelChecks
-    spare: npt.NDArray[np.int32] = field(init=False)
-    starts: npt.NDArray[np.uint8] = field(init=False)
+    spare: Int32 = field(init=False)
+    starts: Bytes = field(init=False)
 
     def __post_init__(self) -> None:
         self.spare = np.empty_like(self.rows)
@@ -340,7 +335,7 @@ class Growth:
         ends = grow(table, lo, hi, small, self.attributes, self.search, self.checks).tolist()
         return list(zip([lo, *ends[:-1]], ends, strict=True)) if ends else [(hi, lo)]
 
-    def groups(self) -> npt.NDArray[np.int32]:
+    def groups(self) -> Int32:
         """Group of every row in original order."""
         group = np.empty(len(self.rows), dtype=np.int32)
         group[self.rows[:, -1]] = np.cumsum(self.starts, dtype=np.int32) - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.algorithms.mondrian import Growth, Mondrian
+from anoncore.algorithms.refused_cuts import beside_median
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.attributes import HIERARCHY
@@ -190,10 +191,7 @@ def _children(domain: Domain, codes: Codes, low: int, high: int) -> tuple[Codes,
 
 def _halves(domain: Domain, codes: Codes) -> tuple[Codes, str]:
     """The side of each row in the more even of the two clean cuts beside the median value, and where it is."""
-    n = len(codes)
-    value = int(np.partition(codes, n // 2)[n // 2])
-    below, up_to = int((codes < value).sum()), int((codes <= value).sum())
-    last = value - 1 if min(below, n - below) > min(up_to, n - up_to) else value
+    value, _, last = beside_median(codes)
     if last >= int(codes.max()):
         last = value - 1
     if last < int(codes.min()):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY
 from anoncore.kernels.refined_classes import Classes, RefinedRows
 from anoncore.kernels.refining import CHANGED, refine_classes
@@ -121,7 +121,7 @@ def _rows(cells: RefinedCells, checks: CheckSet, order: Int64) -> RefinedRows:
         attributes=attributes,
         axis=attributes.position / np.repeat(span, sizes),
         unit=1 / span,
-        word_start=np.cumsum([0, *((sizes + 63) // 64)]).astype(np.int64),
+        word_start=starts_of((sizes + 63) // 64),
         places=_places(codes, sizes),
         people=people,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from anoncore.algorithms.refined_work import LEAST_SAVED, MOST_ROUNDS, RefinedCells, Work, in_round
 from anoncore.base.errors import CancelledError
 from anoncore.base.progress import Progress, part_of
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
 from anoncore.kernels.refined_classes import Classes
 from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, swap_rows
 from anoncore.release.partition import Partition
@@ -133,7 +133,7 @@ def _second_part(codes: Codes, group: Codes) -> Bools:
     fewest, second = len(different) + 1, (begins > np.median(begins))[number]
     for a in range(codes.shape[1]):
         column = codes[:, a]
-        below = np.concatenate(([0], np.cumsum(np.bincount(column)))) / len(column)
+        below = starts_of(np.bincount(column)) / len(column)
         cut = int(np.abs(below - 0.5).argmin())
         low, high = (np.full(len(different), start, dtype=np.int32) for start in (len(below), -1))
         np.minimum.at(low, number, column)

@@ -177,9 +177,7 @@ class _CutTree:
     def _medians(self, rows: Int64, codes: Codes) -> Iterator[Cut]:
         """The more balanced clean cut beside the median; unless strict, the halves that share it."""
         n = len(rows)
-        value = int(np.partition(codes, n // 2)[n // 2])
-        below, up_to = int((codes < value).sum()), int((codes <= value).sum())
-        last = value - 1 if min(below, n - below) > min(up_to, n - up_to) else value
+        value, below, last = beside_median(codes)
         left = codes <= last
         if self.least <= int(left.sum()) <= n - self.least:
             yield Cut((rows[left], rows[~left]))
@@ -204,3 +202,11 @@ class _CutTree:
         left = left[(left >= self.least) & (left <= n - self.least)]
         for size in left[np.argsort(np.abs(2 * left - n), kind="stable")]:
             yield Cut((rows[order[:size]], rows[order[size:]]))
+
+
+def beside_median(codes: Codes) -> tuple[int, int, int]:
+    """The median code, the rows below it, and the last code before the more even of the two clean cuts beside it."""
+    n = len(codes)
+    value = int(np.partition(codes, n // 2)[n // 2])
+    below, up_to = int((codes < value).sum()), int((codes <= value).sum())
+    return value, below, value - 1 if min(below, n - below) > min(up_to, n - up_to) else value

@@ -13,7 +13,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -97,7 +97,7 @@ class AttributeDisclosure(Result):
     largest: Score
     truth: Score
 
-    def breached(self, l: float) -> npt.NDArray[np.bool_]:
+    def breached(self, l: float) -> Bools:
         """Say for each person whether the strongest belief about them exceeds 1/l.
 
         Parameters

@@ -11,7 +11,7 @@ from anoncore.attacks.control_people import People
 from anoncore.attacks.population import regions
 from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from
 from anoncore.kernels.guessing import group_weights, secret_scores
 from anoncore.release.overlap import links
 from anoncore.release.partition import Partition
@@ -136,10 +136,9 @@ def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, I
         middle = (low[:, 0].astype(np.int64) + high[:, 0]) // 2
         keys, weight = cell * size + middle, count.astype(np.float64)
     else:
-        at = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         is_set = np.repeat(in_set > 0, sizes)
-        codes = np.repeat(low[:, 0].astype(np.int64), sizes) + at
-        codes[is_set] = members[(np.repeat(start[:, 0], sizes) + at)[is_set]]
+        codes = runs_from(low[:, 0].astype(np.int64), sizes)
+        codes[is_set] = members[runs_from(start[:, 0], sizes)[is_set]]
         keys, weight = np.repeat(cell, sizes) * size + codes, np.repeat(count / sizes, sizes)
     different, place = np.unique(keys, return_inverse=True)
     return _by_cell(cells, different, np.bincount(place.reshape(-1), weights=weight).astype(np.float64), size)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Floats, Int32, Int64
+from anoncore.kernels.arrays import Floats, Int32, Int64, starts_of
 from anoncore.kernels.refused_groups import RefusedGroups, all_worlds, drawn_worlds
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
@@ -164,7 +164,7 @@ class _Readers:
     def _look(self, classes: Int64, chosen: Int64) -> bool:
         """Count or draw the worlds of some classes, and take over the beliefs; False where too few worlds are kept."""
         members = np.concatenate([self.partition.rows(group) for group in classes]).astype(np.int64)
-        starts = np.cumsum([0, *self.partition.sizes[classes]]).astype(np.int64)
+        starts = starts_of(self.partition.sizes[classes])
         signature, own = self._signatures(members, chosen)
         tally = np.zeros((len(own), self.view.size), dtype=np.int64)
         given = self.record[members].copy()

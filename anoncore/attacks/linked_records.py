@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from anoncore.attacks.control_people import People
-from anoncore.attacks.population import regions
+from anoncore.attacks.population import regions, sets_from
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.guessing import nearest_records
 from anoncore.release.recoding import Exact, Recoding
@@ -120,7 +120,7 @@ class Records:
         low, high, start, members = regions([(recoding, rows[records]) for recoding, rows in self.cells])
         # Categories with many values come first: most records differ in them, and are left without a look at the rest.
         order = np.lexsort((-np.array([len(domain) for domain in self.domains]), self.is_number))
-        start, members = _reordered(start, members, order)
+        start, members = sets_from(start[:, :-1][:, order], np.diff(start, axis=1)[:, order], members)
         known = people.of([self.names[axis] for axis in order])
         low, high = np.ascontiguousarray(low[:, order]), np.ascontiguousarray(high[:, order])
         domains = [self.domains[axis] for axis in order]
@@ -154,16 +154,3 @@ class Records:
         """The same numbers of people, float (n_people, n_axes); a category that the table lacks is -1."""
         known = people.of(self.names)
         return np.where(self.is_number, known.place, known.below.astype(np.float64))
-
-
-def _reordered(start: Int64, members: Codes, order: Int64) -> tuple[Int64, Codes]:
-    """The sets of `regions` with the axes in another order."""
-    sizes = np.diff(start, axis=1)[:, order]
-    if not sizes.any():
-        return np.zeros_like(start), members
-    begin = start[:, :-1][:, order]
-    ends = np.cumsum(sizes).reshape(sizes.shape)
-    moved = np.column_stack((ends[:, 0] - sizes[:, 0], ends))
-    width = sizes.ravel()
-    inside = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)
-    return moved, members[np.repeat(begin.ravel(), width) + inside]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
@@ -19,7 +18,7 @@ from anoncore.base.number import BUCKETS, Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, Words, starts_of
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
 from anoncore.release.form import form_of
 from anoncore.release.overlap import links
@@ -375,7 +374,7 @@ def _column_values(
     row the number of what they must agree on.
     """
     groups = np.arange(n_groups + 1)
-    starts = np.cumsum([0, *(len(one) for one in cells)])
+    starts = starts_of(len(one) for one in cells)
     sizes = [int(key.max()) + 1 for key in keys]
     by_value = [np.argsort(one.value, kind="stable") for one in cells]
     counts = np.concatenate([np.bincount(one.value) for one in cells])
@@ -384,14 +383,14 @@ def _column_values(
         own.append(_of_value(keys[column], agreed))
         asked.append(_of_value(keys[max(parent, 0)], agreed))
         asked_sizes.append(len(asked[-1]))
-    first = np.cumsum([0, *sizes])[:-1]
+    first = starts_of(sizes)[:-1]
     return ColumnValues(
         bucket_start=np.array(
             [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
         ),
         value=np.concatenate([one.value for one in cells]),
         first=first,
-        value_start=np.concatenate(([0], np.cumsum(counts))),
+        value_start=starts_of(counts),
         bucket=np.concatenate([one.group[order] for one, order in zip(cells, by_value, strict=True)]),
         parent=np.array([-1, *(parent for parent, _ in shared)], dtype=np.int64),
         own=np.concatenate(own),
@@ -406,7 +405,7 @@ def _column_values(
     )
 
 
-def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> npt.NDArray[np.uint64]:
+def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> Words:
     """One bit for each value and bucket, set where the bucket shows the value; empty above `MOST_WORDS`."""
     n_words = n_groups // 64 + 1
     shown = np.zeros((n_values if n_values * n_words <= MOST_WORDS else 0, n_words), dtype=np.uint64)

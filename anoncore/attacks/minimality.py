@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
 from anoncore.attacks.lift import interval_of_mean, right_guesses
@@ -15,7 +14,7 @@ from anoncore.base.number import Number
 from anoncore.base.progress import Progress, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
 from anoncore.table.microdata import SensitiveValues
@@ -160,7 +159,7 @@ class MinimalityAttack(Result):
     attribute: str
     values: tuple[str, ...]
     probability: Floats
-    signature: npt.NDArray[np.int64]
+    signature: Int64
     without: Floats
     gain: Floats
     right: Score
@@ -172,7 +171,7 @@ class MinimalityAttack(Result):
     n_refusals: int
     n_used: int
     n_worlds: int
-    exact: npt.NDArray[np.bool_]
+    exact: Bools
     complete: bool
     limits: str
 

@@ -12,7 +12,7 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
 from anoncore.base.typed_values import value_key
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, runs_from
 from anoncore.kernels.guessing import count_inside
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
@@ -129,14 +129,23 @@ def regions(cells: Sequence[tuple[Recoding, Int64]]) -> tuple[Codes, Codes, Int6
     }
     for axis, (begin, end, _) in sets.items():
         sizes[:, axis] = end - begin
-    ends = np.cumsum(sizes).reshape(sizes.shape)
-    start = np.column_stack((ends[:, 0] - sizes[:, 0], ends))
+    start = _starts_of_sets(sizes)
     members = np.zeros(int(sizes.sum()), dtype=np.int32)
     for axis, (begin, end, values) in sets.items():
         width = end - begin
-        inside = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)
-        members[np.repeat(start[:, axis], width) + inside] = values[np.repeat(begin, width) + inside]
+        members[runs_from(start[:, axis], width)] = values[runs_from(begin, width)]
     return low, high, start, members
+
+
+def sets_from(begin: Int64, sizes: Int64, members: Codes) -> tuple[Int64, Codes]:
+    """The sets of these sizes that begin there in `members`, int64 (n_records, n_axes) both, as `regions` has them."""
+    return _starts_of_sets(sizes), members[runs_from(begin.ravel(), sizes.ravel())]
+
+
+def _starts_of_sets(sizes: Int64) -> Int64:
+    """Where the sets of each record begin and where its last one ends, int64 (n_records, n_axes + 1)."""
+    ends = np.cumsum(sizes).reshape(sizes.shape)
+    return np.column_stack((ends[:, 0] - sizes[:, 0], ends))
 
 
 def _sets(recoding: Recoding, rows: Int64) -> tuple[Int64, Int64, Codes] | None:

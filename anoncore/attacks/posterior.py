@@ -13,7 +13,7 @@ from anoncore.attacks.published_keys import Cells, Entries, key_inside_groups, p
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, starts_of
 from anoncore.kernels.matching import Columns, slicing_posterior
 from anoncore.privacy.published import fragments_of
 from anoncore.release.overlap import links
@@ -327,7 +327,7 @@ def bucket_posterior(
     """
     n_codes = len(release.data.domain[attribute])
     cells = [Cells.of(release.partition, key, release.data.people) for key in keys]
-    starts = np.concatenate(([0], np.cumsum([len(one) for one in cells])))
+    starts = starts_of([len(one) for one in cells])
     lead = int(np.argmax([int(key.max()) for key in keys]))
     return BucketPosterior(
         signature,
@@ -363,7 +363,7 @@ def _columns(
         share=np.concatenate([cells_of_column.share for cells_of_column in cells]),
         power=np.array([factor.power for factor in factors], dtype=np.int64),
         sensitive=np.array(sensitive, dtype=np.int64),
-        entry_start=np.concatenate(([0], np.cumsum(np.concatenate(sizes)))),
+        entry_start=starts_of(np.concatenate(sizes)),
         entry_code=np.concatenate([entries[column].code for column in sensitive]),
         entry_share=np.concatenate([entries[column].share for column in sensitive]),
         entry_total=np.concatenate(

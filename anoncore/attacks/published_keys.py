@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from, starts_of
 from anoncore.privacy.published import published_values
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues
@@ -97,9 +97,8 @@ class Entries:
             start = np.searchsorted(cell, np.arange(len(cells) + 1))
             return cls(start, code, count / cells.count[cell])
         sizes = partition.sizes[cells.group]
-        start = np.concatenate(([0], np.cumsum(sizes)))
-        positions = np.arange(start[-1]) - np.repeat(start[:-1] - partition.starts[cells.group], sizes)
-        return cls(start, codes[positions].astype(np.int64), np.repeat(1 / sizes, sizes))
+        positions = runs_from(partition.starts[cells.group], sizes)
+        return cls(starts_of(sizes), codes[positions].astype(np.int64), np.repeat(1 / sizes, sizes))
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -123,9 +122,8 @@ class Entries:
     def some(self, cells: Int64) -> Entries:
         """The entries of some cells, in their order."""
         sizes = self.sizes[cells]
-        start = np.concatenate(([0], np.cumsum(sizes)))
-        at = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
-        return Entries(start, self.code[at], self.share[at])
+        at = runs_from(self.start[cells], sizes)
+        return Entries(starts_of(sizes), self.code[at], self.share[at])
 
     def share_of(self, cells: Int64, codes: Int64 | Codes, n_codes: int) -> Floats:
         """The share that some codes have in some cells, float (len(cells),); codes ascend within each cell."""

@@ -11,7 +11,7 @@ import numpy as np
 from anoncore.attacks.control_figures import AttackNumbers, Figures, Interval, Tried, checked_queries, figures
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.linked_records import Records
-from anoncore.attacks.population import regions
+from anoncore.attacks.population import regions, sets_from
 from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.attacks.success_among_more import SuccessAmongMore
@@ -340,11 +340,7 @@ def _conditions(records: Records, chosen: Int64, axes: Int64, upwards: Bools, tr
     is_used = np.zeros(low.shape, dtype=np.bool_)
     is_used[lines, axes] = ~number
     sizes = np.where(is_used, np.diff(start, axis=1), 0)
-    ends = np.cumsum(sizes).reshape(sizes.shape)
-    moved = np.column_stack((ends[:, 0] - sizes[:, 0], ends))
-    width = sizes.ravel()
-    inside = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)
-    return _Predicates(low, high, moved, members[np.repeat(start[:, :-1].ravel(), width) + inside], tried)
+    return _Predicates(low, high, *sets_from(start[:, :-1], sizes, members), tried)
 
 
 def _of_one(records: Records, n_queries: int, rng: np.random.Generator) -> _Predicates:

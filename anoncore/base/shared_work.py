@@ -1,4 +1,4 @@
-"""Steps that several runs on one table have in common: what one of them has worked out, the others take."""
+"""The cache: what one caller has worked out others take, in runs that share work or for as long as an object lives."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +24,12 @@ MOST_KEPT = 64
 class SharedWork:
     """Results that runs share, each worked out by the run that asks for it first; others who ask meanwhile wait.
 
-    A future of a result holds it in a tuple, or None where the run that began failed or was cancelled.
+    The latest `most` are kept. A future of a result holds it in a tuple, or None where the run that began failed or was
+    cancelled.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._lock, self._most = threading.Lock(), most
         # A result is held together with its table: as long as it is, no other table can have the same id.
         self._results: OrderedDict[tuple[Hashable, ...], tuple[object, Future[tuple[Any] | None]]] = OrderedDict()
 
@@ -38,7 +40,7 @@ class SharedWork:
         while True:
             with self._lock:
                 _, future = self._results.setdefault(name, (table, own))
-                while len(self._results) > MOST_KEPT:
+                while len(self._results) > self._most:
                     self._results.popitem(last=False)
             if future is own:
                 break
@@ -55,6 +57,21 @@ class SharedWork:
             raise
         own.set_result((result,))
         return result
+
+
+_KEPT: WeakKeyDictionary[Any, dict[str, SharedWork]] = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def cached(owner: object, what: str, key: tuple[Hashable, ...], make: Callable[[], T], most: int = MOST_KEPT) -> T:
+    """What `make` gives, worked out once for each key and kept for as long as the owner lives.
+
+    Of results of one kind (`what`) the latest `most` are kept. The key must name everything that the result depends on
+    besides the owner, and the result must not hold the owner.
+    """
+    with _LOCK:
+        work = _KEPT.setdefault(owner, {}).setdefault(what, SharedWork(most))
+    return work.take(None, key, make)
 
 
 _CURRENT: ContextVar[SharedWork | None] = ContextVar("shared work", default=None)

@@ -58,7 +58,11 @@ def value_text(value: Any) -> str:
 
 def range_text(low: Any, high: Any) -> str:
     """Text of a closed range: 20-29, or with `to` where a minus sign would be confused with the dash."""
-    first, last = value_text(low), value_text(high)
+    return joined_range(value_text(low), value_text(high))
+
+
+def joined_range(first: str, last: str) -> str:
+    """Text of a closed range, from those of its ends."""
     if first == last:
         return first
     return f"{first} to {last}" if "-" in first or "-" in last else f"{first}-{last}"

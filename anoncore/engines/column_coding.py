@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.grouping import look_up
 from anoncore.sources.notes import Notes
@@ -24,6 +25,24 @@ LOOKUP_RANGE = 1 << 24
 """Whole numbers in a range up to this are coded by a table of that size."""
 
 
+class CountedTable(Protocol):
+    """A table somewhere, known by its columns and by how often values and combinations of values occur."""
+
+    names: tuple[str, ...]
+    n_rows: int
+
+    def about(self, names: Sequence[str]) -> int:
+        """An estimate of the number of combinations of some columns."""
+
+    def joint(self, names: Sequence[str], most: int | None = None) -> pa.Table:
+        """The combinations of values of some columns and how often each occurs, the columns in order and `rows`; those
+        beyond `most` may be left out.
+        """
+
+    def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
+        """About so many rows of some columns, drawn at random."""
+
+
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
     """The domain of a column, rows per code (size,), and what turns its values into codes."""
@@ -33,9 +52,20 @@ class CodedColumn:
     coder: Coder
 
 
+def distinct_values(table: CountedTable, name: str, most: int) -> pa.Table:
+    """The distinct values of a column, and `rows` with each. Raises DataError for more than `most` values."""
+    counted = table.joint([name], most + 1)
+    if counted.num_rows > most:
+        raise DataError(
+            f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
+            "leaves it out."
+        )
+    return counted
+
+
 def distinct_series(name: str, counted: pa.Table) -> pd.Series[Any]:
-    """The distinct values of `LargeTable.counted`, one by one, with the types that a loaded file would have."""
-    return table_column(name, counted.column("value"), Notes())
+    """The values of `distinct_values`, one by one, with the types that a loaded file would have."""
+    return table_column(name, counted.column(0), Notes())
 
 
 def code_column(
@@ -49,7 +79,7 @@ def code_column(
     codes, domain = encode(distinct_series(name, counted), name, kind, order, hierarchy)
     rows = counted.column("rows").to_numpy()
     counts = np.bincount(codes, weights=rows, minlength=len(domain)).astype(np.int64)
-    return CodedColumn(domain, counts, Coder(counted.column("value").combine_chunks(), codes))
+    return CodedColumn(domain, counts, Coder(counted.column(0).combine_chunks(), codes))
 
 
 class Coder:

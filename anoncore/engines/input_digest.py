@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -38,7 +37,7 @@ class InputDigest:
     def of_batch(self, batch: pa.RecordBatch) -> Words:
         """The sums of the hashes of a batch's rows, uint64 (2,); its columns are found by their names."""
         missing = np.zeros((batch.num_rows, -(-len(self.names) // 64)), dtype=np.uint64)
-        words: list[npt.NDArray[np.uint64]] = []
+        words: list[Words] = []
         for place, name in enumerate(self.names):
             column = batch.column(name)
             absent = np.asarray(column.is_null(nan_is_null=True))
@@ -51,7 +50,7 @@ class InputDigest:
         add_row_hashes(np.ascontiguousarray(rows), self._row_key, sums)
         return sums
 
-    def _words(self, column: pa.Array) -> list[npt.NDArray[np.uint64]]:
+    def _words(self, column: pa.Array) -> list[Words]:
         """A column as words: one of a number, two of anything else."""
         kind = column.type
         if pa.types.is_integer(kind):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.engines.column_coding import CountedTable
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.table.keys import dense_key, occurring_pairs
@@ -20,21 +21,6 @@ SAMPLE = 10_000
 """Rows on which pairs of columns are tried first, as in memory."""
 SURELY = 1.2
 """An estimate this many times above a limit is taken for one above it: estimates are off by some hundredths."""
-
-
-class JointTable(Protocol):
-    """A table somewhere that counts combinations of values."""
-
-    n_rows: int
-
-    def about(self, names: Sequence[str]) -> int:
-        """An estimate of the number of combinations of some columns."""
-
-    def joint(self, names: Sequence[str]) -> pa.Table:
-        """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
-
-    def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
-        """About so many rows of some columns, drawn at random."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +38,7 @@ NO_RELATIONS = FoundRelations()
 """Of a table without free columns, and of a run that nobody asked."""
 
 
-def relations_of(table: JointTable, profile: TableProfile) -> FoundRelations:
+def relations_of(table: CountedTable, profile: TableProfile) -> FoundRelations:
     """What a run in memory finds of the columns that nobody protects, from counts alone.
 
     Cost: one scan for each pair of a free and a tagged column; none without free columns.
@@ -67,7 +53,7 @@ def relations_of(table: JointTable, profile: TableProfile) -> FoundRelations:
 class _JointColumns:
     """The columns of a table elsewhere, as `counted_relations` asks for them."""
 
-    def __init__(self, table: JointTable) -> None:
+    def __init__(self, table: CountedTable) -> None:
         self._table, self.n_rows = table, table.n_rows
         self._distinct: dict[str, int] = {}
         self.passed_over: list[tuple[str, ...]] = []

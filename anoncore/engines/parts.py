@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,14 +14,15 @@ from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
-from anoncore.engines.cell_texts import CellTexts
-from anoncore.engines.file_rows import CODES, FileRows, batch_codes
-from anoncore.engines.value_pairs import PairsWriter, pairs_of_class, pairs_of_rows
+from anoncore.engines.file_rows import CODES, FileRows, list_codes
+from anoncore.engines.value_pairs import pairs_of_class, pairs_of_rows, write_pairs
 from anoncore.kernels.arrays import Floats, Int32
-from anoncore.kernels.checking import counts_level, group_levels
 from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
+from anoncore.requirements import Check
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import value_type, write_rows
+from anoncore.table.domain import Domain
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,9 @@ class PartTables:
 
     def __init__(self, setting: Setting, pairs: Path | None = None) -> None:
         self._setting = setting
-        self._pairs = None if pairs is None else PairsWriter(pairs)
+        self._pairs = pairs
         self.names = setting.data.attributes
-        self.cells = {name: CellTexts(setting.data.domain[name]) for name in setting.data.quasi_identifiers}
+        self.domains = {name: setting.data.domain[name] for name in setting.data.quasi_identifiers}
 
     def finished(
         self, rows: Int32, carried: pa.Table, region: Int32, is_class: bool, number: int = 0
@@ -57,20 +57,19 @@ class PartTables:
         """
         group, boxes = finish_rows(self._setting, rows, region, is_class)
         partition = Partition(group)
-        self._check(partition, rows)
+        for check, column in self._setting.checked_columns:
+            _require(check, check.levels(partition, None if column is None else np.ascontiguousarray(rows[:, column])))
         columns: dict[str, pa.Array] = {}
         losses, pairs = [], []
-        for place, (name, cells) in enumerate(self.cells.items()):
-            if self._setting.model.recoding == "regions":
-                texts, loss = cells.of_boxes(partition, boxes[:, place, 0].copy(), boxes[:, place, 1].copy())
-            else:
-                texts, loss = cells.of_rows(partition, np.ascontiguousarray(rows[:, place]))
+        for place, (name, domain) in enumerate(self.domains.items()):
+            codes = np.ascontiguousarray(rows[:, place])
+            texts, loss = self.cells(domain, partition, codes, boxes[:, place])
             columns[name] = _by_group(texts, group)
             losses.append(float((loss * partition.sizes).sum()))
             if self._pairs is not None:
-                pairs.append(pairs_of_rows(place, rows[:, place], group, texts))
+                pairs.append(pairs_of_rows(place, codes, group, texts))
         if self._pairs is not None:
-            self._pairs.write(number, pairs)
+            write_pairs(self._pairs, number, pairs)
         if carried.num_columns:
             carried = carried.take(pa.array(rows[:, -1]))
             for name in carried.column_names:
@@ -84,20 +83,18 @@ class PartTables:
         )
         return published, result
 
-    def _check(self, partition: Partition, rows: Int32) -> None:
-        views = [view.attribute for view in self._setting.checks.views]
-        order = np.arange(len(rows))
-        for check in self._setting.checks.checks:
-            place = self._setting.search.n_attributes
-            codes, size, unique = np.zeros(len(rows), dtype=np.int32), 1, -1
-            if check.values is not None:
-                place += views.index(check.values.attribute)
-                codes, size, unique = np.ascontiguousarray(rows[:, place]), check.values.size, check.values.unique
-            levels = group_levels(
-                order, partition.starts, codes, size, check.requirement.level.address, unique, check.reference
-            )
-            if not check.holds(levels).all():
-                raise AnonymizationError(f"A class fails {check.requirement.label()}; nothing was published.")
+    def cells(self, domain: Domain, partition: Partition, codes: Int32, boxes: Int32) -> tuple[pa.Array, Floats]:
+        """Text and loss of each group: of its box, int32 (n_groups, 2), where boxes are published, else of its rows."""
+        if self._setting.model.recoding == "regions":
+            recoding = Generalized.of_boxes(domain, partition, boxes)
+        else:
+            recoding = Generalized.of_rows(domain, partition, codes)
+        return pa.array(recoding.group_texts, pa.string()), recoding.loss()
+
+
+def _require(check: Check, levels: Floats) -> None:
+    if not check.holds(levels).all():
+        raise AnonymizationError(f"A class fails {check.requirement.label()}; nothing was published.")
 
 
 class Publisher:
@@ -106,8 +103,7 @@ class Publisher:
     def __init__(self, setting: Setting, table: LargeTable, folder: Path, pairs: Path | None = None) -> None:
         self._setting, self._table, self._folder = setting, table, folder
         self._tables = PartTables(setting, pairs)
-        self._pairs = None if pairs is None else PairsWriter(pairs)
-        self._names, self._cells = self._tables.names, self._tables.cells
+        self._pairs = pairs
 
     def publish(self, part: Part, number: int) -> PartResult:
         """Finish one part, check it and write it to `part-<number>.parquet`; its rows are removed."""
@@ -125,51 +121,34 @@ class Publisher:
 
     def _publish_large_class(self, source: FileRows, region: Int32, target: Path, number: int) -> PartResult:
         """One class of more rows than fit in memory: its values are counted, the rest is sorted on disk."""
-        n_attributes = self._setting.search.n_attributes
-        counts = [np.zeros(len(cells.domain), dtype=np.int64) for cells in self._cells.values()]
-        totals = np.zeros(int(self._setting.kernel_checks.count_start[-1]), dtype=np.int64)
+        domains = self._tables.domains
+        sizes = [*map(len, domains.values()), *(view.size for view in self._setting.checks.views)]
+        counts = [np.zeros(size, dtype=np.int64) for size in sizes]
         for batch in source.batches():
-            codes = batch_codes(batch)
-            for place, counted in enumerate(counts):
-                counted += np.bincount(codes[:, place], minlength=len(counted))
-            for place, start in enumerate(self._setting.kernel_checks.count_start[:-1]):
-                found = np.bincount(codes[:, n_attributes + place])
-                totals[start : start + len(found)] += found
-        self._check_class(totals, source.n_rows)
+            codes = list_codes(batch.column(0))
+            for counted, column in zip(counts, codes.T, strict=False):
+                counted += np.bincount(column, minlength=len(counted))
+        for check, checked in self._setting.checked_columns:
+            level = check.table_level(source.n_rows, None if checked is None else counts[checked])
+            _require(check, np.array([level]))
         texts, losses = {}, []
-        for place, (name, cells) in enumerate(self._cells.items()):
+        for place, (name, domain) in enumerate(domains.items()):
             present = np.flatnonzero(counts[place]).astype(np.int32)
             alone = Partition(np.zeros(len(present), dtype=np.int32))
-            if self._setting.model.recoding == "regions":
-                text, loss = cells.of_boxes(alone, region[place, :1], region[place, 1:])
-            else:
-                text, loss = cells.of_rows(alone, present)
-            texts[name] = text
+            texts[name], loss = self._tables.cells(domain, alone, present, region[None, place])
             losses.append(float(loss[0]) * source.n_rows)
         if self._pairs is not None:
-            every = zip(counts, texts.values(), strict=True)
-            self._pairs.write(number, [pairs_of_class(place, *one) for place, one in enumerate(every)])
+            every = zip(counts, texts.values(), strict=False)
+            write_pairs(self._pairs, number, [pairs_of_class(place, *one) for place, one in enumerate(every)])
         with writing(self._folder):
             self._write_class(source, texts, target)
         n = source.n_rows
         return PartResult(n, 1, n, n, n * n, np.array(losses))
 
-    def _check_class(self, totals: npt.NDArray[np.int64], n_rows: int) -> None:
-        starts = self._setting.kernel_checks.count_start
-        views = [view.attribute for view in self._setting.checks.views]
-        for check in self._setting.checks.checks:
-            counts, unique = np.zeros(1, dtype=np.int64), -1
-            if check.values is not None:
-                place = views.index(check.values.attribute)
-                counts, unique = totals[starts[place] : starts[place + 1]], check.values.unique
-            level = counts_level(counts, n_rows, check.requirement.level.address, unique, check.reference)
-            if not check.holds(np.array([level])).all():
-                raise AnonymizationError(f"A class fails {check.requirement.label()}; nothing was published.")
-
     def _write_class(self, source: FileRows, texts: dict[str, pa.Array], target: Path) -> None:
         fields = [source.schema.field(name) for name in source.schema.names[1:]]
         kinds = {field.name: field.type for field in fields}
-        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in self._names])
+        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in self._tables.names])
         carried = (batch.drop_columns([CODES]) for batch in source.batches())
         if fields:
             reader = pa.RecordBatchReader.from_batches(pa.schema(fields), carried)
@@ -181,7 +160,7 @@ class Publisher:
             for batch in batches:
                 own = {name: batch.column(name) for name in kinds}
                 zeros = pa.array(np.zeros(batch.num_rows, dtype=np.int32))
-                columns = [own[name] if name in own else texts[name].take(zeros) for name in self._names]
+                columns = [own[name] if name in own else texts[name].take(zeros) for name in self._tables.names]
                 yield pa.table(columns, schema=schema)
 
         write_rows(target, pa.schema([(field.name, value_type(field.type)) for field in schema]), published())

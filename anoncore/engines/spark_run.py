@@ -6,24 +6,25 @@ import os
 import pickle
 import secrets
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sampled_places
 from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
-from anoncore.engines.file_rows import CODES
+from anoncore.engines.file_rows import CODES, list_codes
 from anoncore.engines.input_digest import InputDigest
 from anoncore.engines.joint_counts import relations_of
 from anoncore.engines.large_run import (
@@ -38,9 +39,10 @@ from anoncore.engines.large_run import (
 )
 from anoncore.engines.output_folder import folder_when_complete
 from anoncore.engines.parts import PartTables
-from anoncore.engines.spark_rows import NUMBER, SparkRows, list_codes, united
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
+from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.tree_scans import leaves_of
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes
@@ -50,6 +52,119 @@ from anoncore.sources.text_spool import column_label, spool_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+NUMBER, SLOT = "anoncore:number", "anoncore_slot"
+"""Columns of a row's number in its table, which only samples read, and of the leaf that a division sends it to."""
+
+
+def united(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of all frames, whose columns are alike.
+
+    They are put together two by two: a chain of as many unions as there are frames would be looked through anew for
+    each, and a server of Spark Connect takes only plans up to a certain depth.
+    """
+    level = list(frames)
+    while len(level) > 1:
+        pairs = [level[place : place + 2] for place in range(0, len(level), 2)]
+        level = [pair[0].unionAll(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]
+    return level[0]
+
+
+class SparkRows:
+    """Rows of a Spark frame with the columns CODES (array of int), NUMBER and what is carried along.
+
+    Divisions are written as Parquet below `folder`, which all workers reach.
+    """
+
+    most_leaves = 1024
+
+    def __init__(self, frame: DataFrame, n_rows: int, folder: str) -> None:
+        self.frame, self.n_rows, self._folder = frame, n_rows, folder
+        self._parts: tuple[DataFrame, ...] = (frame,)
+        self.check: Check = no_check
+
+    def scan(self, accumulator: Accumulator) -> None:
+        """Add every row once: each task fills an empty accumulator of its own, and the driver merges them."""
+        empty = pickle.dumps(accumulator)
+
+        def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            own = pickle.loads(empty)
+            for batch in batches:
+                if batch.num_rows:
+                    own.add(list_codes(batch.column(0)))
+            yield pa.record_batch([pa.array([pickle.dumps(own)], pa.binary())], names=["counted"])
+
+        counted = self.frame.select(f"`{CODES}`").mapInArrow(count, "counted binary").persist()
+        # All tasks count at once, and what they counted stays with the workers. Taken from there one after the other,
+        # only one of them is in this machine's memory at a time.
+        counted.count()
+        for row in counted.toLocalIterator():
+            self.check()
+            accumulator.merge(pickle.loads(bytes(row["counted"])))
+        counted.unpersist()
+
+    def sample(self, n: int, generator: np.random.Generator) -> Int32:
+        """A simple random sample of n rows by their numbers, (n, width + 1)."""
+        wanted = self._numbers()[sampled_places(n, self.n_rows, generator)]
+
+        def pick(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                inside = np.isin(batch.column(1).to_numpy(), wanted, assume_unique=True)
+                yield batch.filter(pa.array(inside))
+
+        columns = self.frame.select(f"`{CODES}`", f"`{NUMBER}`")
+        picked = columns.mapInArrow(pick, columns.schema).toArrow()
+        place_of = np.argsort(np.argsort(wanted))
+        picked = picked.take(pa.array(np.argsort(picked.column(1).to_numpy())[place_of]))
+        codes = list_codes(picked.column(0).combine_chunks())
+        return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
+
+    def _numbers(self) -> Int64:
+        """The numbers of all rows in the order in which the embedded engine has them: part by part."""
+        columns = [part.select(f"`{NUMBER}`").toArrow().column(0).to_numpy() for part in self._parts]
+        return np.concatenate([np.sort(one) for one in columns])
+
+    def divide(self, tree: PartitionTree, accumulator: Accumulator | None = None) -> Iterator[tuple[int, SparkRows]]:
+        """Each leaf that has rows with its rows, from left to right.
+
+        What is counted takes a scan of its own: a job of Spark that writes rows has no second result.
+        """
+        from pyspark.sql import types
+
+        if accumulator is not None:
+            self.scan(accumulator)
+        arrays, (leaves, slot) = tree.arrays(), tree.slots()
+
+        def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                places = slot[leaves_of(list_codes(batch.column(CODES)), arrays)]
+                yield batch.append_column(SLOT, pa.array(places))
+
+        schema: Any = types.StructType([*self.frame.schema.fields, types.StructField(SLOT, types.IntegerType())])
+        folder = f"{self._folder}/division"
+        self.frame.mapInArrow(mark, schema).write.partitionBy(SLOT).parquet(folder)
+        session = self.frame.sparkSession
+        divided = session.read.schema(schema).parquet(folder)
+        sizes = {row[SLOT]: row["count"] for row in divided.groupBy(SLOT).count().collect()}
+        for place, leaf in enumerate(leaves):
+            if place in sizes:
+                part = divided.filter(divided[SLOT] == place).drop(SLOT)
+                yield leaf, SparkRows(part, sizes[place], f"{folder}-{place}")
+
+    def joined(self, others: Sequence[SparkRows]) -> SparkRows:
+        """The rows of all of them."""
+        if not others:
+            return self
+        frame = united([self.frame, *(one.frame for one in others)])
+        found = SparkRows(frame, self.n_rows + sum(one.n_rows for one in others), self._folder)
+        found._parts = tuple(part for one in (self, *others) for part in one._parts)
+        found.check = self.check
+        return found
+
+    def drop(self) -> None:
+        """Nothing to free: the run removes the folder."""
+
 
 PART = "anoncore:part"
 
@@ -69,20 +184,6 @@ class SparkTable:
         if self.n_rows == 0:
             raise DataError("The table holds column names but no rows; load a table with at least one row.")
 
-    def count(self, names: Collection[str]) -> None:
-        """Nothing: every column is counted by itself."""
-
-    def counted(self, name: str, most: int) -> pa.Table:
-        """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
-        column = self.frame.select(self.frame[self.labels[name]].alias("value"))
-        found = column.groupBy("value").count().limit(most + 1).toArrow().rename_columns(["value", "rows"])
-        if found.num_rows > most:
-            raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
-                "leaves it out."
-            )
-        return found
-
     def about(self, names: Sequence[str]) -> int:
         """An estimate of the number of combinations of values of some columns, within some hundredths."""
         from pyspark.sql import functions
@@ -91,10 +192,10 @@ class SparkTable:
         found = self.frame.select(functions.approx_count_distinct(hashed, 0.03).alias("about")).toArrow()
         return int(found.column(0)[0].as_py())
 
-    def joint(self, names: Sequence[str]) -> pa.Table:
+    def joint(self, names: Sequence[str], most: int | None = None) -> pa.Table:
         """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
-        labels = [self.labels[name] for name in names]
-        return self.frame.groupBy(*labels).count().toArrow()
+        found = self.frame.groupBy(*(self.labels[name] for name in names)).count().withColumnRenamed("count", "rows")
+        return (found if most is None else found.limit(most)).toArrow()
 
     def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
         """About so many rows of some columns, or all where there are fewer, drawn at random."""
@@ -262,7 +363,7 @@ def _publish(
 
     pickled = pickle.dumps((algorithm, profile, pairs))
     names = {label: name for name, label in labels.items()}
-    regions: list[npt.NDArray[np.int32]] = [part.region for part in parts]
+    regions: list[Int32] = [part.region for part in parts]
     final = [part.is_class for part in parts]
     frames = [
         part.rows.frame.withColumn(PART, functions.lit(number))  # type: ignore[attr-defined]

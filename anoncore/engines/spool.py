@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.faults import writing
 from anoncore.base.pipeline import in_threads, read_ahead
 from anoncore.base.texts import listing
-from anoncore.engines.column_coding import CodedColumn, code_column, distinct_series
+from anoncore.engines.column_coding import CodedColumn, CountedTable, code_column, distinct_series, distinct_values
 from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
 from anoncore.engines.input_digest import InputDigest
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
@@ -51,21 +51,8 @@ class Tags:
     check_columns: Callable[[Sequence[str]], None] = no_check
 
 
-class CountableTable(Protocol):
-    """A table somewhere, known by its columns and the counts of their values."""
-
-    names: tuple[str, ...]
-    n_rows: int
-
-    def count(self, names: Collection[str]) -> None:
-        """Count in one go what is counted faster so; `counted` gives each."""
-
-    def counted(self, name: str, most: int) -> pa.Table:
-        """Distinct values of a column and how often each occurs, columns `value` and `rows`."""
-
-
 def profile_of(
-    table: CountableTable, tags: Tags, algorithm: Rothko, step: Callable[[str], None]
+    table: CountedTable, tags: Tags, algorithm: Rothko, step: Callable[[str], None]
 ) -> tuple[TableProfile, dict[str, CodedColumn]]:
     """The table as requirements see it, and how the columns that matter are coded; `step` hears what is read.
 
@@ -81,12 +68,9 @@ def profile_of(
             )
     columns: dict[str, CodedColumn] = {}
     hierarchies: dict[str, Hierarchy] = {}
-    coded = _coded_names(roles, algorithm, table.names)
-    step("Counting whole numbers")
-    table.count(coded)
-    for name in coded:
+    for name in _coded_names(roles, algorithm, table.names):
         step(f"Finding the values of '{name}'")
-        counted = table.counted(name, MOST_VALUES)
+        counted = distinct_values(table, name, MOST_VALUES)
         make = tags.hierarchies.get(name)
         hierarchy = make(_weighted(name, counted)) if make is not None else None
         if hierarchy is not None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,20 +22,14 @@ MEMORY = "256MB"
 BATCH_ROWS = 100_000
 
 
-class PairsWriter:
-    """Writes the pairs of parts to a folder, a file for each part, where `mapping_frames` adds them up."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def write(self, number: int, pairs: Sequence[pa.Table]) -> None:
-        """Write the pairs of one part, an attribute after the other."""
-        path = self.folder / f"{number}.parquet"
-        own = path.with_suffix(".part")
-        with writing(self.folder):
-            # A task of a cluster may be run twice: a file is there when it is whole, and is then the same.
-            pq.write_table(pa.concat_tables(pairs), own)
-            own.replace(path)
+def write_pairs(folder: Path, number: int, pairs: Sequence[pa.Table]) -> None:
+    """Write the pairs of one part to a file of its own in a folder, where `mapping_frames` adds them up."""
+    path = folder / f"{number}.parquet"
+    own = path.with_suffix(".part")
+    with writing(folder):
+        # A task of a cluster may be run twice: a file is there when it is whole, and is then the same.
+        pq.write_table(pa.concat_tables(pairs), own)
+        own.replace(path)
 
 
 def pairs_of_rows(place: int, codes: Int32, group: Int32, texts: pa.Array) -> pa.Table:
@@ -54,7 +47,7 @@ def pairs_of_class(place: int, counts: Int64, text: pa.Array) -> pa.Table:
     return _table(place, codes, text.take(pa.array(np.zeros(len(codes), dtype=np.int32))), counts[codes])
 
 
-def _table(place: int, codes: Int32, texts: pa.Array, rows: npt.NDArray[np.int64]) -> pa.Table:
+def _table(place: int, codes: Int32, texts: pa.Array, rows: Int64) -> pa.Table:
     places = pa.array(np.full(len(codes), place, dtype=np.int32))
     return pa.table([places, pa.array(codes), texts.cast(pa.string()), pa.array(rows, pa.int64())], schema=SCHEMA)
 

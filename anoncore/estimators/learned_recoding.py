@@ -17,7 +17,7 @@ from anoncore.algorithms.joined_groups import with_joined_groups
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.showing import counted
 from anoncore.base.texts import quoted
-from anoncore.kernels.arrays import Bools, Codes, Floats
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.privacy.check import check
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import Numbers, label_bounds, ranges_of
@@ -75,7 +75,7 @@ class LearnedRecoding:
         loss: Floats = np.sum([region.loss() for region in self._regions.values()], axis=0)
         return loss
 
-    def classes(self, data: Microdata, outside: Outside) -> npt.NDArray[np.int64]:
+    def classes(self, data: Microdata, outside: Outside) -> Int64:
         """The class of each row of a table with the same columns; -1 for one that is left out.
 
         Raises ReleaseError where no class holds a row and such rows are refused.
@@ -102,7 +102,7 @@ class LearnedRecoding:
 
     def _fitting(
         self, codes: dict[str, Codes], values: dict[str, Domain], known: dict[str, Codes]
-    ) -> tuple[npt.NDArray[np.int64], Bools]:
+    ) -> tuple[Int64, Bools]:
         """The class that holds most values of each combination, of several the one that loses least, and whether it
         holds all of them.
         """
@@ -123,7 +123,7 @@ class LearnedRecoding:
             holds[rows] = outside.min(axis=1) == 0
         return found, holds
 
-    def _refusal(self, data: Microdata, rows: npt.NDArray[np.int64]) -> str:
+    def _refusal(self, data: Microdata, rows: Int64) -> str:
         """Why rows may not be recoded, with the first of them."""
         first = int(rows[0])
         cells = {name: data.domain[name].text(int(data.codes[name][first])) for name in self.names}
@@ -135,7 +135,7 @@ class LearnedRecoding:
             "outside='nearest' is for predictions that nobody publishes."
         )
 
-    def cells(self, classes: npt.NDArray[np.int64], name: str, numbers: Numbers) -> dict[str, pd.Series[Any]]:
+    def cells(self, classes: Int64, name: str, numbers: Numbers) -> dict[str, pd.Series[Any]]:
         """The published columns of a quasi-identifier for rows of these classes."""
         region = self._regions[name]
         left_out = classes < 0
@@ -152,7 +152,7 @@ class LearnedRecoding:
             cells[columns.or_missing] = pd.Series(ranges.or_missing[at] | left_out)
         return cells
 
-    def require_kept(self, data: Microdata, classes: npt.NDArray[np.int64], algorithm: Algorithm) -> None:
+    def require_kept(self, data: Microdata, classes: Int64, algorithm: Algorithm) -> None:
         """Raise ReleaseError where the fitted table and the new rows of another one, published together, would break
         what the algorithm promises of sensitive attributes.
 
@@ -248,7 +248,7 @@ def _with_equal_rows_together(release: Release, algorithm: Algorithm) -> Release
     return together
 
 
-def _keys(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+def _keys(columns: Sequence[npt.NDArray[Any]]) -> Int64:
     """A number per row from 0 on, int64 (n,): equal where rows agree in all columns of codes."""
     key = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
@@ -325,7 +325,7 @@ def _label_holds(domain: Domain, node: int, value: Any) -> bool:
     return bool(low <= value < high if is_open else low <= value <= high)
 
 
-def _masked(values: pd.Series[Any], at: npt.NDArray[np.int64], left_out: Bools) -> pd.Series[Any]:
+def _masked(values: pd.Series[Any], at: Int64, left_out: Bools) -> pd.Series[Any]:
     taken = values.take(at).reset_index(drop=True)
     return taken.mask(left_out) if left_out.any() else taken
 

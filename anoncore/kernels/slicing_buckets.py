@@ -1,11 +1,12 @@
 """Tuple partitioning of slicing: buckets split one after another, first in first out, as Mondrian would.
 
 A bucket is a run of rows lo..hi-1 of `Buckets.rows` int32 (n_rows, n_columns). Its columns are the codes of the
-quasi-identifiers, then the cells that `slicing.Signatures` describes, last the row's number in the input table. A split
-moves the bucket's rows so that each side is a run again. `l` is met by the whole table or not at all, so every split is
-tried on the sums of `slicing.Masses` before a row is moved.
+quasi-identifiers; then the cells that the `slicing.Signatures` of each sensitive attribute describe, attribute after
+attribute; then the sensitive values that requirements count; last the row's number in the input table. A split moves
+the bucket's rows so that each side is a run again. `l` is met by the whole table or not at all, so every split is tried
+on the sums of `slicing.Masses`, which each sensitive attribute has for itself, before a row is moved.
 
-Source: Li et al., Slicing, TKDE 2012, section 4.3.
+Source: Li et al., Slicing, TKDE 2012, sections 3.2 and 4.3.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Bytes, Int32, Int64
+from anoncore.kernels.arrays import Bools, Bytes, Floats, Int32, Int64
 from anoncore.kernels.attributes import Attributes, widest, width
+from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
 from anoncore.kernels.slicing import (
@@ -39,18 +41,20 @@ STALE = 1e-15
 """A total this small beside its peak is made anew: double-double sums keep 31 digits, the check needs 16."""
 
 
-class Wanted(NamedTuple):
+class Guards(NamedTuple):
     """What every split must keep, and how far a split is looked for.
 
-    `l`: the diversity of every signature, that is its number of possible values (`distinct`), or else 1 / its largest
-    probability. `retry`: further attributes are tried where the widest one has no allowable split. `content` int64
-    (n_words, n_rows) orders rows by their content.
+    `l` float (n_sensitive,): the diversity of every signature in each sensitive attribute, that is its number of
+    possible values (`distinct`), or else 1 / its largest probability. `retry`: further attributes are tried where the
+    widest one has no allowable split. `content` int64 (n_words, n_rows) orders rows by their content. `first_view`: the
+    column of the rows from which on stand the sensitive values that the requirements count.
     """
 
-    l: float
+    l: Floats
     distinct: bool
     retry: bool
     content: Int64
+    first_view: int
 
 
 class Buckets(NamedTuple):
@@ -69,14 +73,6 @@ class Buckets(NamedTuple):
     places: Int64
 
 
-class Bucket(NamedTuple):
-    """The bucket at hand: its rows `lo`..`hi` - 1, and how many signatures match it (listed in `Masses.touched`)."""
-
-    lo: int
-    hi: int
-    n_touched: int
-
-
 @inner_kernel
 def median_cut(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, shared: bool) -> Split:
     """Mondrian's cut of an attribute: the more balanced clean cut beside its median, or (shared) the halves.
@@ -93,41 +89,76 @@ def median_cut(rows: Int32, lo: int, hi: int, a: int, low: int, high: int, share
 
 
 @inner_kernel
-def _is_allowed(
-    rows: Int32, bucket: Bucket, split: Split, table: Signatures, masses: Masses, wanted: Wanted, is_left: Bools
+def _sides_hold(
+    rows: Int32, lo: int, hi: int, is_left: Bools, n_left: int, first_view: int, checks: KernelChecks
 ) -> bool:
-    """Whether everyone stays diverse after a split; if so, the counts of its sides are left in `masses`.
+    """Whether both sides of a split satisfy the requirements."""
+    if n_left < checks.minimum_rows or hi - lo - n_left < checks.minimum_rows:
+        return False
+    if checks.address.shape[0] == 0:
+        return True
+    left, right = np.zeros(checks.count_start[-1], np.int64), np.zeros(checks.count_start[-1], np.int64)
+    for row in range(lo, hi):
+        for view in range(checks.count_start.shape[0] - 1):
+            place = checks.count_start[view] + rows[row, first_view + view]
+            if is_left[row - lo]:
+                left[place] += 1
+            else:
+                right[place] += 1
+    return all_hold(checks, left, n_left) and all_hold(checks, right, hi - lo - n_left)
+
+
+@inner_kernel
+def _is_allowed(
+    rows: Int32,
+    lo: int,
+    hi: int,
+    n_touched: Int64,
+    split: Split,
+    tables: tuple[Signatures, ...],
+    masses: tuple[Masses, ...],
+    checks: KernelChecks,
+    guards: Guards,
+    is_left: Bools,
+) -> bool:
+    """Whether a split keeps everything; if so, the counts of its sides are left in the masses of every attribute.
 
     `is_left` is memory as in `mark_left`.
     """
-    lo, hi = bucket.lo, bucket.hi
-    mark_left(rows, lo, hi, split, wanted.content, is_left)
-    for row in range(lo, hi):
-        count_row(rows, row, LEFT if is_left[row - lo] else RIGHT, table, masses, ONE)
+    mark_left(rows, lo, hi, split, guards.content, is_left)
     n_left, n_right = split.left, hi - lo - split.left
-    if split_holds(bucket.n_touched, n_left, n_right, table, masses, wanted.l, wanted.distinct):
-        return True
-    # Counted back, not set to zero: the rows of the bucket are few beside the cells of the table.
-    for row in range(lo, hi):
-        count_row(rows, row, LEFT if is_left[row - lo] else RIGHT, table, masses, -ONE)
-    return False
+    if not _sides_hold(rows, lo, hi, is_left, n_left, guards.first_view, checks):
+        return False
+    for number in range(len(tables)):
+        table, sums = tables[number], masses[number]
+        for row in range(lo, hi):
+            count_row(rows, row, LEFT if is_left[row - lo] else RIGHT, table, sums, ONE)
+        if not split_holds(n_touched[number], n_left, n_right, table, sums, guards.l[number], guards.distinct):
+            for counted in range(number + 1):
+                for row in range(lo, hi):
+                    side = LEFT if is_left[row - lo] else RIGHT
+                    count_row(rows, row, side, tables[counted], masses[counted], -ONE)
+            return False
+    return True
 
 
 @inner_kernel
 def _find_split(
     rows: Int32,
-    bucket: Bucket,
-    table: Signatures,
-    masses: Masses,
+    lo: int,
+    hi: int,
+    n_touched: Int64,
+    tables: tuple[Signatures, ...],
+    masses: tuple[Masses, ...],
+    checks: KernelChecks,
     attributes: Attributes,
-    wanted: Wanted,
+    guards: Guards,
     is_left: Bools,
 ) -> Split:
     """The first allowable split, widest attribute first; its left size is 0 if there is none."""
     n_attributes = attributes.form.shape[0]
-    low = np.empty(n_attributes, np.int32)
-    high = np.empty(n_attributes, np.int32)
-    extent(rows, bucket.lo, bucket.hi, low, high)
+    low, high = np.empty(n_attributes, np.int32), np.empty(n_attributes, np.int32)
+    extent(rows, lo, hi, low, high)
     widths = np.empty(n_attributes, np.float64)
     for a in range(n_attributes):
         widths[a] = width(attributes, a, low[a], high[a])
@@ -137,10 +168,10 @@ def _find_split(
             break
         widths[a] = -1.0
         for shared in range(2):
-            split = median_cut(rows, bucket.lo, bucket.hi, a, low[a], high[a], shared == 1)
-            if split.left > 0 and _is_allowed(rows, bucket, split, table, masses, wanted, is_left):
+            split = median_cut(rows, lo, hi, a, low[a], high[a], shared == 1)
+            if split.left > 0 and _is_allowed(rows, lo, hi, n_touched, split, tables, masses, checks, guards, is_left):
                 return split
-            if not wanted.retry:
+            if not guards.retry:
                 return make_split(THRESHOLD, 0, 0, 0)
     return make_split(THRESHOLD, 0, 0, 0)
 
@@ -174,40 +205,55 @@ def sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bo
 
 @kernel
 def split_buckets(
-    buckets: Buckets, table: Signatures, masses: Masses, attributes: Attributes, wanted: Wanted, budget: int, anew: bool
+    buckets: Buckets,
+    tables: tuple[Signatures, ...],
+    masses: tuple[Masses, ...],
+    checks: KernelChecks,
+    attributes: Attributes,
+    guards: Guards,
+    budget: int,
+    anew: bool,
 ) -> bool:
     """Take buckets from the queue until it is empty (False) or about `budget` rows and signatures were visited (True).
 
     A bucket is split if the whole table stays diverse; its sides then wait at the end of the queue, left side first.
-    With `anew` the masses are first summed over all buckets.
+    `tables` and `masses` have an entry per sensitive attribute. With `anew` all masses are first summed over all
+    buckets.
     """
     rows, places = buckets.rows, buckets.places
+    n_touched = np.zeros(len(tables), np.int64)
     is_left, ends = np.empty(rows.shape[0], np.bool_), np.empty(2, np.int64)
-    work = 0
-    stale = anew
+    work, stale = 0, anew
     # Stale sums are made anew before the next bucket is judged by them, also where the queue has just become empty:
     # whoever reads the masses afterwards finds them exact.
     while places[HEAD] < places[TAIL] or stale:
         if stale:
-            sum_masses(buckets, table, masses, wanted.distinct)
+            for number in range(len(tables)):
+                sum_masses(buckets, tables[number], masses[number], guards.distinct)
             stale = False
             continue
         if work >= budget:
             return True
         lo, hi = buckets.queue[0, places[HEAD]], buckets.queue[1, places[HEAD]]
         places[HEAD] += 1
-        n_touched = touch(rows, lo, hi, table, masses)
-        work += hi - lo + n_touched
-        take_away(n_touched, hi - lo, table, masses, wanted.distinct)
-        split = _find_split(rows, Bucket(lo, hi, n_touched), table, masses, attributes, wanted, is_left)
+        work += hi - lo
+        for number in range(len(tables)):
+            n_touched[number] = touch(rows, lo, hi, tables[number], masses[number])
+            work += n_touched[number]
+            take_away(n_touched[number], hi - lo, tables[number], masses[number], guards.distinct)
+        split = _find_split(rows, lo, hi, n_touched, tables, masses, checks, attributes, guards, is_left)
         lowest = 1.0
-        if split.left > 0:
-            lowest = replace(n_touched, hi - lo, split.left, hi - lo - split.left, table, masses, wanted.distinct)
-        clear_counts(rows, lo, hi, table, masses)
+        for number in range(len(tables)):
+            table, sums = tables[number], masses[number]
+            if split.left > 0:
+                left = split.left
+                kept = replace(n_touched[number], hi - lo, left, hi - lo - left, table, sums, guards.distinct)
+                lowest = min(lowest, kept)
+            clear_counts(rows, lo, hi, table, sums)
         if split.left == 0:
             places[DONE] += hi - lo
             continue
-        split_rows(rows, buckets.spare, lo, hi, split, wanted.content, attributes, is_left, ends)
+        split_rows(rows, buckets.spare, lo, hi, split, guards.content, attributes, is_left, ends)
         buckets.begins[ends[0]] = 1
         for begin, end in ((lo, ends[0]), (ends[0], hi)):
             buckets.queue[0, places[TAIL]], buckets.queue[1, places[TAIL]] = begin, end

@@ -74,7 +74,7 @@ class Partners(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The diversity that everybody keeps (see `slicing_buckets.Wanted`) and the rows of the largest bucket that
+    """The diversity that everybody keeps (see `slicing_buckets.Guards`) and the rows of the largest bucket that
     exchanges any.
     """
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.recoding import Exact, GroupValues
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
@@ -24,13 +24,13 @@ def common_attribute(release: Release) -> str:
     raise ReleaseError("The release has no fragments that share an attribute, so there is nothing to join them on.")
 
 
-def original_counts(release: Release, fragment: Fragment, attribute: str) -> npt.NDArray[np.int64]:
+def original_counts(release: Release, fragment: Fragment, attribute: str) -> Int64:
     """Rows of each original value in each class of a fragment, int64 (n_groups, n_values)."""
     domain = release.data.domain[attribute]
     return fragment.partition.histogram(release.data.codes[attribute], len(domain))
 
 
-def published_counts(fragment: Fragment, attribute: str) -> npt.NDArray[np.int64]:
+def published_counts(fragment: Fragment, attribute: str) -> Int64:
     """Rows of each published value in each class, int64 (n_groups, n_values); where sets are published 1 per member."""
     recoding = fragment.recodings[attribute]
     if isinstance(recoding, GroupValues):
@@ -41,18 +41,18 @@ def published_counts(fragment: Fragment, attribute: str) -> npt.NDArray[np.int64
     return fragment.partition.histogram(codes, len(recoding.domain))
 
 
-def expected_counts(fragment: Fragment, attribute: str) -> npt.NDArray[np.float64]:
+def expected_counts(fragment: Fragment, attribute: str) -> Floats:
     """Expected rows of each value in each class, float (n_groups, n_values).
 
     In a class that publishes the set of its values all versions count as equally likely, so each value has the same
     expectation: rows / values.
     """
     counts = published_counts(fragment, attribute).astype(np.float64)
-    sizes: npt.NDArray[np.float64] = fragment.partition.sizes / counts.sum(axis=1)
+    sizes: Floats = fragment.partition.sizes / counts.sum(axis=1)
     return counts * sizes[:, None]
 
 
-def alike_values(data: Microdata, attribute: str) -> npt.NDArray[np.bool_]:
+def alike_values(data: Microdata, attribute: str) -> Bools:
     """Which values of an attribute count as one because they are protected together, bool (n_values,)."""
     domain = data.domain[attribute]
     alike = np.zeros(len(domain), dtype=np.bool_)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, log10
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.showing import Result
 from anoncore.base.texts import share_text
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.check import COMPARISON_WORDS, Violation, check, published_levels
 from anoncore.privacy.published import fragments_of, published_view
@@ -175,7 +174,7 @@ class _Halves:
     right: Int64
 
 
-def _halved(partition: Partition, codes: npt.NDArray[np.int32]) -> tuple[_Halves, Bools]:
+def _halved(partition: Partition, codes: Int32) -> tuple[_Halves, Bools]:
     """Cut each group at the median of its codes, and say which groups can be cut.
 
     Codes up to the median go to the left; where the median is also the largest code, only those below it do.

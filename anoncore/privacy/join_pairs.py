@@ -10,7 +10,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Bools, Floats
 from anoncore.privacy.join_blocks import Classes, Rule, blocks
 from anoncore.privacy.joins import JoinSetting
 from anoncore.release.release import Release
@@ -236,8 +236,8 @@ class WorstJoins(Result):
     second: Places
     before: Floats
     after: Floats
-    broken_before: npt.NDArray[np.bool_]
-    broken_after: npt.NDArray[np.bool_]
+    broken_before: Bools
+    broken_after: Bools
     threshold: float
     by_eta: bool
     n_broken: int

@@ -9,12 +9,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.common_attribute import alike_values, common_attribute, original_counts, published_counts
 from anoncore.privacy.join_blocks import Classes, Joins, RowRule, Rule, SelectivityRule, TooManyJoins, ValueRule, blocks
 from anoncore.release.recoding import GroupValues
@@ -384,7 +383,7 @@ class JoinSetting:
             delta = float(getattr(release.algorithm, "delta", DELTA))
         return cls(common, k, l, delta, SelectivityRule(k, delta), value_rule)
 
-    def counts(self, release: Release, published: bool) -> Iterator[npt.NDArray[np.int64]]:
+    def counts(self, release: Release, published: bool) -> Iterator[Int64]:
         """Rows per class value in each class, fragment by fragment, as published or as they were."""
         for fragment in release.fragments:
             yield (

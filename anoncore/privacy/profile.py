@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked, checked_methods
@@ -14,7 +13,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.base.score import Score
 from anoncore.base.showing import Lines, Result, SizesDrawn
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
 from anoncore.privacy.published import has_single_values
 from anoncore.release.recoding import Exact
@@ -143,7 +142,7 @@ class FragmentProfile(Result):
     """
 
     fragment: str
-    size: npt.NDArray[np.int64]
+    size: Int64
     attributes: Mapping[str, AttributeProfile]
 
 
@@ -187,7 +186,7 @@ class Profile(SizesDrawn, Result):
             lines.append((f"{score.attribute}: {score.label}" if score.attribute else score.label, score._inline()))
         return [*lines, *(("note", note) for note in self.notes)]
 
-    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
+    def _group_sizes(self) -> tuple[str, Int64]:
         return "people per group", np.concatenate([fragment.size for fragment in self.fragments])
 
     @property
@@ -196,7 +195,7 @@ class Profile(SizesDrawn, Result):
         return self.score("k")
 
     @property
-    def size(self) -> npt.NDArray[np.int64]:
+    def size(self) -> Int64:
         """People of each group, int64 (n_groups,). Raises ReleaseError if fragments have partitions of their own."""
         return self._only.size
 

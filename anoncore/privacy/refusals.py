@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Int64, starts_of
 from anoncore.kernels.refused_groups import groups_hold
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -89,7 +89,7 @@ class RefusalList:
 
         Readers can tell this of groups that are made of whole classes.
         """
-        starts = np.cumsum([0, *map(len, groups)])
+        starts = starts_of(map(len, groups))
         return bool(groups_hold(self._kernel, self._sensitive, np.concatenate(groups), starts).all())
 
     def is_published(self, groups: Iterable[Int64]) -> bool:
@@ -142,8 +142,8 @@ class RefusalList:
         return Refusals(
             requirements=self.requirements,
             rows=rows,
-            group_start=np.cumsum([0, *map(len, self._groups)]).astype(np.int64),
-            refusal_start=np.cumsum([0, *self._sizes]).astype(np.int64),
+            group_start=starts_of(map(len, self._groups)),
+            refusal_start=starts_of(self._sizes),
             complete=not self.limits,
             limits=" ".join(self.limits),
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Codes, Int64, Words
+from anoncore.kernels.arrays import Bools, Codes, Int64, Words, starts_of
 from anoncore.kernels.wildcards import add_matches
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.partition import Partition
@@ -91,7 +91,7 @@ def words_of(*tables: Codes) -> tuple[Words, Int64]:
     sizes = np.max([codes.max(axis=0, initial=0) for codes in tables], axis=0).astype(np.int64) + 1
     # Any fixed seed does, because the words decide nothing but what is equal.
     salt = np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64)
-    return salt, np.cumsum([0, *sizes[:-1]]).astype(np.int64)
+    return salt, starts_of(sizes[:-1])
 
 
 def _patterns(suppressed: Bools) -> list[tuple[Bools, Int64]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -57,7 +57,7 @@ class Source(Model):
     file is read, `table` which one of a database.
     """
 
-    title: ClassVar[str] = "source"
+    title = "source"
 
     path: Annotated[
         FilePath | None, Field(description="File of the table, relative to the recipe, or its address.")
@@ -114,7 +114,7 @@ class Output(Model):
     `table` is the name of the release in a database.
     """
 
-    title: ClassVar[str] = "output"
+    title = "output"
 
     path: Annotated[FilePath, Field(description="Folder or file, relative to the recipe, or address of a database.")]
     table: Annotated[str | None, Field(min_length=1, description="Name of the release in a database.")] = None
@@ -252,7 +252,7 @@ FORMS = ("taxonomy", "levels", "path", "width", "quantiles", "calendar", "prefix
 class HierarchySpec(Model):
     """How a hierarchy is given: nested groups, lines of levels, a file, intervals of numbers, or a ready-made form."""
 
-    title: ClassVar[str] = "hierarchy"
+    title = "hierarchy"
 
     taxonomy: Annotated[
         dict[str, Any] | None,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.kernels.arrays import Bools, Codes
+from anoncore.kernels.arrays import Bools, Bytes, Codes
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 
@@ -44,7 +43,7 @@ def publishing_fragment(release: Release, attribute: str) -> Fragment:
     return main if attribute in main.recodings else release.fragment_of(attribute)
 
 
-def cell_changes(release: Release, attribute: str) -> npt.NDArray[np.uint8]:
+def cell_changes(release: Release, attribute: str) -> Bytes:
     """What became of each row's cell of a published attribute, as numbers of `CHANGES`, uint8 (n_rows,).
 
     A cell of another fragment is still linked where all rows of its group have the same cell there.

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.showing import Lines, SizesDrawn, counted
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Int64, starts_of
 from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
 from anoncore.table.keys import dense_key
 
@@ -88,7 +87,7 @@ class Partition(SizesDrawn):
         sizes = counted(low, "row") if low == high else f"{low:,} to {counted(high, 'row')}"
         return f"{counted(self.n_rows, 'row')} in {counted(self.n_groups, word)} of {sizes}"
 
-    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
+    def _group_sizes(self) -> tuple[str, Int64]:
         return "rows per group", self.sizes
 
     @classmethod
@@ -132,21 +131,21 @@ class Partition(SizesDrawn):
         return len(self.sizes)
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64:
         """Rows per group, int64 (n_groups,)."""
         return np.bincount(self.group)
 
     @cached_property
-    def starts(self) -> npt.NDArray[np.int64]:
+    def starts(self) -> Int64:
         """Where each group begins in `order`, int64 (n_groups + 1,)."""
-        return np.concatenate(([0], np.cumsum(self.sizes)))
+        return starts_of(self.sizes)
 
     @cached_property
-    def order(self) -> npt.NDArray[np.int64]:
+    def order(self) -> Int64:
         """Row numbers sorted by group, in row order inside a group, int64 (n_rows,)."""
         return rows_by_group(self.group, self.starts)
 
-    def rows(self, group: int) -> npt.NDArray[np.int64]:
+    def rows(self, group: int) -> Int64:
         """The rows of one group.
 
         Parameters
@@ -163,7 +162,7 @@ class Partition(SizesDrawn):
             raise ParameterError(f"There is no group {group}; there are {self.n_groups:,}, counted from 0.")
         return self.order[self.starts[group] : self.starts[group + 1]]
 
-    def histogram(self, codes: Codes, size: int) -> npt.NDArray[np.int64]:
+    def histogram(self, codes: Codes, size: int) -> Int64:
         """How often each code occurs in each group.
 
         Parameters
@@ -197,7 +196,7 @@ class Partition(SizesDrawn):
         """
         return group_extent(self.group, codes, self.n_groups)
 
-    def value_sets(self, codes: Codes, size: int) -> tuple[npt.NDArray[np.int64], Codes]:
+    def value_sets(self, codes: Codes, size: int) -> tuple[Int64, Codes]:
         """The different codes of each group.
 
         Parameters

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from anoncore.kernels.arrays import Bools, Codes
+from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.release.recoding import ColumnRegions, Generalized, Recoding
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
@@ -108,9 +107,7 @@ def column_names(name: str, found: Iterable[Ranges], taken: Collection[str]) -> 
     return NumberColumns(free("low"), free("high"), free("or_missing") if may_miss else None)
 
 
-def cells_of(
-    name: str, ranges: Ranges, columns: NumberColumns | None, rows: npt.NDArray[np.int64]
-) -> dict[str, pd.Series[Any]]:
+def cells_of(name: str, ranges: Ranges, columns: NumberColumns | None, rows: Int64) -> dict[str, pd.Series[Any]]:
     """The published columns of some rows of an attribute: its bounds in the given columns, or its midpoints."""
     group = ranges.group[rows]
     if columns is None:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from anoncore.base.arguments import checked_methods
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
-from anoncore.base.texts import MISSING_TEXT, range_text
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore.base.texts import MISSING_TEXT, joined_range
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -114,7 +114,7 @@ class Recoding(Shown, ABC):
         """
 
     @abstractmethod
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """The share of each group's rows that is expected to have one of the wanted values.
 
         Parameters
@@ -172,7 +172,7 @@ class Exact(Recoding):
         """0 in every group: each cell is exact."""
         return np.zeros(self.partition.n_groups)
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """Share of each group's rows whose value is among the wanted codes."""
         hits = np.bincount(self.partition.group, weights=wanted[self.codes], minlength=self.partition.n_groups)
         return hits / self.partition.sizes
@@ -259,7 +259,7 @@ class Generalized(Recoding):
     form: GeneralizedForm
     low: Codes
     high: Codes
-    offsets: npt.NDArray[np.int64] | None = None
+    offsets: Int64 | None = None
     members: Codes | None = None
     node: Codes | None = None
 
@@ -292,6 +292,28 @@ class Generalized(Recoding):
             domain, partition, "set", members[offsets[:-1]], members[offsets[1:] - 1], offsets=offsets, members=members
         )
 
+    @classmethod
+    def of_boxes(cls, domain: Domain, partition: Partition, boxes: Codes) -> Generalized:
+        """The region of each group is a box that holds its rows: a range of codes, a node where there is a hierarchy.
+
+        Parameters
+        ----------
+        domain : Domain
+            The values of the attribute.
+        partition : Partition
+            The groups.
+        boxes : ndarray of int32, shape (n_groups, 2)
+            Lowest and highest code of each group's box, both included.
+
+        Returns
+        -------
+        Generalized
+            The regions.
+        """
+        low, high = boxes.T.copy()
+        node = None if domain.tree is None else domain.tree.common_ancestor(low, high)
+        return cls(domain, partition, "interval" if node is None else "node", low, high, node=node)
+
     def joined(self, partition: Partition, into: Codes) -> Generalized:
         """The same cells after groups were joined: each joined group has the smallest region that holds theirs.
 
@@ -321,7 +343,7 @@ class Generalized(Recoding):
         offsets, members = sets.value_sets(self.members, len(self.domain))
         return replace(self, partition=partition, low=low, high=high, offsets=offsets, members=members)
 
-    def chosen(self, partition: Partition, which: Codes | npt.NDArray[np.int64]) -> Generalized:
+    def chosen(self, partition: Partition, which: Codes | Int64) -> Generalized:
         """The same regions for other groups.
 
         Parameters
@@ -342,12 +364,11 @@ class Generalized(Recoding):
         if self.offsets is None or self.members is None:
             return same
         sizes = np.diff(self.offsets)[which]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[:-1][which], sizes)
-        return replace(same, offsets=offsets, members=self.members[at])
+        at = runs_from(self.offsets[:-1][which], sizes)
+        return replace(same, offsets=starts_of(sizes), members=self.members[at])
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64:
         """Number of domain values in each group's region, int64 (n_groups,)."""
         if self.offsets is not None:
             return np.diff(self.offsets)
@@ -382,12 +403,11 @@ class Generalized(Recoding):
     def _different_texts(self) -> tuple[Texts, npt.NDArray[np.intp]]:
         """The published texts of the different regions, and the number of each group's region among them."""
         _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
-        texts = np.empty(len(first), dtype=object)
-        for number, group in enumerate(first.tolist()):
-            texts[number] = self._region_text(group)
-        return texts, region
+        if self.domain.kind is Kind.NUMERIC and self.form != "set":
+            return self._range_texts(self.low[first], self.high[first]), region
+        return np.array([self._set_text(group) for group in first.tolist()], dtype=object), region
 
-    def _regions(self) -> npt.NDArray[np.int64]:
+    def _regions(self) -> Int64:
         """A number for each group; groups have the same number if they have the same region."""
         if self.offsets is None or self.members is None:
             return self.low.astype(np.int64) * len(self.domain) + self.high
@@ -397,16 +417,18 @@ class Generalized(Recoding):
         sets = (self.members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
         return np.array([known.setdefault(codes, len(known)) for codes in sets], dtype=np.int64)
 
-    def _region_text(self, group: int) -> str:
-        """The published text of one group's region, e.g. `20-29`, `{cold, flu}` or a single value."""
-        domain, low, high = self.domain, int(self.low[group]), int(self.high[group])
-        if low == high:
-            return domain.text(low)
-        if domain.kind is not Kind.NUMERIC or self.form == "set":
-            return set_text(domain, self.values(group))
-        if high != domain.missing_code:
-            return range_text(domain[low], domain[high])
-        return f"{range_text(domain[low], domain[high - 1])} or {MISSING_TEXT}"
+    def _set_text(self, group: int) -> str:
+        """The published text of one group's region as a set, e.g. `{cold, flu}`, or a single value."""
+        low, high = int(self.low[group]), int(self.high[group])
+        return self.domain.text(low) if low == high else set_text(self.domain, self.values(group))
+
+    def _range_texts(self, low: Codes, high: Codes) -> Texts:
+        """The published texts of ranges of numbers, e.g. `20-29` or `20-29 or missing`."""
+        or_missing = (high >= len(self.domain.values)) & (low < high)
+        ends = (self.domain.texts[codes].tolist() for codes in (low, high - or_missing))
+        texts = np.array([*map(joined_range, *ends)], dtype=object)
+        texts[or_missing] += f" or {MISSING_TEXT}"
+        return texts
 
     def texts(self) -> Texts:
         """Published cell of every row, object (n_rows,)."""
@@ -436,13 +458,13 @@ class Generalized(Recoding):
             return (steps[self.high] - steps[self.low]) / self.domain.extent
         return (self.sizes - 1) / (len(self.domain) - 1)
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """Share of each region's values that are wanted: every value of a region counts as equally likely."""
         if self.offsets is not None and self.members is not None:
-            prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
+            prefix = starts_of(wanted[self.members])
             hits = prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]
         else:
-            prefix = np.concatenate(([0], np.cumsum(wanted)))
+            prefix = starts_of(wanted)
             hits = prefix[self.high + 1] - prefix[self.low]
         share: Floats = hits / self.sizes
         return share
@@ -497,7 +519,7 @@ class ColumnRegions(Recoding):
         """Mean loss of the cells in each group."""
         return self._mean(self.classes.loss())
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """Mean over each group's rows of the share of the row's region that is wanted."""
         return self._mean(self.classes.mass(wanted))
 
@@ -545,7 +567,7 @@ class GroupValues(Recoding):
     [1]
     """
 
-    offsets: npt.NDArray[np.int64]
+    offsets: Int64
     members: Codes
     original: Codes | None = None
 
@@ -560,12 +582,12 @@ class GroupValues(Recoding):
         )
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64:
         """Number of values published for each group, int64 (n_groups,)."""
         return np.diff(self.offsets)
 
     @cached_property
-    def ambiguous(self) -> npt.NDArray[np.int64]:
+    def ambiguous(self) -> Int64:
         """Number of ambiguous slots of each group, int64 (n_groups,)."""
         return self.partition.sizes - self.sizes
 
@@ -584,7 +606,7 @@ class GroupValues(Recoding):
         """
         return self.members[self.offsets[group] : self.offsets[group + 1]]
 
-    def version(self, rng: np.random.Generator, along: npt.NDArray[np.int64] | None = None) -> Codes:
+    def version(self, rng: np.random.Generator, along: Int64 | None = None) -> Codes:
         """One of the tables that the sets allow, drawn at random.
 
         Parameters
@@ -638,9 +660,9 @@ class GroupValues(Recoding):
         """(Values in the set - 1) / (domain size - 1) of each group."""
         return (self.sizes - 1) / max(len(self.domain) - 1, 1)
 
-    def mass(self, wanted: npt.NDArray[np.bool_]) -> Floats:
+    def mass(self, wanted: Bools) -> Floats:
         """The expected share if each value stands once and the ambiguous slots are spread evenly over the values."""
-        prefix = np.concatenate(([0], np.cumsum(wanted[self.members])))
+        prefix = starts_of(wanted[self.members])
         share: Floats = (prefix[self.offsets[1:]] - prefix[self.offsets[:-1]]) / self.sizes
         return share
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked_methods
@@ -19,7 +18,7 @@ from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along, is_guessable
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
 from anoncore.kernels.people import people_and_pairs
 from anoncore.release.openness import Minimality
 from anoncore.release.overlap import Link, links
@@ -370,7 +369,7 @@ class Release(SizesDrawn):
             lines += [(f"  {form}", names) for form, names in fragment._lines()]
         return [*lines, *(("note", note) for note in self.notes)]
 
-    def _group_sizes(self) -> tuple[str, npt.NDArray[np.int64]]:
+    def _group_sizes(self) -> tuple[str, Int64]:
         partitions = [fragment.partition for fragment in self.fragments[: 1 if self.is_shared else None]]
         return f"rows per {self.group_word}", np.concatenate([partition.sizes for partition in partitions])
 
@@ -476,7 +475,7 @@ class Release(SizesDrawn):
         if not alike.any():
             return order
         # The rows of people in runs of equal ones; only runs of several rows are sorted again.
-        run = np.concatenate(([0], np.cumsum(~alike)))
+        run = starts_of(~alike).astype(np.int32)
         several = np.concatenate((alike, [False])) | np.concatenate(([False], alike))
         rows = order[several]
         keys = [run[several], *(column[rows] for column in columns)]
@@ -715,7 +714,7 @@ class Release(SizesDrawn):
     def _ranges(self, fragment: Fragment, name: str) -> Ranges | None:
         return None if self.numbers == "text" else ranges_of(fragment.recodings[name])
 
-    def _columns(self, fragment: Fragment, name: str, rows: npt.NDArray[np.int64]) -> dict[str, Cells]:
+    def _columns(self, fragment: Fragment, name: str, rows: Int64) -> dict[str, Cells]:
         """The published columns of an attribute: one of its name, or the bounds of its ranges."""
         ranges = self._ranges(fragment, name)
         if ranges is None:
@@ -745,7 +744,7 @@ class Release(SizesDrawn):
             name += "_"
         return name
 
-    def linking(self, rng: np.random.Generator) -> tuple[npt.NDArray[np.int64], ...]:
+    def linking(self, rng: np.random.Generator) -> tuple[Int64, ...]:
         """One random linking of the fragments: which of their rows make one row together.
 
         Rows are linked within a shared group, where fragments that overlap agree on what they share. Fragments with
@@ -782,7 +781,7 @@ class Release(SizesDrawn):
 
     def _link_keys(
         self, first: Fragment, other: Fragment, shared: frozenset[str], rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> tuple[Int64, Int64]:
         """A number for each row of either fragment; rows with the same number may be linked."""
         key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
         if self.is_shared:
@@ -840,9 +839,7 @@ def _values(recoding: Exact | GroupValues, order: Int64, rng: np.random.Generato
     return recoding.codes if isinstance(recoding, Exact) else recoding.version(rng, order)
 
 
-def _paired(
-    here: npt.NDArray[np.int64], there: npt.NDArray[np.int64], along: Int64, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _paired(here: Int64, there: Int64, along: Int64, rng: np.random.Generator) -> Int64:
     """For each row of `here` a different row of `there`, drawn at random for the rows along an order.
 
     Rows with the same number are paired as far as there are enough on both sides; the rows that are left over are
@@ -899,7 +896,7 @@ def _ranks(columns: Sequence[Codes]) -> Codes:
     return ranks
 
 
-def _cells(recoding: Recoding, rows: npt.NDArray[np.int64]) -> Cells:
+def _cells(recoding: Recoding, rows: Int64) -> Cells:
     """The published cells of the given rows: values with the column's own type, or the texts of regions."""
     if isinstance(recoding, Exact):
         values = recoding.domain.decoded

@@ -6,7 +6,7 @@ value, which may be more than the people. A group of fewer than l people is neve
 """
 
 from math import ceil
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numba import carray
@@ -120,14 +120,14 @@ class DistinctDiversity(Requirement):
     [2.0, 1.0]
     """
 
-    name: ClassVar[str] = "distinct-diversity"
-    title: ClassVar[str] = "distinct l-diversity"
-    source: ClassVar[str] = "Machanavajjhala et al. 2006"
-    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
-    level: ClassVar[Any] = distinct_values
-    monotone_for_people: ClassVar[bool] = True
-    level_name: ClassVar[str] = "different values"
-    parameter: ClassVar[str] = "l"
+    name = "distinct-diversity"
+    title = "distinct l-diversity"
+    source = "Machanavajjhala et al. 2006"
+    comparison = Comparison.AT_LEAST
+    level = distinct_values
+    monotone_for_people = True
+    level_name = "different values"
+    parameter = "l"
 
     l: Annotated[
         int, Field(ge=1, title="l", description="Smallest number of different sensitive values in a group.")
@@ -175,13 +175,13 @@ class FrequencyDiversity(Requirement):
     [2.0, 1.5]
     """
 
-    name: ClassVar[str] = "frequency-diversity"
-    title: ClassVar[str] = "frequency l-diversity"
-    source: ClassVar[str] = "Xiao and Tao 2006, definition 2"
-    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
-    level: ClassVar[Any] = inverse_share
-    level_name: ClassVar[str] = "1 / largest share"
-    parameter: ClassVar[str] = "l"
+    name = "frequency-diversity"
+    title = "frequency l-diversity"
+    source = "Xiao and Tao 2006, definition 2"
+    comparison = Comparison.AT_LEAST
+    level = inverse_share
+    level_name = "1 / largest share"
+    parameter = "l"
 
     l: Annotated[
         float, Field(ge=1, allow_inf_nan=False, title="l", description="No value has more than 1/l of a group.")
@@ -225,13 +225,13 @@ class EntropyDiversity(Requirement):
     ([2.0, 1.89], [True, False])
     """
 
-    name: ClassVar[str] = "entropy-diversity"
-    title: ClassVar[str] = "entropy l-diversity"
-    source: ClassVar[str] = "Machanavajjhala et al. 2006, definition 4.1"
-    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
-    level: ClassVar[Any] = effective_values
-    level_name: ClassVar[str] = "exp(entropy)"
-    parameter: ClassVar[str] = "l"
+    name = "entropy-diversity"
+    title = "entropy l-diversity"
+    source = "Machanavajjhala et al. 2006, definition 4.1"
+    comparison = Comparison.AT_LEAST
+    level = effective_values
+    level_name = "exp(entropy)"
+    parameter = "l"
 
     l: Annotated[
         float, Field(ge=1, allow_inf_nan=False, title="l", description="Smallest exp(entropy) of a group.")
@@ -278,13 +278,13 @@ class RecursiveDiversity(Requirement):
     ([1.5], [True])
     """
 
-    name: ClassVar[str] = "recursive-diversity"
-    title: ClassVar[str] = "recursive (c, l)-diversity"
-    source: ClassVar[str] = "Machanavajjhala et al. 2006, definition 4.2; LeFevre and DeWitt 2007, section 1.1"
-    comparison: ClassVar[Comparison] = Comparison.BELOW
-    level: ClassVar[Any] = recursive_ratio
-    level_name: ClassVar[str] = "x1 / (xl + ... + xm)"
-    parameter: ClassVar[str] = "c"
+    name = "recursive-diversity"
+    title = "recursive (c, l)-diversity"
+    source = "Machanavajjhala et al. 2006, definition 4.2; LeFevre and DeWitt 2007, section 1.1"
+    comparison = Comparison.BELOW
+    level = recursive_ratio
+    level_name = "x1 / (xl + ... + xm)"
+    parameter = "c"
 
     c: Annotated[
         float, Field(gt=0, allow_inf_nan=False, title="c", description="The largest count is below c times the tail.")

@@ -1,6 +1,6 @@
 """k-anonymity."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -44,15 +44,15 @@ class KAnonymity(Requirement):
     ([2.0, 1.0], [True, False])
     """
 
-    name: ClassVar[str] = "k-anonymity"
-    title: ClassVar[str] = "k-anonymity"
-    source: ClassVar[str] = "Samarati and Sweeney 1998; LeFevre and DeWitt 2007, section 1.1"
-    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
-    level: ClassVar[Any] = group_size
-    level_name: ClassVar[str] = "size"
-    parameter: ClassVar[str] = "k"
-    attribute_free: ClassVar[bool] = True
-    monotone_for_people: ClassVar[bool] = True
+    name = "k-anonymity"
+    title = "k-anonymity"
+    source = "Samarati and Sweeney 1998; LeFevre and DeWitt 2007, section 1.1"
+    comparison = Comparison.AT_LEAST
+    level = group_size
+    level_name = "size"
+    parameter = "k"
+    attribute_free = True
+    monotone_for_people = True
 
     k: Annotated[int, Field(ge=1, title="k", description="Smallest number of people in a group.")] = 5
 

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.model import Model
-from anoncore.kernels.arrays import Codes, Floats, Rows
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, starts_of
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
 from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
@@ -248,7 +247,7 @@ class Check:
         counted = people_and_pairs(partition.order, partition.starts, person, seen)
         return people_levels(*counted, size, address, unique, self.reference)
 
-    def holds(self, levels: Floats) -> npt.NDArray[np.bool_]:
+    def holds(self, levels: Floats) -> Bools:
         """Whether levels meet the threshold.
 
         Parameters
@@ -263,7 +262,7 @@ class Check:
         """
         return COMPARED[self.requirement.comparison](levels, self.requirement.threshold)
 
-    def table_level(self, n_rows: int) -> float:
+    def table_level(self, n_rows: int, counts: Int64 | None = None) -> float:
         """The level of the whole table as one group. No partition has all its groups beyond it.
 
         That is so where the requirement is monotone in the table (`Requirement.is_monotone`).
@@ -272,6 +271,8 @@ class Check:
         ----------
         n_rows : int
             Number of rows of the table.
+        counts : ndarray of int64, shape (n_values,), optional
+            Rows of these with each sensitive value; by default those of the table.
 
         Returns
         -------
@@ -280,7 +281,8 @@ class Check:
         """
         if self.people is not None:
             return float(self.levels(Partition(np.zeros(n_rows, dtype=np.int32)))[0])
-        counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
+        if counts is None:
+            counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
         unique = -1 if self.values is None else self.values.unique
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
 
@@ -348,9 +350,9 @@ class CheckSet:
             threshold=np.array([check.requirement.threshold for check in self.checks], dtype=np.float64),
             comparison=np.array([int(check.requirement.comparison) for check in self.checks], dtype=np.int64),
             reference=np.concatenate([*references, np.zeros(0)]),
-            reference_start=np.cumsum([0, *(len(reference) for reference in references)]).astype(np.int64),
+            reference_start=starts_of(len(reference) for reference in references),
             stride=np.zeros(len(self.checks), dtype=np.int64),
             unique=np.array([view.unique for view in self.views], dtype=np.int64),
-            count_start=np.cumsum([0, *(view.size for view in self.views)]).astype(np.int64),
+            count_start=starts_of(view.size for view in self.views),
             minimum_rows=max([check.requirement.minimum_rows() for check in self.checks], default=1),
         )

@@ -1,6 +1,6 @@
 """t-closeness under the ordered, the interval, the equal and the hierarchical ground distance."""
 
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numba import carray
@@ -142,14 +142,14 @@ class TCloseness(Requirement):
     [0.225, 0.225]
     """
 
-    name: ClassVar[str] = "t-closeness"
-    title: ClassVar[str] = "t-closeness"
-    source: ClassVar[str] = "Li et al. 2007; t-closeness dissertation, section 3.6"
-    comparison: ClassVar[Comparison] = Comparison.AT_MOST
-    level: ClassVar[Any] = earth_movers_distance
-    level_name: ClassVar[str] = "EMD"
-    parameter: ClassVar[str] = "t"
-    monotone_under_suppression: ClassVar[bool] = False
+    name = "t-closeness"
+    title = "t-closeness"
+    source = "Li et al. 2007; t-closeness dissertation, section 3.6"
+    comparison = Comparison.AT_MOST
+    level = earth_movers_distance
+    level_name = "EMD"
+    parameter = "t"
+    monotone_under_suppression = False
 
     t: Annotated[float, Field(ge=0, le=1, title="t", description="Largest distance from the table, 0 to 1.")] = 0.2
     ground: Annotated[Ground, Field(title="Ground distance", description="How far apart two sensitive values are.")] = (

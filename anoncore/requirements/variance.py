@@ -1,6 +1,6 @@
 """Variance diversity of a numeric sensitive attribute."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from numba import carray
@@ -57,13 +57,13 @@ class VarianceDiversity(Requirement):
     ([25.0, 1.0], [True, False])
     """
 
-    name: ClassVar[str] = "variance-diversity"
-    title: ClassVar[str] = "variance diversity"
-    source: ClassVar[str] = "LeFevre and DeWitt 2007, section 1.1 and appendix"
-    comparison: ClassVar[Comparison] = Comparison.AT_LEAST
-    level: ClassVar[Any] = population_variance
-    level_name: ClassVar[str] = "variance"
-    parameter: ClassVar[str] = "v"
+    name = "variance-diversity"
+    title = "variance diversity"
+    source = "LeFevre and DeWitt 2007, section 1.1 and appendix"
+    comparison = Comparison.AT_LEAST
+    level = population_variance
+    level_name = "variance"
+    parameter = "v"
 
     v: Annotated[float, Field(ge=0, allow_inf_nan=False, title="v", description="Smallest variance in a group.")]
     attribute: Attribute = None

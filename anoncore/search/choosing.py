@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.algorithms.base import Algorithm
@@ -18,7 +17,7 @@ from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import InfeasibleError, ParameterError
 from anoncore.base.progress import Progress
 from anoncore.base.showing import Result, picture
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Release
 from anoncore.requirements import TCloseness
 from anoncore.requirements.t_closeness import Ground
@@ -61,10 +60,10 @@ class Choice(Result):
     """
 
     alpha: float
-    k: npt.NDArray[np.int64]
+    k: Int64
     t: Floats
     information_loss: Floats
-    n_classes: npt.NDArray[np.int64]
+    n_classes: Int64
 
     def _headline(self) -> str:
         return f"Choice of k: {self.best} costs least of {len(self.k):,} values"

@@ -11,7 +11,6 @@ from os import cpu_count
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.algorithms import Algorithm
@@ -20,6 +19,7 @@ from anoncore.base.compile_time import recorded
 from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError
 from anoncore.base.shared_work import SharedWork, sharing
 from anoncore.base.showing import Lines, Result
+from anoncore.kernels.arrays import Bools
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
 from anoncore.measures.kept_results import KeptResults
 from anoncore.release.release import Release
@@ -270,7 +270,7 @@ def sweep(
 
 
 @checked
-def pareto(points: Sequence[Point], criterion: str, other_criterion: str) -> npt.NDArray[np.bool_]:
+def pareto(points: Sequence[Point], criterion: str, other_criterion: str) -> Bools:
     """Say of each point whether it is unbeaten: no other is at least as good in both criteria and better in one.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,7 +16,6 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
-from anoncore.base.pipeline import read_ahead
 from anoncore.base.texts import listing
 from anoncore.kernels.grouping import count_numbers
 from anoncore.sources.headers import column_names
@@ -24,13 +24,81 @@ from anoncore.sources.notes import Notes
 from anoncore.sources.numerals import DateOrder
 from anoncore.sources.parquet import PANDAS_ROW_LABELS, table_column
 from anoncore.sources.reader import notice_ending
-from anoncore.sources.sqlite_table import chosen_table, spool_sqlite, sqlite_tables
 from anoncore.sources.table_files import DATABASES, is_parquet, table_files
 from anoncore.sources.text_spool import spool_text
 
+SQLITE_BATCH_ROWS = 50_000
+
+
+def spool_sqlite(path: Path, table: str | None, target: Path) -> None:
+    """Write a table of an SQLite file to Parquet (`table` None: the only one there is).
+
+    SQLite types cells, not columns: a column of whole numbers becomes int64, one of numbers float64, any other text.
+    Raises DataError for a table that is not there or has bytes in it.
+    """
+    try:
+        with closing(_opened(path)) as database:
+            _spool(database, chosen_table(_known(database), table, path.name), target)
+    except sqlite3.Error as error:
+        raise DataError(f"'{path.name}' cannot be read: {error}.") from None
+
+
+def sqlite_tables(path: Path) -> list[str]:
+    """The tables of an SQLite file. Raises DataError for a file that is none."""
+    try:
+        with closing(_opened(path)) as database:
+            return _known(database)
+    except sqlite3.Error as error:
+        raise DataError(f"'{path.name}' cannot be read: {error}.") from None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _spool(database: sqlite3.Connection, table: str, target: Path) -> None:
+    quoted = '"' + table.replace('"', '""') + '"'
+    columns = [str(row[1]) for row in database.execute(f"PRAGMA table_info({quoted})")]
+    names = ['"' + name.replace('"', '""') + '"' for name in columns]
+    types = [_type(database, quoted, name) for name in names]
+    texts = [f"CAST({name} AS TEXT)" if kind == pa.string() else name for name, kind in zip(names, types, strict=True)]
+    schema = pa.schema(list(zip(columns, types, strict=True)))
+    cursor = database.execute(f"SELECT {', '.join(texts)} FROM {quoted}")
+    with pq.ParquetWriter(target, schema) as writer:
+        while rows := cursor.fetchmany(SQLITE_BATCH_ROWS):
+            arrays = [pa.array(cells, kind) for cells, kind in zip(zip(*rows, strict=True), types, strict=True)]
+            writer.write_table(pa.table(arrays, schema=schema))
+
+
+def _type(database: sqlite3.Connection, table: str, column: str) -> pa.DataType:
+    found = {str(row[0]) for row in database.execute(f"SELECT DISTINCT typeof({column}) FROM {table}")} - {"null"}
+    if "blob" in found:
+        raise DataError(f"Column {column} holds bytes; every cell has to hold one value: leave the column out.")
+    if found == {"integer"}:
+        return pa.int64()
+    return pa.float64() if found and found <= {"integer", "real"} else pa.string()
+
+
+def _known(database: sqlite3.Connection) -> list[str]:
+    """The tables; views are SQL of whoever made the file, which need never end."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
+    return [str(row[0]) for row in database.execute(query)]
+
+
+def chosen_table(known: list[str], table: str | None, database: str) -> str:
+    """The table of a database to read; DataError if it is not there, or none is named and there are several."""
+    if not known:
+        raise DataError(f"'{database}' has no tables.")
+    if table is None and len(known) > 1:
+        raise DataError(f"'{database}' has the tables {listing(known)}; name one as table in [source], or with --name.")
+    if table is not None and table not in known:
+        raise DataError(f"'{database}' has no table '{table}'; it has {listing(known)}.")
+    return table or known[0]
+
+
 WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 NARROW = 1 << 22
-"""Range of whole numbers up to which they are counted in a table of that size."""
+"""Range of whole numbers up to which they are counted in a table of that size, in half of DuckDB's time."""
 BATCH_ROWS = 131_072
 SCANS = (1, 4, 16)
 """In how many scans combinations of values are counted, tried in turn until their share fits into memory."""
@@ -77,7 +145,6 @@ class LargeTable:
         self.names = tuple(kept)
         self._in_sql = {name: identifier(str(column[0])) for name, column in kept.items()}
         self._whole = {name for name, column in kept.items() if str(column[1]) in WHOLE_NUMBERS}
-        self._counted: dict[str, pa.Table] = {}
         self.n_rows = int(counted[0][0])
         if self.n_rows == 0:
             self.close()
@@ -115,48 +182,6 @@ class LargeTable:
         _shut(self._connection, listed)
         return f"read_parquet([{listed}])"
 
-    def count(self, names: Collection[str]) -> None:
-        """Count all columns of whole numbers in a narrow range in one scan, which is faster than one by one."""
-        whole = [name for name in names if name in self._whole]
-        bounds = ", ".join(f"min({self._in_sql[name]}), max({self._in_sql[name]})" for name in whole)
-        if not whole:
-            return
-        with reading(self.name):
-            found = self._connection.execute(f"SELECT {bounds} FROM {self._relation}").fetchall()[0]
-        ranges = {name: (found[2 * place], found[2 * place + 1]) for place, name in enumerate(whole)}
-        narrow = {name: low for name, (low, high) in ranges.items() if low is not None and high - low < NARROW}
-        counts = {name: np.zeros(ranges[name][1] - low + 1, dtype=np.int64) for name, low in narrow.items()}
-        missing, kinds = dict.fromkeys(narrow, 0), {}
-        with closing(read_ahead(self.batches(list(narrow)) if narrow else iter(()))) as batches:
-            for batch in batches:
-                for name, column in zip(narrow, batch.columns, strict=True):
-                    missing[name] += column.null_count
-                    kinds[name] = column.type
-                    count_numbers(column.drop_null().cast(pa.int64()).to_numpy(), narrow[name], counts[name])
-        for name, low in narrow.items():
-            places = np.flatnonzero(counts[name])
-            values = pa.array(places + low).cast(kinds[name])
-            rows = counts[name][places]
-            if missing[name]:
-                values = pa.concat_arrays([values, pa.nulls(1, kinds[name])])
-                rows = np.append(rows, missing[name])
-            self._counted[name] = pa.table({"value": values, "rows": rows})
-
-    def counted(self, name: str, most: int) -> pa.Table:
-        """Distinct values of a column and how often each occurs, columns `value` and `rows`.
-
-        Raises DataError for more than `most` values.
-        """
-        if name in self._counted and self._counted[name].num_rows <= most:
-            return self._counted[name]
-        found = self._grouped([name], ["value"], most + 1)
-        if found.num_rows > most:
-            raise DataError(
-                f"'{name}' has more than {most:,} different values; round them, or drop the role of the column, which "
-                "leaves it out."
-            )
-        return found
-
     def about(self, names: Sequence[str]) -> int:
         """An estimate of the number of combinations of values of some columns, within some hundredths."""
         together = ", ".join(self._in_sql[name] for name in names)
@@ -164,17 +189,15 @@ class LargeTable:
             query = f"SELECT approx_count_distinct(hash({together})) FROM {self._relation}"
             return int(self._connection.execute(query).fetchall()[0][0])
 
-    def joint(self, names: Sequence[str]) -> pa.Table:
-        """The combinations of values of some columns and how often each occurs, the columns in order and `rows`."""
-        return self._grouped(names, [f"value_{place}" for place in range(len(names))])
+    def joint(self, names: Sequence[str], most: int | None = None) -> pa.Table:
+        """The combinations of values of some columns and how often each occurs: `value_0`, `value_1`, … and `rows`.
 
-    def _grouped(self, names: Sequence[str], titles: Sequence[str], most: int | None = None) -> pa.Table:
-        """The combinations of values of some columns, called `titles`, and how often each occurs, `rows`; those beyond
-        `most` may be left out.
+        Where there are more than `most`, at least so many are given and the others may be left out.
 
         Millions of them may not fit into the memory that DuckDB keeps to, so that they are then counted in several
         scans, each for a share of them.
         """
+        titles = [f"value_{place}" for place in range(len(names))]
         titled = ", ".join(f"{self._in_sql[name]} AS {title}" for name, title in zip(names, titles, strict=True))
         combined, limit = ", ".join(titles), "" if most is None else f"LIMIT {most}"
 
@@ -184,10 +207,31 @@ class LargeTable:
             return self._connection.sql(f"{found} {where} GROUP BY {combined} {limit}").to_arrow_table()
 
         with reading(self.name):
+            if len(names) == 1 and (narrow := self._narrow(names[0])) is not None:
+                return narrow
             for scans in SCANS[:-1]:
                 with suppress(duckdb.OutOfMemoryException):
                     return pa.concat_tables([counted(share, scans) for share in range(scans)])
             return pa.concat_tables([counted(share, SCANS[-1]) for share in range(SCANS[-1])])
+
+    def _narrow(self, name: str) -> pa.Table | None:
+        """The values of a column of whole numbers in a narrow range, ascending, and their rows; None of any other."""
+        if name not in self._whole:
+            return None
+        bounds = f"SELECT min({self._in_sql[name]}), max({self._in_sql[name]}) FROM {self._relation}"
+        low, high = self._connection.execute(bounds).fetchall()[0]
+        if low is None or high - low >= NARROW:
+            return None
+        counts, missing = np.zeros(high - low + 1, dtype=np.int64), 0
+        for batch in self.batches([name]):
+            column = batch.column(0)
+            missing += column.null_count
+            count_numbers(column.drop_null().cast(pa.int64()).to_numpy(), low, counts)
+        places = np.flatnonzero(counts)
+        values, rows = [pa.array(places + low).cast(column.type)], counts[places]
+        if missing:
+            values, rows = [*values, pa.nulls(1, column.type)], np.append(rows, missing)
+        return pa.table({"value_0": pa.concat_arrays(values), "rows": rows})
 
     def some_rows(self, names: Sequence[str], n: int) -> pa.Table:
         """So many rows of some columns, or all where there are fewer, drawn at random with equal chances."""

@@ -13,6 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.kernels.arrays import Floats
+
 # A plus sign before many digits is a telephone number, whose plus must not be lost.
 INTEGER = r"^(?:-?[0-9]+|\+[0-9]{1,6})$"
 FINITE = r"^(?:-|\+)?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -188,7 +190,7 @@ def whole_numbers(texts: pa.Array) -> pa.Array:
     return pc.utf8_ltrim(texts, "+").cast(pa.int64())
 
 
-def fractions(texts: pa.Array) -> npt.NDArray[np.float64]:
+def fractions(texts: pa.Array) -> Floats:
     """The float64 values of texts of numbers, infinities included; (n,) -> (n,)."""
     try:
         return pc.utf8_ltrim(texts, "+").cast(pa.float64()).to_numpy(zero_copy_only=False)

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
+from anoncore.kernels.arrays import Floats
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import too_big, zone_dropped
@@ -257,7 +256,7 @@ def _whole(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
 def _fractional(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
     if pa.types.is_decimal(column.type):
         notes.about("Decimal numbers were read as floating point numbers in {columns}.", name)
-    values: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy()
+    values: Floats = column.cast(pa.float64()).to_numpy()
     return pd.Series(without_infinities(values, name, notes), name=name)
 
 

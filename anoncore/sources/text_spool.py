@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.pipeline import read_ahead
+from anoncore.kernels.arrays import Bools
 from anoncore.sources.delimited import TextFile, columns_with_content, notice_header
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import ColumnType, Evidence, TextRules
@@ -234,7 +234,7 @@ def _order(first: TextFile, text: TextFile) -> list[int]:
     return [names.index(name) for name in wanted]
 
 
-def _all_null(arrays: Sequence[pa.Array]) -> npt.NDArray[np.bool_]:
+def _all_null(arrays: Sequence[pa.Array]) -> Bools:
     """Which rows have no value in any column."""
     empty = np.ones(len(arrays[0]), dtype=np.bool_)
     for array in arrays:

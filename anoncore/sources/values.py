@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.sources import numerals
 from anoncore.sources.inference import ColumnType, Evidence, TextRules, as_texts, counted_rows
 from anoncore.sources.notes import Notes
@@ -30,7 +31,7 @@ class Distinct:
 
     texts: pa.Array
     codes: npt.NDArray[np.intp] | None
-    rows: npt.NDArray[np.int64]
+    rows: Int64
     trimmed: bool
 
     @classmethod
@@ -131,7 +132,7 @@ def note_infinite(rows: int, name: str, notes: Notes) -> None:
         notes.about("Infinite values were taken as missing in {columns}.", name, counted_rows(rows))
 
 
-def without_infinities(values: npt.NDArray[np.float64], name: str, notes: Notes) -> npt.NDArray[np.float64]:
+def without_infinities(values: Floats, name: str, notes: Notes) -> Floats:
     """Infinities become missing (NaN); a note counts them. Values (n,) -> (n,), a copy where something changes."""
     infinite = np.isinf(values)
     if not infinite.any():

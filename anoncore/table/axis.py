@@ -9,10 +9,9 @@ from math import gcd, lcm
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ROUNDING
 
 EXACT = 2**53
@@ -94,7 +93,7 @@ def _axis_of_exact(values: Sequence[Any]) -> Axis:
     return Axis(np.array(steps), np.array(rest), Fraction(step, scale))
 
 
-def _axis_of_whole(numbers: npt.NDArray[np.int64]) -> Axis:
+def _axis_of_whole(numbers: Int64) -> Axis:
     """The axis of ascending integers."""
     if len(numbers) == 0:
         return Axis(np.zeros(0), np.zeros(0), Fraction(1))

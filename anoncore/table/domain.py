@@ -17,6 +17,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.showing import Lines, Shown, counted
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import Key, value_key
+from anoncore.kernels.arrays import Floats, Int32
 from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
 from anoncore.table.tree import Tree
 
@@ -119,7 +120,7 @@ class Domain(Shown, Sequence[Any]):
         return axis_of_dates(self.values) if self.is_date else axis_of_numbers(self.values)
 
     @cached_property
-    def steps(self) -> npt.NDArray[np.float64]:
+    def steps(self) -> Floats:
         """Where each code lies in the steps of the axis, float (size,), for widths, means and distances.
 
         Numbers are subtracted exactly before they become steps, so that neighbours stay apart whatever their size.
@@ -134,11 +135,11 @@ class Domain(Shown, Sequence[Any]):
         return float(self.steps[-1] - self.steps[0])
 
     @cached_property
-    def shares(self) -> npt.NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Where each code lies between the first (0) and the last (1), float (size,); 0 for a constant attribute."""
         return (self.steps - self.steps[0]) / (self.extent or 1.0)
 
-    def _with_missing(self, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _with_missing(self, numbers: Floats) -> Floats:
         if not self.has_missing:
             return numbers
         if not len(numbers):
@@ -147,7 +148,7 @@ class Domain(Shown, Sequence[Any]):
         return np.append(numbers, numbers[-1] + step)
 
     @cached_property
-    def positions(self) -> npt.NDArray[np.float64]:
+    def positions(self) -> Floats:
         """Where each code lies on the attribute's axis as readers see it, float (size,), for drawing.
 
         A number lies at its value (a date at its day), a category at its rank, and missing one mean step above the
@@ -220,7 +221,10 @@ class Domain(Shown, Sequence[Any]):
     @cached_property
     def texts(self) -> npt.NDArray[np.object_]:
         """The published text of every code, object (size,)."""
-        return np.array([self.text(code) for code in range(len(self))], dtype=object)
+        ends = self.values[:1] + self.values[-1:]
+        # The values of a domain of whole numbers are all of one type.
+        text = str if ends and all(type(end) is int for end in ends) else value_text
+        return np.array([*map(text, self.values), *[MISSING_TEXT] * self.has_missing], dtype=object)
 
     @cached_property
     def decoded(self) -> Stored:
@@ -252,7 +256,7 @@ class Domain(Shown, Sequence[Any]):
         return len(self.values) + self.has_missing
 
 
-def set_text(domain: Domain, codes: npt.NDArray[np.int32]) -> str:
+def set_text(domain: Domain, codes: Int32) -> str:
     """Text of the set of the values of the codes, e.g. {a, b}."""
     return "{" + ", ".join(_member_text(domain.text(int(code))) for code in codes) + "}"
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import Int32, Int64
 
 KINDS = "a pandas or Polars DataFrame, a Polars LazyFrame, an Arrow table or a DuckDB relation"
 """The kinds of table that every function takes, in words."""
@@ -49,7 +50,7 @@ class GivenTable(ABC):
     def column(self, name: str) -> pd.Series[Any]:
         """A column with the pandas type that holds its values exactly."""
 
-    def different_texts(self, name: str) -> tuple[pd.Series[Any], npt.NDArray[np.int32]] | None:
+    def different_texts(self, name: str) -> tuple[pd.Series[Any], Int32] | None:
         """The different texts of a column and which of them each row has, where that is quicker than reading all."""
         return None
 
@@ -63,7 +64,7 @@ class GivenTable(ABC):
         """The whole table as a pandas DataFrame."""
 
     @abstractmethod
-    def rows(self, rows: npt.NDArray[np.int64]) -> GivenTable:
+    def rows(self, rows: Int64) -> GivenTable:
         """Some of the rows, in the given order."""
 
     @abstractmethod
@@ -131,7 +132,7 @@ class _PandasTable(GivenTable):
     def frame_of(self, names: Collection[str]) -> pd.DataFrame:
         return self._frame[list(names)]
 
-    def rows(self, rows: npt.NDArray[np.int64]) -> GivenTable:
+    def rows(self, rows: Int64) -> GivenTable:
         return _PandasTable(self._frame.iloc[rows])
 
     def same_kind(self, published: Iterable[tuple[str, Cells]], kept: Collection[str] = ()) -> pd.DataFrame:
@@ -186,7 +187,7 @@ class _ArrowTable(GivenTable):
         # The categories of Polars are sorted by their text: their numbers depend on what else the process has read.
         return _categories(cells, is_ordered=dtype == "Enum", is_sorted=self._is_polars and dtype == "Categorical")
 
-    def different_texts(self, name: str) -> tuple[pd.Series[Any], npt.NDArray[np.int32]] | None:
+    def different_texts(self, name: str) -> tuple[pd.Series[Any], Int32] | None:
         cells = self._cells(name)
         if not _is_text(cells.type):
             return None
@@ -210,7 +211,7 @@ class _ArrowTable(GivenTable):
     def frame_of(self, names: Collection[str]) -> pd.DataFrame:
         return pd.DataFrame({name: self.column(name) for name in names}, columns=pd.Index(list(names)))
 
-    def rows(self, rows: npt.NDArray[np.int64]) -> GivenTable:
+    def rows(self, rows: Int64) -> GivenTable:
         part = _ArrowTable(self._table[rows, :], self._schema, None, self._is_lazy)
         part._sql_types = self._sql_types
         return part

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anoncore.kernels.arrays import starts_of
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, NUMBER, Attributes
 from anoncore.table.domain import Domain, Kind
 
@@ -39,10 +40,10 @@ def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
     return Attributes(
         form=np.array(form, dtype=np.int64),
         span=np.array(spans, dtype=np.float64),
-        code_start=np.cumsum([0, *(len(domain) for domain in domains)]).astype(np.int64),
+        code_start=starts_of(len(domain) for domain in domains),
         position=np.concatenate(position),
         leaf=np.concatenate(leaf),
-        node_start=np.cumsum([0, *n_nodes]).astype(np.int64),
+        node_start=starts_of(n_nodes),
         first=np.concatenate([*first, none]),
         last=np.concatenate([*last, none]),
         parent=np.concatenate([*parent, none]),

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked_methods
@@ -19,7 +18,7 @@ from anoncore.base.random_numbers import generator
 from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
 from anoncore.base.texts import listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.given_table import given_table
@@ -101,7 +100,7 @@ class SensitiveValues(Shown):
         return f"SensitiveValues of '{self.attribute}'"
 
     @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Int64:
         """People of the whole table with each value, int64 (size,); who has several values counts with each."""
         if self.people is not None:
             return distinct_pairs(self.people, self.codes, self.size)
@@ -489,7 +488,7 @@ class Microdata(Shown):
         return {}
 
     @property
-    def uncounted_cells(self) -> Mapping[tuple[str, str], npt.NDArray[np.bool_]]:
+    def uncounted_cells(self) -> Mapping[tuple[str, str], Bools]:
         """By table and attribute, of which rows it is not known how many values the published cell allows, bool
         (n_rows,); none but where only published tables are known, and these do not tell.
         """
@@ -637,7 +636,7 @@ class Microdata(Shown):
         is_held[generator(seed).permutation(n_people)[:n_held]] = True
         return self._part(np.flatnonzero(~is_held[people])), self._part(np.flatnonzero(is_held[people]))
 
-    def _part(self, rows: npt.NDArray[np.int64]) -> Microdata:
+    def _part(self, rows: Int64) -> Microdata:
         """Some rows as a table of their own, with the tags of this one."""
         named = [name for name in self.attributes if self.domain[name].kind is not Kind.NUMERIC]
         protected = {}
@@ -718,7 +717,7 @@ class Microdata(Shown):
         )
 
     @cached_property
-    def canonical_order(self) -> npt.NDArray[np.int64]:
+    def canonical_order(self) -> Int64:
         """The rows sorted by content, quasi-identifiers first, int64 (n_rows,): the same for every order of the input
         rows.
 
@@ -727,7 +726,7 @@ class Microdata(Shown):
         return content_order(*self._content())
 
     @cached_property
-    def content_words(self) -> npt.NDArray[np.int64]:
+    def content_words(self) -> Int64:
         """The published content of every row as integers that compare like it, int64 (n_words, n_rows)."""
         return content_words(*self._content())
 

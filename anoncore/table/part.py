@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.kernels.arrays import Int64
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
 
 
-def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
+def rows_of(data: Microdata, rows: Int64) -> Microdata:
     """Some rows of a coded table, as a table of its own with the codes and domains of the whole."""
     view = copy(data)
     for cached in ("canonical_order", "content_words", "_repeated"):
@@ -25,7 +25,7 @@ def rows_of(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
     return view
 
 
-def published_beside(data: Microdata, rows: npt.NDArray[np.int64]) -> Microdata:
+def published_beside(data: Microdata, rows: Int64) -> Microdata:
     """Some rows of a coded table, for a method whose release is published together with the other rows.
 
     Distances from the table's distribution are then those from the distribution of the whole table, which readers see.

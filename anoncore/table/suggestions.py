@@ -13,10 +13,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked
+from anoncore.kernels.arrays import Int64
 from anoncore.table.given_table import as_pandas
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
@@ -174,7 +174,7 @@ def separating_sets(
     return tuple(sorted((result for _, result in separating), key=lambda result: -result.share))
 
 
-def _uniqueness(names: tuple[str, ...], columns: Sequence[npt.NDArray[np.int64]], n_rows: int) -> Uniqueness:
+def _uniqueness(names: tuple[str, ...], columns: Sequence[Int64], n_rows: int) -> Uniqueness:
     group = np.zeros(n_rows, dtype=np.int64)
     for codes in columns:
         group = pd.factorize(group * (int(codes.max()) + 1) + codes)[0]

@@ -7,11 +7,11 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.texts import range_text, value_text
+from anoncore.kernels.arrays import Bools, Int64
 from anoncore.table.given_table import as_pandas
 
 BINS = 20
@@ -111,7 +111,7 @@ def _type(column: pd.Series[Any]) -> str:
     return "text"
 
 
-def _finite(values: Any) -> npt.NDArray[np.bool_]:
+def _finite(values: Any) -> Bools:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return np.ones(len(values), dtype=np.bool_)
     return np.isfinite(np.asarray(values, dtype=np.float64))
@@ -124,9 +124,7 @@ def _has_width(low: Any, high: Any) -> bool:
     return bool(low < high) and isfinite(float(high) - float(low))
 
 
-def _ranges(
-    values: Any, counts: npt.NDArray[np.int64], kind: str, bins: int
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _ranges(values: Any, counts: Int64, kind: str, bins: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
     if kind == "date":
         numbers = values.to_numpy(dtype="datetime64[s]").astype(np.int64).astype(np.float64)
     else:
@@ -152,9 +150,7 @@ def _edge_text(low: float, high: float, kind: str) -> str:
     return f"{low:.4g} to {high:.4g}"
 
 
-def _most_frequent(
-    values: Any, counts: npt.NDArray[np.int64], bins: int, in_order: bool
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _most_frequent(values: Any, counts: Int64, bins: int, in_order: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
     chosen = np.argsort(-counts, kind="stable")[:bins]
     if in_order:
         chosen = chosen[values[chosen].argsort()]

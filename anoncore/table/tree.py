@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.showing import Shown
+from anoncore.kernels.arrays import Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +35,16 @@ class Tree(Shown):
     """
 
     labels: tuple[str, ...]
-    first: npt.NDArray[np.int32]
-    last: npt.NDArray[np.int32]
-    parent: npt.NDArray[np.int32]
-    level: npt.NDArray[np.int32]
-    children: npt.NDArray[np.int32]
-    child_start: npt.NDArray[np.int32]
-    leaf: npt.NDArray[np.int32]
+    first: Int32
+    last: Int32
+    parent: Int32
+    level: Int32
+    children: Int32
+    child_start: Int32
+    leaf: Int32
     height: int
 
-    def common_ancestor(self, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def common_ancestor(self, low: Int32, high: Int32) -> Int32:
         """The lowest node that holds all codes from `low` to `high`, both of shape (n,), for each pair of them."""
         node = self.leaf[low]
         while True:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64, starts_of
 from anoncore.kernels.queries import (
     ExactRows,
     LinkedColumns,
@@ -56,7 +55,7 @@ class ColumnTables:
         through = links([fragment.attributes for fragment in fragments])
         order = [0, *(link.column for link in through)]
         n_places = int(workload.starts[-1])
-        places: list[npt.NDArray[np.int32]] = []
+        places: list[Codes] = []
         regional: list[tuple[int, int, Regions]] = []
         starts = [0]
         for fragment in (fragments[number] for number in order):
@@ -121,7 +120,7 @@ def _numbers(release: Release, through: tuple[Link, ...]) -> tuple[Int64, Int64]
     return np.array(own), np.array(asked)
 
 
-def _content(fragment: Fragment, names: list[str]) -> list[npt.NDArray[np.int32]]:
+def _content(fragment: Fragment, names: list[str]) -> list[Codes]:
     return [codes for name in names for codes in fragment.recodings[name].content()]
 
 
@@ -189,9 +188,7 @@ class GroupTables(Estimator):
         widths = [len(columns) for columns in columns_of_fragments]
         places = [column for columns in columns_of_fragments for column in columns]
         rows = np.stack(places, axis=1) if places else np.zeros((partition.n_rows, 0))
-        exact = ExactRows(
-            np.ascontiguousarray(rows, dtype=np.int32), np.cumsum([0, *widths]).astype(np.int64), partition.starts
-        )
+        exact = ExactRows(np.ascontiguousarray(rows, dtype=np.int32), starts_of(widths), partition.starts)
         first = np.array([workload.starts[number] for number, _ in regional], dtype=np.int64)
         last = np.array([workload.starts[number + 1] for number, _ in regional], dtype=np.int64)
         return cls(exact, _region_rows([recoding for _, recoding in regional], partition), first, last)
@@ -265,8 +262,8 @@ class LinkedFragments(Estimator):
 def _region_rows(recodings: Sequence[Generalized | GroupValues], partition: Partition) -> RegionRows:
     """Lay out the regions of all attributes one after the other, as runs of lines of their prefix counts."""
     regions = [regions_of(recoding) for recoding in recodings]
-    runs = np.cumsum([0, *(len(region.low) for region in regions)])
-    lines = np.cumsum([0, *(len(recoding.domain) + 1 for recoding in recodings)])
+    runs = starts_of(len(region.low) for region in regions)
+    lines = starts_of(len(recoding.domain) + 1 for recoding in recodings)
     n_groups = partition.n_groups
     return RegionRows(
         np.array([region.offsets + runs[a] for a, region in enumerate(regions)], dtype=np.int64).reshape(

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked
@@ -14,7 +13,7 @@ from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
 from anoncore.base.shared_work import shared
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.information import pair_counts
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
@@ -52,10 +51,10 @@ class PairTable:
     """
 
     names: tuple[str, ...]
-    starts: npt.NDArray[np.int64]
+    starts: Int64
     counts: Floats
 
-    def places(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+    def places(self, names: Sequence[str]) -> Int64:
         """Positions of the cells of some attributes in `counts`."""
         numbers = [self.names.index(name) for name in names]
         return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in numbers])
@@ -369,7 +368,7 @@ def _frame(table: PairTable) -> pd.DataFrame:
     return pd.DataFrame(values, index=names, columns=names)
 
 
-def _phi_squared(table: PairTable) -> npt.NDArray[np.float64]:
+def _phi_squared(table: PairTable) -> Floats:
     """sum f_ij^2 / (f_i f_j) - 1, the same as the definition's sum, divided by min(d) - 1."""
     begins, sizes = table.starts[:-1], np.diff(table.starts)
     margin = np.repeat(np.add.reduceat(table.counts, begins, axis=1), sizes, axis=1)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Int64, starts_of
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -31,9 +30,9 @@ class Cells:
         """Number of cells per attribute; none is empty in the original table."""
         return {name: int(cell.max()) + 1 for name, cell in self.of_code.items()}
 
-    def starts(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+    def starts(self, names: Sequence[str]) -> Int64:
         """Where each attribute's cells begin when they stand side by side, int64 (number of names + 1,)."""
-        return np.cumsum([0, *(self.sizes[name] for name in names)]).astype(np.int64)
+        return starts_of(self.sizes[name] for name in names)
 
 
 def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:
@@ -66,7 +65,7 @@ def _intervals(domain: Domain, intervals: int) -> Codes:
     return np.unique(interval, return_inverse=True)[1].astype(np.int32)
 
 
-def _categories(counts: npt.NDArray[np.int64], limit: int) -> Codes:
+def _categories(counts: Int64, limit: int) -> Codes:
     if len(counts) <= limit:
         return np.arange(len(counts), dtype=np.int32)
     cell = np.full(len(counts), limit - 1, dtype=np.int32)

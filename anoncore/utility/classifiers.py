@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes, Floats, Int32
+from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
 from anoncore.kernels.decision_tree import BEGIN, END, grow, leaves_of, prune
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -71,7 +71,7 @@ class Tree(Classifier):
     grows and prunes, down to which of several equally good splits is taken.
     """
 
-    title: ClassVar[str] = "decision tree"
+    title = "decision tree"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
         """Codes of the bounds."""
@@ -90,7 +90,7 @@ class _GrownTree:
     """
 
     nodes: Int32
-    leaf: npt.NDArray[np.int64]
+    leaf: Int64
     shares: Floats
     classes_: Codes
 
@@ -122,7 +122,7 @@ class _GrownTree:
         return self.shares[self.leaf[leaves_of(self.nodes, features)]]
 
 
-def _numbered(labels: Codes) -> tuple[Codes, npt.NDArray[np.int64]]:
+def _numbered(labels: Codes) -> tuple[Codes, Int64]:
     """The classes that occur, ascending, and the number of each row's class among them."""
     occurs = np.bincount(labels) > 0
     return np.flatnonzero(occurs).astype(np.int32), (np.cumsum(occurs) - 1)[labels]
@@ -135,7 +135,7 @@ class NaiveBayes(Classifier):
     their own, a value that is only ever inside regions would be unseen in each class and speak for the rarest one.
     """
 
-    title: ClassVar[str] = "naive Bayes"
+    title = "naive Bayes"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
         """Codes of both bounds."""
@@ -161,7 +161,7 @@ class NaiveBayes(Classifier):
             columns.append(np.log(share.T[category]))
         return _ValueShares(classes, np.log(sizes / sizes.sum()), tuple(columns))
 
-    def _category(self, name: str) -> npt.NDArray[np.int64]:
+    def _category(self, name: str) -> Int64:
         """Category of each code, (domain size,)."""
         domain = self.data.domain[name]
         if domain.kind is not Kind.NUMERIC or len(domain) <= FREQUENCY_BINS:
@@ -176,27 +176,25 @@ class _ValueShares:
     """`share[a]` (domain size, n_classes) is the logarithm of the share of each value of attribute a in each class."""
 
     classes_: Codes
-    prior: npt.NDArray[np.float64]
-    share: tuple[npt.NDArray[np.float64], ...]
+    prior: Floats
+    share: tuple[Floats, ...]
 
-    def predict_proba(self, features: Features) -> npt.NDArray[np.float64]:
+    def predict_proba(self, features: Features) -> Floats:
         """Class probabilities of exact rows, (n, number of classes)."""
         score = np.repeat(self.prior[None, :], len(features), axis=0)
         for number, share in enumerate(self.share):
             score += share[features[:, 2 * number]]
         odds = np.exp(score - score.max(axis=1, keepdims=True))
-        probability: npt.NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
+        probability: Floats = odds / odds.sum(axis=1, keepdims=True)
         return probability
 
 
-def _spread_counts(
-    low: npt.NDArray[np.int64], high: npt.NDArray[np.int64], label: npt.NDArray[np.int64], n_classes: int, size: int
-) -> npt.NDArray[np.float64]:
+def _spread_counts(low: Int64, high: Int64, label: Int64, n_classes: int, size: int) -> Floats:
     """Expected rows of each class and code when a row is spread evenly over low..high, (n_classes, size)."""
     weight = 1 / (high - low + 1)
     steps = np.bincount(label * (size + 1) + low, weights=weight, minlength=n_classes * (size + 1))
     steps -= np.bincount(label * (size + 1) + high + 1, weights=weight, minlength=n_classes * (size + 1))
-    counts: npt.NDArray[np.float64] = np.cumsum(steps.reshape(n_classes, size + 1)[:, :-1], axis=1)
+    counts: Floats = np.cumsum(steps.reshape(n_classes, size + 1)[:, :-1], axis=1)
     return counts
 
 
@@ -207,7 +205,7 @@ class NearestNeighbours(Classifier):
     of each other; two bounds share the weight of one value.
     """
 
-    title: ClassVar[str] = "k-nearest neighbours"
+    title = "k-nearest neighbours"
 
     def features(self, table: Mapping[str, Bounds]) -> Features:
         """Scaled positions, or an indicator per category."""
@@ -229,7 +227,7 @@ class _Points:
     Released rows share few points, original ones repeat: looking points up instead of rows is several times faster.
     """
 
-    counts: npt.NDArray[np.int64]
+    counts: Int64
     classes_: Codes
     index: Any
 
@@ -243,25 +241,25 @@ class _Points:
         index = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first)), algorithm="brute").fit(features[first])
         return cls(counts.reshape(len(first), len(classes)), classes, index)
 
-    def predict_proba(self, features: Features) -> npt.NDArray[np.float64]:
+    def predict_proba(self, features: Features) -> Floats:
         """Class shares of the nearest points that together have at least 5 rows, (n, number of classes)."""
         first, point = _distinct(features)
         near = self.index.kneighbors(features[first], return_distance=False)
         rows = self.counts.sum(axis=1)[near]
         needed = np.cumsum(rows, axis=1) - rows < NEIGHBOURS
         votes = (self.counts[near] * needed[:, :, None]).sum(axis=1)
-        shares: npt.NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
+        shares: Floats = votes / votes.sum(axis=1, keepdims=True)
         return shares[point]
 
 
-def _distinct(features: Features) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _distinct(features: Features) -> tuple[Int64, Int64]:
     """One row for each different line of features, and for every row the number of its line."""
     lines = np.ascontiguousarray(features).view(np.dtype((np.void, features.shape[1] * features.itemsize))).ravel()
     _, first, line = np.unique(lines, return_index=True, return_inverse=True)
     return first, line
 
 
-def _axes(domain: Domain) -> npt.NDArray[np.float64]:
+def _axes(domain: Domain) -> Floats:
     """Coordinates of each code, (domain size, number of axes), any two values at most 1 apart."""
     if domain.kind is Kind.NOMINAL and len(domain) > 2:
         return np.eye(len(domain)) / np.sqrt(2)

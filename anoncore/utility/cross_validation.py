@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from os import cpu_count
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along
-from anoncore.base.shared_work import SharedWork
+from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
@@ -187,10 +185,6 @@ class _Run:
         return np.argmax(votes, axis=1).astype(np.int32)
 
 
-_original_predictions: WeakKeyDictionary[Microdata, SharedWork] = WeakKeyDictionary()
-"""What original tables predict, fold by fold: the same for every release that publishes the same attributes."""
-
-
 class Trial:
     """One release, target, classifier and seed: the folds of the rows, and what is learned while one is held out.
 
@@ -215,11 +209,10 @@ class Trial:
         self._runs: list[_Run] = []
         names = tuple(original_table(release, target).cells)
         self._asked = (target, classifier, folds, seed, names)
-        self._kept = _original_predictions.setdefault(release.data, SharedWork())
 
     def predict(
         self, parts: Sequence[tuple[int, int]], original: Iterable[int], progress: Progress | None
-    ) -> tuple[npt.NDArray[np.int32], Codes]:
+    ) -> tuple[Codes, Codes]:
         """Hold out one fold after another and predict its original rows.
 
         `parts` are numbers of a linking and of a fold, `original` those of the folds of the original table. The
@@ -242,7 +235,8 @@ class Trial:
             def predict() -> Codes:
                 return self._original_run.predict(~held_out, held_out, self.seed)
 
-            from_original[held_out] = self._kept.take(None, (*self._asked, part), predict)
+            # The same for every release that publishes the same attributes.
+            from_original[held_out] = cached(self.release.data, "original folds", (*self._asked, part), predict)
 
         def learn_all(run: int) -> None:
             tested = np.isin(self.fold, [part for one, part in parts if one == run])

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Release
@@ -231,7 +230,7 @@ def _entropy(partition: Partition, codes: Codes, size: int) -> float:
     return max(0.0, float(-(counts @ np.log2(share)) / partition.n_rows))
 
 
-def _rmse(partition: Partition, numbers: npt.NDArray[np.float64]) -> float:
+def _rmse(partition: Partition, numbers: Floats) -> float:
     known = ~np.isnan(numbers)
     group, values = partition.group[known], numbers[known]
     counts = np.bincount(group, minlength=partition.n_groups)

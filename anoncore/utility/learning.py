@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
@@ -13,7 +12,7 @@ from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
 from anoncore.utility.classifiers import CLASSIFIERS
 from anoncore.utility.cross_validation import Trial, is_random
@@ -78,7 +77,7 @@ class Classification(Score):
     released: Outcome
     original: Outcome
     majority: Outcome
-    fold_accuracy: npt.NDArray[np.float64]
+    fold_accuracy: Floats
 
 
 @checked
@@ -187,7 +186,7 @@ def check_trial(release: Release, target: str, classifier: str, folds: int, repe
         )
 
 
-def _score(trial: Trial, predicted: npt.NDArray[np.int32], original: Codes) -> Classification:
+def _score(trial: Trial, predicted: Codes, original: Codes) -> Classification:
     data, target, fold = trial.release.data, trial.target, trial.fold
     truth, domain = data.codes[target], data.domain[target]
     released = judge(np.tile(truth, len(predicted)), predicted.ravel(), domain)
@@ -208,7 +207,7 @@ def _score(trial: Trial, predicted: npt.NDArray[np.int32], original: Codes) -> C
     )
 
 
-def majority(truth: Codes, fold: npt.NDArray[np.int64], size: int) -> Codes:
+def majority(truth: Codes, fold: Int64, size: int) -> Codes:
     """The most frequent class of the other parts, for every row."""
     counts = np.zeros((int(fold.max()) + 1, size), dtype=np.int64)
     np.add.at(counts, (fold, truth), 1)

@@ -8,7 +8,6 @@ from itertools import product
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
@@ -272,7 +271,7 @@ def _moderated(values: Sequence[float], row_variance: float) -> float:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, TRUST + n - 1) * np.sqrt(variance / n))
 
 
-def _confusion(truth: Codes, predicted: npt.NDArray[np.int32], size: int) -> Int64:
+def _confusion(truth: Codes, predicted: Codes, size: int) -> Int64:
     """Rows by true class and predicted class, int64 (size, size)."""
     counts = np.bincount(truth.astype(np.int64) * size + predicted, minlength=size * size)
     return counts.reshape(size, size).astype(np.int64)

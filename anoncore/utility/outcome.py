@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.table.domain import Domain
 
 
@@ -50,7 +49,7 @@ class Outcome(Result):
     confusion: pd.DataFrame
 
 
-def judge(truth: Codes, predicted: npt.NDArray[np.int32], domain: Domain) -> Outcome:
+def judge(truth: Codes, predicted: Codes, domain: Domain) -> Outcome:
     """The outcome of predictions of a domain's codes, both int32 (n,)."""
     size = len(domain)
     counts = np.bincount(truth.astype(np.int64) * size + predicted, minlength=size * size).reshape(size, size)
@@ -66,6 +65,6 @@ def judge(truth: Codes, predicted: npt.NDArray[np.int32], domain: Domain) -> Out
     return Outcome(float(right.sum() / counts.sum()), float(share @ f), per_class, confusion)
 
 
-def _ratio(part: npt.NDArray[np.float64], whole: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _ratio(part: Floats, whole: Int64) -> Floats:
     """Part divided by whole; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

@@ -6,13 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Release
 from anoncore.utility.answers import count_original, estimator, original_places
 from anoncore.utility.workload import QueryWorkload
@@ -88,7 +87,7 @@ class QueryError(Score):
 
     mean: float
     median: Score
-    actual: npt.NDArray[np.int64]
+    actual: Int64
     estimate: Floats
     relative_error: Floats
     n_answered: int
@@ -170,7 +169,7 @@ def query_error(
     answers = estimator(release, workload)
     places = original_places(workload)
 
-    def answer(index: int) -> tuple[npt.NDArray[np.int64], Floats]:
+    def answer(index: int) -> tuple[Int64, Floats]:
         accept = workload.block(index)
         return count_original(places, accept), answers.estimate(accept)
 
@@ -197,7 +196,7 @@ def _workload(
     return QueryWorkload(data, published, sensitive, n_queries, wanted, selectivity, seed)
 
 
-def _score(actual: npt.NDArray[np.int64], estimate: Floats, workload: QueryWorkload) -> QueryError:
+def _score(actual: Int64, estimate: Floats, workload: QueryWorkload) -> QueryError:
     answered = actual > 0
     if not answered.any():
         raise DataError("None of the queries matches a row of the table; raise the selectivity or ask more queries.")

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
@@ -195,7 +194,7 @@ def _spread(
     other: Column,
     cells: Codes,
     others: Codes,
-    weight: npt.NDArray[np.int64] | Floats,
+    weight: Int64 | Floats,
     x: Codes,
     y: Codes,
 ) -> Floats:
@@ -235,8 +234,7 @@ def _linked(one: Column, other: Column, partition: Partition) -> Iterator[tuple[
         rows = np.arange(starts[0][begin], starts[0][end])
         width = widths[1][mine[0][rows]]
         first = np.repeat(rows, width)
-        within = np.arange(len(first)) - np.repeat(np.cumsum(width) - width, width)
-        second = starts[1][mine[0][first]] + within
+        second = runs_from(starts[1][mine[0][rows]], width)
         weight = mine[2][first] * theirs[2][second] / partition.sizes[mine[0][first]]
         yield mine[1][first], theirs[1][second], weight
         begin = end
@@ -267,12 +265,11 @@ def _by_link(column: Column, link: Column, begin: int, end: int) -> Floats:
     regions = link.regions
     weight = counts / regions.sizes[others]
     n_runs = np.diff(regions.offsets)[others]
-    run = np.repeat(regions.offsets[others], n_runs)
-    run += np.arange(len(run)) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
+    run = runs_from(regions.offsets[others], n_runs)
     low, high = np.maximum(regions.low[run], begin), np.minimum(regions.high[run], end - 1)
     width = np.maximum(high - low + 1, 0)
     place = np.repeat(np.arange(len(run)), width)
-    code = low[place] + np.arange(len(place)) - np.repeat(np.cumsum(width) - width, width)
+    code = runs_from(low, width)
     cell = np.repeat(np.arange(len(cells)), n_runs)[place]
     own = column.regions
     return region_totals(

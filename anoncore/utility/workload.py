@@ -13,7 +13,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bytes, Int64
+from anoncore.kernels.arrays import Bytes, Int64, starts_of
 from anoncore.kernels.queries import draw_accepted
 from anoncore.table.microdata import Microdata
 
@@ -99,7 +99,7 @@ class QueryWorkload(Shown):
     @cached_property
     def starts(self) -> Int64:
         """Where each attribute's values begin in a block, int64 (n_attributes + 1,)."""
-        return np.cumsum([0, *(len(self.data.domain[name]) for name in self.attributes)]).astype(np.int64)
+        return starts_of(len(self.data.domain[name]) for name in self.attributes)
 
     @cached_property
     def set_sizes(self) -> Int64:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import distinct_labels, faint, figure, marker, shortened
 from dashboard.charts.planes import outlines

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, Microdata, Partition, privacy
 from anoncore.algorithms import Anatomy, StackAndDeal
+from anoncore.algorithms.bucketization.anatomy import _pairs, exchanged
 from anoncore.algorithms.bucketization.bucketization import bucketized_release
-from anoncore.algorithms.exchanged_rows import _pairs, exchanged
 from anoncore.base.progress import silent
 from anoncore.kernels.exchanging import exchange_rows, expect
 from anoncore.release.openness import Openness

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, norm
 
 from anoncore import Microdata
-from anoncore.algorithms.rothko.confident_checks import confident_checks
-from anoncore.algorithms.rothko.hypothesis_tests import rows_needed
+from anoncore.algorithms.rothko.confident_checks import confident_checks, rows_needed
 from anoncore.kernels.checking import KernelChecks, side_holds
 from anoncore.kernels.compiler import kernel
 from anoncore.requirements import (

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Injector
-from anoncore.algorithms.bucketization.injector import fewest_valid_values
-from anoncore.algorithms.bucketization.negative_rules import NegativeRules, mine_negative_rules
+from anoncore.algorithms.bucketization.injector import NegativeRules, fewest_valid_values, mine_negative_rules
 from anoncore.release.partition import Partition
 from anoncore.requirements import DistinctDiversity, FrequencyDiversity
 from tests.privacy.releases import adult

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Microaggregation
 from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
-from anoncore.algorithms.closeness.strata import Strata, worst_distance
+from anoncore.algorithms.closeness.microaggregation import Strata, worst_distance
 from anoncore.datasets import table
 from anoncore.kernels import nearest, swapping
 from anoncore.kernels.merging import merge_until_close

@@ -16,8 +16,8 @@ from anoncore import DataError, Hierarchy, InfeasibleError, Microdata, Parameter
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko import Rothko
+from anoncore.algorithms.rothko.rothko_sampling import Sampling, counted, divided, grown, prune
 from anoncore.algorithms.rothko.rows import MemoryRows
-from anoncore.algorithms.rothko.sampling_growth import Sampling, counted, divided, grown, prune
 from anoncore.algorithms.rothko.setting import Setting, Statistics
 from anoncore.datasets.rothko_synthetic import load_rothko
 from anoncore.engines.file_rows import RowsWriter, rows_batch, rows_schema

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Microdata, privacy
 from anoncore.algorithms import Sabre
-from anoncore.algorithms.closeness.buckets import Buckets
+from anoncore.algorithms.closeness.sabre import Buckets
 from anoncore.datasets import table
 from anoncore.kernels.proportions import halve
 from anoncore.requirements import TCloseness

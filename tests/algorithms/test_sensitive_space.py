@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anoncore import CancelledError, DataError, Microdata, ParameterError, ReleaseError, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
-from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.datasets import table
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation
 from anoncore.publishing import packed, unpacked

@@ -48,7 +48,7 @@ def partitions(draw):
 def compare(data, columns, l, distinct, retry):
     """Step both, bucket by bucket."""
     cells = [{name: (data.codes[name],) for name in column} for column in columns]
-    search = TupleSearch.of(data, cells, "s", l, distinct, retry)
+    search = TupleSearch.of(data, cells, {"s": l}, distinct, retry)
     shared = [link.attributes for link in links(columns)]
     plain = PlainSlicing(data, columns, l, distinct, retry, shared)
     more = True
@@ -114,7 +114,7 @@ def test_a_limit_met_exactly_holds():
     """Figure 2 refuses p = 1/l; the definition, which counts, allows it: here every p is 1/2 at most."""
     frame = pd.DataFrame({"age": [1, 1, 2, 2], "s": ["x", "y", "x", "y"]})
     data = Microdata(frame, roles={"age": "quasi-identifier", "s": "sensitive"})
-    search = TupleSearch.of(data, [{"age": (data.codes["age"],)}, {"s": (data.codes["s"],)}], "s", 2, False, True)
+    search = TupleSearch.of(data, [{"age": (data.codes["age"],)}, {"s": (data.codes["s"],)}], {"s": 2}, False, True)
     while search.step(1):
         pass
     assert search.group.max() == 1
@@ -126,7 +126,7 @@ def test_summing_anew_changes_nothing():
     frame = pd.DataFrame({name: rng.integers(0, 6, 400) for name in "abcde"} | {"s": rng.integers(0, 5, 400)})
     data = Microdata(frame, roles=dict.fromkeys("abcde", "quasi-identifier") | {"s": "sensitive"})
     cells = [{name: (data.codes[name],)} for name in "abcde"] + [{"s": (data.codes["s"],)}]
-    search = TupleSearch.of(data, cells, "s", 2.5, False, True)
+    search = TupleSearch.of(data, cells, {"s": 2.5}, False, True)
     for _ in range(50):
         search.step(1)
     before = search.probability()
@@ -139,7 +139,7 @@ def test_what_is_kept_of_thousands_of_splits_is_the_posterior(columns):
     data = adult(("age", "workclass", "education", "marital-status", "race", "sex"), "occupation")
     parts = partition_attributes(data, columns, sensitive_column_size=2).columns
     cells = [{name: (data.codes[name],) for name in column} for column in parts]
-    search = TupleSearch.of(data, cells, "occupation", 2, False, True)
+    search = TupleSearch.of(data, cells, {"occupation": 2}, False, True)
     while search.step(4_000_000):
         pass
     assert search.done == data.n_rows

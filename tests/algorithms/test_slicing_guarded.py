@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from anoncore import Microdata, Partition, attacks, privacy
 from anoncore.algorithms import Slicing
 from anoncore.algorithms.slicing.columns import sliced_release
-from anoncore.algorithms.slicing.guarded_partition import GuardedSearch
 from anoncore.algorithms.slicing.slicing import achieved_diversity
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.base.errors import DataError, InfeasibleError
@@ -85,7 +84,7 @@ def tables(draw):
 )
 def test_every_split_as_the_naive_checks_decide(data, columns, levels, requirements, distinct, retry):
     cells = [{name: (data.codes[name],) for name in column} for column in columns]
-    search = GuardedSearch.of(data, cells, levels, distinct, retry, tuple(requirements))
+    search = TupleSearch.of(data, cells, levels, distinct, retry, tuple(requirements))
     plain = PlainGuarded(data, columns, levels, distinct, retry, requirements)
     more = True
     for buckets in plain.steps():
@@ -95,19 +94,6 @@ def test_every_split_as_the_naive_checks_decide(data, columns, levels, requireme
         assert found == {frozenset(bucket) for bucket in buckets}
     assert not search.step(1)
     assert search.done == data.n_rows
-
-
-def test_one_attribute_without_requirements_gives_the_buckets_of_the_single_search():
-    data = adult(("age", "workclass", "education", "sex"), "occupation")
-    columns = [["age", "workclass"], ["education"], ["sex", "occupation"]]
-    cells = [{name: (data.codes[name],) for name in column} for column in columns]
-    single = TupleSearch.of(data, cells, "occupation", 2.5, False, True)
-    guarded = GuardedSearch.of(data, cells, {"occupation": 2.5}, False, True, ())
-    for search in (single, guarded):
-        while search.step(4_000_000):
-            pass
-    assert (single.group == guarded.group).all()
-    assert single.group.max() > 1_000
 
 
 def two_secrets():

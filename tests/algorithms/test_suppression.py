@@ -25,7 +25,7 @@ from anoncore import (
     utility,
 )
 from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, Slicing, StackAndDeal, Suppression
-from anoncore.algorithms.outlying_rows import relief
+from anoncore.algorithms.suppression import relief
 from anoncore.datasets import table
 from anoncore.publishing import new_key, packed, unpacked
 from anoncore.publishing.certification import certify

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.algorithms.vertical.enforcement import enforce, majority_values
-from anoncore.algorithms.vertical.merging import merge_unsafe, unsafe_classes
+from anoncore.algorithms.vertical.chunks import merge_unsafe, unsafe_classes
+from anoncore.algorithms.vertical.strategies import enforce, majority_values
 from anoncore.privacy.join_blocks import Joins, RowRule, SelectivityRule, TooManyJoins, ValueRule
 from anoncore.privacy.selectivity import Selectivity, versions
 

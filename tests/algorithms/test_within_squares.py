@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata, privacy
 from anoncore.algorithms import CentroidMicroaggregation
-from anoncore.algorithms.distortion.square_space import SquareSpace
+from anoncore.algorithms.distortion.centroid_microaggregation import SquareSpace
 from anoncore.release.partition import Partition
 from tests.shared_data import require
 

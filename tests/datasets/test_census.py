@@ -10,9 +10,7 @@ from sklearn.metrics import mutual_info_score
 from anoncore.base.errors import DataError
 from anoncore.datasets import table
 from anoncore.datasets.catalog import taxonomy_values
-from anoncore.datasets.census import DEFAULT_ROWS, load_census
-from anoncore.datasets.census_people import AGES, age_bands, people_tables
-from anoncore.datasets.census_work import work_tables
+from anoncore.datasets.census import AGES, DEFAULT_ROWS, age_bands, load_census, people_tables, work_tables
 
 COLUMNS = [
     "person-id",

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, Microdata
 from anoncore.algorithms import RothkoTree
+from anoncore.engines.column_coding import CountedTable
 from anoncore.engines.large_run import RunSettings, anonymize_table
-from anoncore.engines.spool import CountableTable, Tags, profile_of
+from anoncore.engines.spool import Tags, profile_of
 from anoncore.requirements import KAnonymity
 from anoncore.sources import delimited, read_table, text_spool
 from anoncore.sources.large_table import LargeTable
@@ -142,7 +143,7 @@ def in_memory(path: Path, missing: tuple[str, ...] = ()) -> Microdata:
     return Microdata(frame, dict.fromkeys(frame.columns, "quasi-identifier"))
 
 
-def check_domains(data: Microdata, table: CountableTable) -> None:
+def check_domains(data: Microdata, table: CountedTable) -> None:
     roles = dict.fromkeys(data.attributes, "quasi-identifier")
     assert table.names == data.attributes
     assert table.n_rows == data.n_rows

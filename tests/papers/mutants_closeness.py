@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from anoncore import Microdata, Release, privacy
 from anoncore.algorithms import Anatomy, RandomPartition, SensitiveSpaceFragmentation, StackAndDeal
-from anoncore.algorithms.closeness import sensitive_fragmentation
+from anoncore.algorithms.closeness import sensitive_space
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.datasets import table
 from anoncore.privacy import distance
@@ -162,7 +162,7 @@ def single_class() -> Iterator[None]:
 @contextmanager
 def half_bounds() -> Iterator[None]:
     """Aggregate bounds are half of what they are."""
-    find, other = worked_closeness.find_fragmentation, sensitive_fragmentation.find_fragmentation
+    find, other = worked_closeness.find_fragmentation, sensitive_space.find_fragmentation
 
     def halved(cells: Any, t: Any, found: Any = find) -> Any:
         order, tree, bound = found(cells, t)
@@ -170,7 +170,7 @@ def half_bounds() -> Iterator[None]:
 
     with (
         patch.object(worked_closeness, "find_fragmentation", halved),
-        patch.object(sensitive_fragmentation, "find_fragmentation", lambda cells, t: halved(cells, t, other)),
+        patch.object(sensitive_space, "find_fragmentation", lambda cells, t: halved(cells, t, other)),
     ):
         yield
 
@@ -231,10 +231,8 @@ def no_counts() -> Iterator[None]:
 @contextmanager
 def space_uncut() -> Iterator[None]:
     """The space of sensitive values is never cut."""
-    find = sensitive_fragmentation.find_fragmentation
-    with patch.object(
-        sensitive_fragmentation, "find_fragmentation", lambda cells, t: find(cells, np.full(len(t), 1e9))
-    ):
+    find = sensitive_space.find_fragmentation
+    with patch.object(sensitive_space, "find_fragmentation", lambda cells, t: find(cells, np.full(len(t), 1e9))):
         yield
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from anoncore import Microdata, Release
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.algorithms.rothko import hypothesis_tests, sampling_growth
+from anoncore.algorithms.rothko import confident_checks, rothko_sampling
 from anoncore.algorithms.rothko.setting import Part as TablePart
 from anoncore.algorithms.rothko.setting import Setting
 from anoncore.requirements import KAnonymity, VarianceDiversity
@@ -205,7 +205,7 @@ def undivided(setting: Setting, *of: Any) -> Iterator[TablePart]:
 
 def no_confident_cut() -> AbstractContextManager[Any]:
     """The sample never gives a cut."""
-    return patch.object(sampling_growth, "sample_splits", lambda *_: np.zeros((0, 4), dtype=np.int64))
+    return patch.object(rothko_sampling, "sample_splits", lambda *_: np.zeros((0, 4), dtype=np.int64))
 
 
 def sampled_with(module: Any, rows: int) -> Callable[[], AbstractContextManager[Any]]:
@@ -284,15 +284,15 @@ MUTANTS = (
     _of(RANDOM, PROVEN, grouped_by(RothkoSampling, at_random), {"section 3.2": ("what the sampling",)}),
     _of(NEVER, PROVEN, grouped_by(RothkoSampling, never_splits), {"section 3.2": ("and it cuts",)}),
     _of(
-        "every split passes", PROVEN, replaced(hypothesis_tests, "rows_needed", lambda *_: 1), {"section 3.1": EVERY}
+        "every split passes", PROVEN, replaced(confident_checks, "rows_needed", lambda *_: 1), {"section 3.1": EVERY}
     ),
     _of(
-        "no split passes", PROVEN, replaced(hypothesis_tests, "rows_needed", lambda k, n, *_: n + 1),
+        "no split passes", PROVEN, replaced(confident_checks, "rows_needed", lambda k, n, *_: n + 1),
         {"section 3.1": EVERY},
     ),
     _of(
         "the share in the sample is enough", PROVEN,
-        replaced(hypothesis_tests, "rows_needed", lambda k, n, population, *_: max(-(-n * k // population), 1)),
+        replaced(confident_checks, "rows_needed", lambda k, n, population, *_: max(-(-n * k // population), 1)),
         {"section 3.1": EVERY},
     ),
     _of("v is taken for 0", PROVEN, variance_of(0), {"appendix": ("and it is broken",)}),

@@ -14,7 +14,7 @@ import pandas as pd
 
 from anoncore import Microdata, Release, attacks, privacy
 from anoncore.algorithms import Algorithm, VerticalFragmentation
-from anoncore.algorithms.vertical import attribute_fragments, enforcement, strategies
+from anoncore.algorithms.vertical import attribute_fragments, strategies
 from anoncore.privacy.join_blocks import RowRule, SelectivityRule
 from anoncore.privacy.selectivity import Selectivity
 from tests.papers import theorems_vertical, vertical_fragmentation, vertical_fragmentation_statements, worked
@@ -70,8 +70,6 @@ def enforced_by(naive: Callable[..., Any], other: Callable[..., Any] | None = No
     # The method would refuse to publish what breaks its own promise.
     with (
         patch.object(VerticalFragmentation, "promises", lambda self, data: ()),
-        patch.object(enforcement, "enforce", other),
-        patch.object(enforcement, "majority_values", naive),
         patch.object(strategies, "enforce", other),
         patch.object(strategies, "majority_values", naive),
     ):
@@ -191,7 +189,7 @@ def naive_coarse(own: dict[str, Algorithm], made: Made, k: int, recoding: str, s
     return {"naive": made(2 * k, recoding, seed)["naive"]}
 
 
-MAJORITY = enforcement.majority_values
+MAJORITY = strategies.majority_values
 EXAMPLES = examples(worked.vertical)
 PROVEN = examples(theorems_vertical.vertical)
 ENFORCED, JOINED = examples(theorems_vertical.enforced), examples(theorems_vertical.joined)

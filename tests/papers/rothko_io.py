@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil, floor, log2, sqrt
 from typing import NamedTuple
 
-from anoncore.algorithms.rothko.hypothesis_tests import critical_value
+from anoncore.algorithms.rothko.confident_checks import critical_value
 
 
 class InputOutput(NamedTuple):

@@ -13,7 +13,7 @@ import plotly.express as px
 
 from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling
-from anoncore.algorithms.rothko import sampling_growth
+from anoncore.algorithms.rothko import rothko_sampling
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Node, Part, Setting
@@ -228,7 +228,7 @@ def pruned(data: Microdata, model: RothkoSampling, requirement: Requirement, nai
     memory and becomes one class is one for which no cut was found.
     """
     violating, whole = [0], [0]
-    prune, views = sampling_growth.prune, sampling_growth.Part
+    prune, views = rothko_sampling.prune, rothko_sampling.Part
 
     def counting(setting: Setting, tree: PartitionTree, nodes: dict[int, Node]) -> None:
         before = set(nodes) - {0}
@@ -240,7 +240,7 @@ def pruned(data: Microdata, model: RothkoSampling, requirement: Requirement, nai
         whole[0] += is_class
         return views(rows, region, is_class)
 
-    with patch.object(sampling_growth, "prune", counting), patch.object(sampling_growth, "Part", part):
+    with patch.object(rothko_sampling, "prune", counting), patch.object(rothko_sampling, "Part", part):
         found = sampling_run(data, model, naive=naive, by_tree=False, height=8)
     return violating[0], whole[0] == 0, set(found.samples) == {model.sample_rows}
 

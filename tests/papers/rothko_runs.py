@@ -16,11 +16,11 @@ import plotly.graph_objects as go
 
 from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling, RothkoTree
-from anoncore.algorithms.rothko import sampling_growth
+from anoncore.algorithms.rothko import rothko_sampling
 from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rothko_sampling import Sampling, sampling_parts
 from anoncore.algorithms.rothko.rows import MemoryRows
-from anoncore.algorithms.rothko.sampling_growth import Sampling, sampling_parts
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.algorithms.rothko.tree_growth import tree_parts
 from anoncore.datasets.rothko_synthetic import ATTRIBUTES, load_rothko
@@ -194,7 +194,7 @@ def sampling_run(
         generator=np.random.default_rng(model.seed),
     )
     on_counts = any(isinstance(one, RecursiveDiversity | VarianceDiversity) for one in model.requirements)
-    as_they_are = patch.object(sampling_growth, "confident_checks", lambda checks, *_: checks.kernel)
+    as_they_are = patch.object(rothko_sampling, "confident_checks", lambda checks, *_: checks.kernel)
     if naive and on_counts:
         with as_they_are:
             return _finished(setting, sampling_parts(setting, sampling, rows, setting.region), begun)

@@ -24,7 +24,7 @@ from anoncore.algorithms import (
     StackAndDeal,
 )
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
-from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.algorithms.slicing.attribute_partition import partition_attributes
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground import attack as foreground_attack

@@ -14,7 +14,7 @@ from scipy.stats import hypergeom
 
 from anoncore import Generalized, Microdata, Partition, Release
 from anoncore.algorithms import RothkoSampling, RothkoTree
-from anoncore.algorithms.rothko import hypothesis_tests
+from anoncore.algorithms.rothko import confident_checks
 from anoncore.requirements import (
     CheckSet,
     DistinctDiversity,
@@ -141,7 +141,7 @@ def _tests(said: Statements) -> None:
     wrong, right = [], []
     population = 100_000
     for k, n in product((10, 100, 1_000), (1_000, 5_000, 25_000)):
-        least = hypothesis_tests.rows_needed(k, n, population, 0.05, 2)
+        least = confident_checks.rows_needed(k, n, population, 0.05, 2)
         wrong.append(float(hypergeom.sf(least - 1, population, k - 1, n)))
         right.append(float(hypergeom.sf(least - 1, population, 10 * k, n)))
     said.add(

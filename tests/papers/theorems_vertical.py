@@ -16,7 +16,7 @@ import pandas as pd
 
 from anoncore import Microdata, Release, attacks, privacy
 from anoncore.algorithms import VerticalFragmentation
-from anoncore.algorithms.vertical import enforcement
+from anoncore.algorithms.vertical import strategies
 from anoncore.algorithms.vertical.attribute_fragments import fragment_attributes
 from anoncore.privacy.join_blocks import RowRule, SelectivityRule
 from anoncore.privacy.selectivity import Selectivity
@@ -76,15 +76,15 @@ def enforced(said: Statements) -> None:
     kept_values: list[tuple[int, int]] = []
     for _ in range(DRAWN):
         k, counts = _fragmentation(rng)
-        changed = enforcement.enforce(counts, RowRule(k), np.random.default_rng(0))
-        naive = enforcement.majority_values(counts)
+        changed = strategies.enforce(counts, RowRule(k), np.random.default_rng(0))
+        naive = strategies.majority_values(counts)
         safe.append(_same_rows(counts, changed) and all(size == 0 or size >= k for size in _join_sizes(changed)))
         sizes = _join_sizes(naive)
         squared.append(
             _same_rows(counts, naive) and _one_value_each(naive) and all(not size or size >= k * k for size in sizes)
         )
         changes.append((_n_changed(counts, changed), _n_changed(counts, naive)))
-        kept = enforcement.enforce(counts, SelectivityRule(k, DELTA), np.random.default_rng(0))
+        kept = strategies.enforce(counts, SelectivityRule(k, DELTA), np.random.default_rng(0))
         enough.append(_own_values(counts, kept) and _least_eta(k, counts, kept) >= DELTA - NEAR)
         kept_values.append((_n_published(kept), _n_published(naive)))
     for begin in range(0, DRAWN, TOGETHER):

@@ -12,7 +12,7 @@ from scipy.stats import hypergeom
 
 from anoncore import Microdata, Release, attacks, utility
 from anoncore.algorithms import Anatomy, Slicing
-from anoncore.algorithms.rothko.hypothesis_tests import critical_value
+from anoncore.algorithms.rothko.confident_checks import critical_value
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.requirements import KAnonymity
 from dashboard.reproduction import Experiment

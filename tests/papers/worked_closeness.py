@@ -8,7 +8,7 @@ import pandas as pd
 from anoncore import Hierarchy, privacy
 from anoncore.algorithms import Anatomy, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
-from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.datasets import published_groups, table
 from anoncore.kernels.sensitive_space import ORDERED, Cells, find_fragmentation
 from tests.papers import oracles

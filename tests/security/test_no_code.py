@@ -14,7 +14,6 @@ RUNNING = {"eval", "exec", "__import__", "compile", "execfile", "system", "popen
 LOADING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "subprocess"}
 BETWEEN_OWN_PROCESSES = {
     "anoncore/engines/spark_run.py",
-    "anoncore/engines/spark_rows.py",
     "anoncore/algorithms/synthesis/generator_process.py",
     "anoncore/warmup/worker.py",
     "dashboard/warmup.py",

@@ -12,6 +12,7 @@ import pytest
 
 from anoncore import DataError
 from anoncore.base.faults import writing
+from anoncore.engines.column_coding import distinct_values
 from anoncore.sources import large_table
 from anoncore.sources.large_table import LargeTable
 
@@ -52,9 +53,9 @@ def test_every_combination_is_counted_once_in_any_number_of_scans(table, monkeyp
     assert found.column_names == ["value_0", "value_1", "value_2", "rows"]
     assert counted(found) == Counter(ROWS)
     assert len(counted(found)) == found.num_rows
-    assert counted(table.counted("value_1", 3)) == {("a",): 3, ("b",): 2, (None,): 3}
+    assert counted(distinct_values(table, "value_1", 3)) == {("a",): 3, ("b",): 2, (None,): 3}
     with pytest.raises(DataError, match="'value_1' has more than 2 different values"):
-        table.counted("value_1", 2)
+        distinct_values(table, "value_1", 2)
 
 
 class Short:

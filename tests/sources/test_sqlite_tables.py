@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anoncore.base.errors import DataError
-from anoncore.sources.sqlite_table import spool_sqlite, sqlite_tables
+from anoncore.sources.large_table import spool_sqlite, sqlite_tables
 
 
 @pytest.fixture

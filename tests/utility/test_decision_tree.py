@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base import shared_work
 from anoncore.kernels.arrays import Codes, Int32
 from anoncore.requirements import KAnonymity
-from anoncore.utility import classification, classifiers, cross_validation
+from anoncore.utility import classification, classifiers
 from anoncore.utility.classifiers import Tree
 from anoncore.utility.cross_validation import released_tables
 from tests.utility.releases import adult
@@ -121,7 +122,7 @@ def test_the_whole_measure_with_scikit_learn(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         Tree, "train", lambda self, features, labels, table, seed: of_scikit_learn(features, labels, seed)
     )
-    cross_validation._original_predictions.clear()
+    shared_work._KEPT.clear()
     expected = classification(release, "salary-class", folds=4)
     assert (found.accuracy, found.weighted_f) == (expected.accuracy, expected.weighted_f)
     np.testing.assert_array_equal(found.released.confusion, expected.released.confusion)

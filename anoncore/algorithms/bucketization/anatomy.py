@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
-from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
-from anoncore.algorithms.exchanged_rows import exchanged
+from anoncore.algorithms.base import Seed
+from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.anatomy import deal
+from anoncore.kernels.arrays import Codes, Int64, starts_of
+from anoncore.kernels.exchanging import Pairs, exchange_rows, expect
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
+from anoncore.table.keys import occurring_pairs
 from anoncore.table.microdata import Microdata, SensitiveValues
+
+MOST_ROUNDS = 60
+"""Exchanges that are tried for every row at most."""
+LEAST_GAINED = 2e-4
+"""Share of the rows, as a mean over the attributes, that a round must bring right for another one to follow."""
+
+
+def exchanged(
+    data: Microdata, partition: Partition, attribute: str, rng: np.random.Generator, progress: Progress
+) -> Partition:
+    """The buckets after rows of equal sensitive values have changed places, which lowers the two-way error.
+
+    All values of a bucket stay as they are but those of the quasi-identifiers, so that whatever its sensitive values
+    promise is kept. In each round an exchange with a random row of the same sensitive value is tried for every row; it
+    stays where the joint frequencies of the quasi-identifiers and the sensitive attribute, as a reader expects them,
+    come nearer to the table's. Rounds are repeated until they bring next to nothing.
+    """
+    ordered = data.canonical_order[rng.permutation(data.n_rows)]
+    row = ordered[np.argsort(partition.group[ordered], kind="stable")]
+    codes = np.column_stack([data.codes[name] for name in data.quasi_identifiers])
+    sensitive = data.codes[attribute]
+    pairs = _pairs(data, codes, sensitive)
+    value, bucket, starts = sensitive[row], partition.group[row], partition.starts.astype(np.int64)
+    before, first = expect(pairs, codes, starts, value, row), row.copy()
+    enough = LEAST_GAINED * codes.size
+    for number in range(MOST_ROUNDS):
+        progress(number / MOST_ROUNDS, f"Exchanging rows of equal values, round {number + 1}")
+        if exchange_rows(pairs, codes, starts, value, bucket, row, _partners(value, rng)) <= enough:
+            break
+    # The sums were kept from exchange to exchange; what is published is judged by sums made anew.
+    if expect(pairs, codes, starts, value, row) <= before:
+        row = first
+    group = np.empty(data.n_rows, dtype=np.int32)
+    group[row] = bucket
+    return Partition(group)
+
+
+def _partners(value: Codes, rng: np.random.Generator) -> Int64:
+    """For every place another one with the same value, at random, int64 (n_rows,)."""
+    partner = np.empty(len(value), dtype=np.int64)
+    by_value = np.argsort(value, kind="stable")
+    shuffled = rng.permutation(len(value))
+    partner[by_value] = shuffled[np.argsort(value[shuffled], kind="stable")]
+    return partner
+
+
+def _pairs(data: Microdata, codes: Codes, sensitive: Codes) -> Pairs:
+    """The pairs of a value of a quasi-identifier and a sensitive value that occur, and how often."""
+    size = int(sensitive.max()) + 1
+    sizes = [len(data.domain[name]) for name in data.quasi_identifiers]
+    begin = starts_of(sizes)
+    found = [occurring_pairs(codes[:, a], sensitive, sizes[a], size) for a in range(codes.shape[1])]
+    number = np.concatenate([begin[a] + one for a, (one, _, _) in enumerate(found)])
+    true = np.concatenate([counts for _, _, counts in found]).astype(np.float64)
+    start = np.searchsorted(number, np.arange(begin[-1] + 1)).astype(np.int64)
+    value = np.concatenate([other for _, other, _ in found]).astype(np.int32)
+    return Pairs(begin[:-1], start, value, true, np.zeros(len(true)))
+
 
 DEALT_BY_CHANCE = (
     "Buckets are dealt by sensitive values and by chance, and the quasi-identifiers play no part. If two people of a "
@@ -26,7 +84,7 @@ DEALT_BY_CHANCE = (
 )
 
 
-class Anatomy(Algorithm):
+class Anatomy(Bucketization):
     """Publishes quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of l or l + 1
     rows.
 
@@ -69,21 +127,18 @@ class Anatomy(Algorithm):
     [[1, 1], [1, 1], [1, 1]]
     """
 
-    name: ClassVar[str] = "anatomy"
-    title: ClassVar[str] = "Anatomy"
-    source: ClassVar[str] = "Xiao and Tao, VLDB 2006, section 4"
-    family: ClassVar[str] = "bucketization"
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
+    name = "anatomy"
+    title = "Anatomy"
+    source = "Xiao and Tao, VLDB 2006, section 4"
+    summary = (
         "Keeps every value exact but cuts the link: people and sensitive values are only matched bucket by bucket."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         f"{DEALT_BY_CHANCE} With `refine` that no longer holds: which people of a value are in a bucket then depends "
         "on who has which value.",
     )
 
-    l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every bucket.")] = 2
     refine: Annotated[
         bool,
         Field(
@@ -93,23 +148,10 @@ class Anatomy(Algorithm):
     ] = False
     seed: Seed = None
 
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """No value above 1/l of a bucket, and l different ones."""
-        attribute = only_sensitive(data, self.title)
-        return (
-            FrequencyDiversity(l=float(self.l), attribute=attribute),
-            DistinctDiversity(l=self.l, attribute=attribute),
-        )
-
     @property
     def minimality_here(self) -> Minimality:
         """Not open unless rows are exchanged for what they have in their quasi-identifiers."""
         return self.minimality if self.refine else Minimality(Openness.NOT_OPEN, DEALT_BY_CHANCE)
-
-    def validate_data(self, data: Microdata) -> None:
-        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
-        data.require_quasi_identifiers()
-        require_eligible(data, only_sensitive(data, self.title), self.l)
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         name = only_sensitive(data, self.title)
@@ -120,7 +162,7 @@ class Anatomy(Algorithm):
             partition = exchanged(data, partition, name, rng, part_of(progress, 0.3, 0.95))
         return bucketized_release(self, data, name, partition)
 
-    def _buckets(self, data: Microdata, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    def _buckets(self, data: Microdata, rng: np.random.Generator) -> Codes:
         """Bucket of every row. Rows are shuffled from content order, so a seed gives the same for any row order."""
         view = data.sensitive_view(only_sensitive(data, self.title))
         rows = data.canonical_order[rng.permutation(data.n_rows)]
@@ -133,7 +175,7 @@ class Anatomy(Algorithm):
         return group
 
 
-def _own_values(codes: npt.NDArray[np.int32], view: SensitiveValues) -> npt.NDArray[np.int64]:
+def _own_values(codes: Codes, view: SensitiveValues) -> Int64:
     """Sensitive codes in which each row that needs no protection is a value of its own."""
     own = codes.astype(np.int64)
     if view.unique >= 0:

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm
 from anoncore.base.errors import DataError, InfeasibleError
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.microdata import Microdata
+
+
+class Bucketization(Algorithm):
+    """Buckets in which no value of the one sensitive attribute has more than 1/l of the rows."""
+
+    family = "bucketization"
+    group_word = "bucket"
+
+    l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every bucket.")] = 2
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """No value above 1/l of a bucket, and l different ones."""
+        name = only_sensitive(data, self.title)
+        return FrequencyDiversity(l=float(self.l), attribute=name), DistinctDiversity(l=self.l, attribute=name)
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
+        self.require_countable(data)
+        data.require_quasi_identifiers()
+        require_eligible(data, only_sensitive(data, self.title), self.l)
 
 
 def only_sensitive(data: Microdata, title: str) -> str:

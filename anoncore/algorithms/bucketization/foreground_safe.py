@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.base import Seed
 from anoncore.algorithms.bucketization.anatomy import Anatomy
-from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
+from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.algorithms.bucketization.safe_buckets import Profiles, SafeBuckets
 from anoncore.attacks.foreground import ForegroundKnowledge, foreground_knowledge
 from anoncore.attacks.foreground.adversary import EPSILONS, minimum_signature_rows
@@ -25,7 +25,6 @@ from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.microdata import Microdata
 
 ROUNDS = 16
@@ -36,7 +35,7 @@ MARGIN = 0.97
 """Part of the bound that mixed buckets are made for: what the adversary learns changes a little with every change."""
 
 
-class ForegroundSafe(Algorithm):
+class ForegroundSafe(Bucketization):
     """Publishes quasi-identifiers and the sensitive attribute in two exact tables, joined by buckets of people who look
     alike.
 
@@ -78,21 +77,17 @@ class ForegroundSafe(Algorithm):
     0.5
     """
 
-    name: ClassVar[str] = "foreground-safe"
-    title: ClassVar[str] = "ForegroundSafe"
-    source: ClassVar[str] = "Wong, Fu, Wang, Xu and Yu 2009, section 7"
-    family: ClassVar[str] = "bucketization"
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
-        "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "foreground-safe"
+    title = "ForegroundSafe"
+    source = "Wong, Fu, Wang, Xu and Yu 2009, section 7"
+    summary = "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
+    minimality = Minimality(
         Openness.OPEN,
         "Buckets are dealt among people who look alike and joined until the foreground-knowledge attack fails, so "
         "the buckets depend on who has which sensitive value.",
     )
 
-    counts_rows: ClassVar[str] = "the attack that it withstands weighs worlds in which each row is another person"
+    counts_rows = "the attack that it withstands weighs worlds in which each row is another person"
 
     l: Annotated[int, Field(ge=2, title="l", description="Nobody's protected value becomes more likely than 1/l.")] = 2
     tolerance: Annotated[
@@ -120,17 +115,6 @@ class ForegroundSafe(Algorithm):
         ),
     ] = "overall"
     seed: Seed = None
-
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """No value above 1/l of a bucket, and l different ones; the attack's bound is checked besides."""
-        name = only_sensitive(data, self.title)
-        return FrequencyDiversity(l=float(self.l), attribute=name), DistinctDiversity(l=self.l, attribute=name)
-
-    def validate_data(self, data: Microdata) -> None:
-        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
-        self.require_countable(data)
-        data.require_quasi_identifiers()
-        require_eligible(data, only_sensitive(data, self.title), self.l)
 
     @property
     def _readings(self) -> tuple[Unreliable, ...]:

@@ -2,23 +2,133 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
+import pandas as pd
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
-from anoncore.algorithms.bucketization.bucketization import bucketized_release, only_sensitive, require_eligible
-from anoncore.algorithms.bucketization.negative_rules import NegativeRules, mine_negative_rules
+from anoncore.algorithms.base import Seed
+from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.injector import Rules, Types, deal_fitting, place_leftovers, valid_values
+from anoncore.kernels.rounding import reaches
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
+
+
+@dataclass(frozen=True)
+class NegativeRule:
+    """The rule "people with these `values` of the `attributes` do not have the value `excluded`".
+
+    If pattern and value were independent, `expected` rows would have both; `found` rows do.
+    """
+
+    attributes: tuple[str, ...]
+    values: tuple[str, ...]
+    excluded: str
+    expected: float
+    found: int
+
+    @property
+    def sentence(self) -> str:
+        """The rule as text."""
+        pattern = " and ".join(f"{name} = {value}" for name, value in zip(self.attributes, self.values, strict=True))
+        return f"{pattern} => not {self.excluded} ({self.found} found, {self.expected:.1f} expected)"
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeRules:
+    """The rules of a table about one sensitive attribute, without those that forbid nobody more than shorter rules do.
+
+    `forbidden`, uint64 (n_rows, n_words), has a bit per protected value: it is set where some rule forbids the row the
+    value.
+    """
+
+    rules: tuple[NegativeRule, ...]
+    forbidden: Words
+
+    def allows(self, values: Int32) -> Bools:
+        """Whether each row may have each of the values, bool (n_rows, len(values))."""
+        words = self.forbidden[:, values >> 6] >> (values & 63).astype(np.uint64)
+        allowed: Bools = words & np.uint64(1) == 0
+        return allowed
+
+
+def mine_negative_rules(
+    data: Microdata, attribute: str, min_confidence: float, min_expectation: float, rule_size: int
+) -> NegativeRules:
+    """All rules X => not s with X values of at most `rule_size` quasi-identifiers and s a protected value.
+
+    X => not s is a rule if at least the share `min_confidence` of the rows with X lack s although more than
+    `min_expectation` rows with both are expected, support(X) support(s) / n. Source: Li and Li, Injector, ICDE 2008,
+    section 3.
+    """
+    view = data.sensitive_view(attribute)
+    n_values = view.size if view.unique < 0 else view.unique
+    forbidden = np.zeros((data.n_rows, -(-max(view.size, 1) // 64)), dtype=np.uint64)
+    frequency = np.bincount(view.codes, minlength=view.size)[:n_values] / data.n_rows
+    rules: list[NegativeRule] = []
+    names = data.require_quasi_identifiers()
+    for size in range(1, min(rule_size, len(names)) + 1):
+        shorter = forbidden.copy()
+        for attributes in combinations(names, size):
+            key, first = _patterns(data, attributes)
+            support = np.bincount(key)
+            frequent = np.flatnonzero(support * frequency.max() > min_expectation)
+            # Only patterns frequent enough to make a rule get a number; the others keep -1.
+            number = np.full(len(support), -1)
+            number[frequent] = np.arange(len(frequent))
+            inside = (number[key] >= 0) & (view.codes < n_values)
+            both = np.bincount(number[key[inside]] * n_values + view.codes[inside], minlength=len(frequent) * n_values)
+            matching = both.reshape(len(frequent), n_values)
+            expected = support[frequent, None] * frequency
+            lacks = reaches(1 - matching / support[frequent, None], min_confidence)
+            holds = lacks & (expected > min_expectation)
+            rows = np.flatnonzero(number[key] >= 0)
+            words = _packed(holds, forbidden.shape[1])
+            forbidden[rows] |= words[number[key[rows]]]
+            adds = holds & _reaches_someone(holds, number[key[rows]], shorter[rows])
+            for pattern, value in np.argwhere(adds):
+                row = int(first[frequent[pattern]])
+                texts = tuple(data.domain[name].text(int(data.codes[name][row])) for name in attributes)
+                count = int(matching[pattern, value])
+                rules.append(
+                    NegativeRule(attributes, texts, view.labels[value], float(expected[pattern, value]), count)
+                )
+    return NegativeRules(tuple(rules), forbidden)
+
+
+def _patterns(data: Microdata, attributes: Sequence[str]) -> tuple[Int64, Int64]:
+    """The number of each row's combination of values in the attributes, and the first row with each number."""
+    key = np.zeros(data.n_rows, dtype=np.int64)
+    for name in attributes:
+        key = pd.factorize(key * len(data.domain[name]) + data.codes[name])[0].astype(np.int64)
+    return key, np.unique(key, return_index=True)[1]
+
+
+def _reaches_someone(holds: Bools, pattern: Int64, known: Words) -> Bools:
+    """Whether some row of each pattern may still have each value by the rules known so far."""
+    reaches = np.zeros_like(holds)
+    for value in np.flatnonzero(holds.any(axis=0)):
+        free = known[:, value >> 6] >> np.uint64(value & 63) & np.uint64(1) == 0
+        reaches[pattern[free], value] = True
+    return reaches
+
+
+def _packed(bits: Bools, n_words: int) -> Words:
+    words = np.zeros((len(bits), n_words), dtype=np.uint64)
+    for value in range(bits.shape[1]):
+        words[:, value >> 6] |= bits[:, value].astype(np.uint64) << np.uint64(value & 63)
+    return words
+
 
 ATTEMPTS = 5
 """Random dealings that are tried before l counts as out of reach."""
@@ -26,7 +136,7 @@ MOST_TRIES = 5_000
 """Buckets of each size that are tried for a leftover row."""
 
 
-class Injector(Algorithm):
+class Injector(Bucketization):
     """Publishes two exact tables, joined by buckets that stay diverse for an adversary who knows what is impossible.
 
     Rules of the form "people with these values never have s" are mined from the table (see `mine_negative_rules`).
@@ -66,21 +176,19 @@ class Injector(Algorithm):
     [['f', 'f'], ['f', 'f'], ['m', 'm'], ['m', 'm']]
     """
 
-    name: ClassVar[str] = "injector"
-    title: ClassVar[str] = "Injector"
-    source: ClassVar[str] = "Li and Li, ICDE 2008, sections 3 and 4"
-    family: ClassVar[str] = "bucketization"
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
+    name = "injector"
+    title = "Injector"
+    source = "Li and Li, ICDE 2008, sections 3 and 4"
+    summary = (
         "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.OPEN,
         "Rules that say which values are impossible for whom are mined from the table itself and decide who "
         "shares a bucket, so the buckets depend on who has which sensitive value.",
     )
 
-    counts_rows: ClassVar[str] = "its rules and buckets are about single rows, of which each has one sensitive value"
+    counts_rows = "its rules and buckets are about single rows, of which each has one sensitive value"
 
     l: Annotated[int, Field(ge=2, title="l", description="Possible sensitive values of everyone in a bucket.")] = 2
     min_confidence: Annotated[
@@ -102,17 +210,6 @@ class Injector(Algorithm):
         int, Field(ge=1, title="Rule size", description="Largest number of attributes in a rule's pattern.")
     ] = 2
     seed: Seed = None
-
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """No value above 1/l of a bucket, and l different ones; validity under the rules is checked besides."""
-        name = only_sensitive(data, self.title)
-        return FrequencyDiversity(l=float(self.l), attribute=name), DistinctDiversity(l=self.l, attribute=name)
-
-    def validate_data(self, data: Microdata) -> None:
-        """Raise DataError for other than one sensitive attribute, InfeasibleError for a value above n / l rows."""
-        self.require_countable(data)
-        data.require_quasi_identifiers()
-        require_eligible(data, only_sensitive(data, self.title), self.l)
 
     def rules(self, data: Microdata) -> NegativeRules:
         """The negative rules that these parameters find in a table.
@@ -164,7 +261,7 @@ class Injector(Algorithm):
 
     def _dealt(
         self, data: Microdata, view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int32], int]:
+    ) -> tuple[Int32, int]:
         """The bucket of every row, and the number of rows that fit into none. The most restricted are dealt first."""
         shuffled = data.canonical_order[rng.permutation(data.n_rows)]
         types, of_row, order = _types(view, rules, rng)
@@ -186,9 +283,7 @@ class Injector(Algorithm):
         return bucket, lost
 
 
-def _types(
-    view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
-) -> tuple[Types, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _types(view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator) -> tuple[Types, Int64, Int64]:
     """The types of rows, the type of each row, and the types with the most restricted ones first.
 
     Rows are of one type if they have the same sensitive value and the rules forbid them the same values.
@@ -228,11 +323,11 @@ def _require_assignable(view: SensitiveValues, rules: NegativeRules, l: int) -> 
         )
 
 
-def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: NegativeRules) -> npt.NDArray[np.int64]:
+def fewest_valid_values(partition: Partition, view: SensitiveValues, rules: NegativeRules) -> Int64:
     """The smallest number of valid values of a row, for every bucket, int64 (n_buckets,).
 
     A value is valid for a row if the row has it in some assignment of the bucket's values to its rows that breaks no
     rule. A bucket without any such assignment gets -1. The values of a bucket must all be different.
     """
-    fewest: npt.NDArray[np.int64] = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
+    fewest: Int64 = valid_values(partition.order, partition.starts, view.codes, rules.forbidden)
     return fewest

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import Signatures
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, Words, starts_of
 from anoncore.kernels.foreground_safe import Knowledge, deal_alike, total_excess
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import SensitiveValues
@@ -57,7 +56,7 @@ class Profiles:
         """What the adversary knows, by profile. `readings` has one array (size of the set, n_values) per set, for each
         reading.
         """
-        start = np.concatenate(([0], np.cumsum(self.sizes)))
+        start = starts_of(self.sizes)
         width = int(start[-1])
         position = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
         shares = [np.concatenate(reading) for reading in readings]
@@ -88,7 +87,7 @@ class SafeBuckets:
             ((int(profiles.of_row[bucket[0]]), self._held(bucket)) for bucket in self.buckets), view.size
         )
 
-    def group(self, n_rows: int) -> npt.NDArray[np.int32]:
+    def group(self, n_rows: int) -> Codes:
         """The bucket of every row, numbered without gaps, int32 (n_rows,)."""
         group = np.empty(n_rows, dtype=np.int32)
         for number, rows in enumerate(bucket for bucket in self.buckets if len(bucket)):
@@ -269,7 +268,7 @@ class PureBuckets:
             self._buckets[kind].remove(bucket)
             self._left[kind] = bool(self._buckets[kind])
 
-    def _words(self, held: int) -> npt.NDArray[np.uint64]:
+    def _words(self, held: int) -> Words:
         """A set of values as words of 64 bits, uint64 (n_words,)."""
         return np.array([held >> begin & FULL for begin in range(0, WORD * self._n_words, WORD)], dtype=np.uint64)
 

@@ -8,10 +8,9 @@ from functools import cached_property
 from os import cpu_count
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.compile_time import Pool
-from anoncore.kernels.arrays import Codes, Rows
+from anoncore.kernels.arrays import Codes, Rows, starts_of
 from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.dealing import Deal, hand_out, split_classes
 from anoncore.kernels.grouping import grouped_rows
@@ -75,7 +74,7 @@ class QuasiSpace:
         return cls(data, data.canonical_order[rng.permutation(data.n_rows)], rng)
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.int32]:
+    def codes(self) -> Codes:
         """Codes of the quasi-identifiers, int32 (n_rows, n_quasi_identifiers)."""
         return np.column_stack([self.data.codes[name] for name in self.data.require_quasi_identifiers()])
 
@@ -149,7 +148,7 @@ class QuasiSpace:
         codes, mine = self.codes[self.order], bucket[self.order]
         sensitive = sensitive_columns(checks, len(group))[self.order]
         moved = np.array(group[self.order], dtype=np.int32)
-        bucket_start = np.concatenate(([0], np.cumsum(np.bincount(mine)))).astype(np.int64)
+        bucket_start = starts_of(np.bincount(mine))
         rank, starts = halving_rank(int(moved.max()) + 1), Partition(moved).starts
         excess, before = np.inf, np.inf
         for turn in range(rounds + EXTRA_ROUNDS):
@@ -200,7 +199,7 @@ def _fill(
                 report(done / len(rows))
 
 
-def sensitive_columns(checks: CheckSet, n_rows: int) -> npt.NDArray[np.int32]:
+def sensitive_columns(checks: CheckSet, n_rows: int) -> Codes:
     """Codes of the sensitive attributes that the checks count, int32 (n_rows, n_attributes)."""
     columns = np.zeros((n_rows, len(checks.views)), dtype=np.int32)
     for column, view in enumerate(checks.views):

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes, Rows
+from anoncore.kernels.arrays import Codes, Int64, Rows
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 
@@ -24,7 +23,7 @@ class Multiplicity:
     """
 
     views: tuple[SensitiveValues, ...]
-    cells: npt.NDArray[np.int32]
+    cells: Codes
     of_row: Codes
 
     @classmethod
@@ -46,7 +45,7 @@ class Multiplicity:
         return tuple(view.attribute for view in self.views)
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64:
         """Values per attribute, int64 (d,)."""
         return np.array([view.size for view in self.views], dtype=np.int64)
 
@@ -65,7 +64,7 @@ class Multiplicity:
         return tuple(view.labels[code] for view, code in zip(self.views, self.cells[cell], strict=True))
 
 
-def _dense(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _dense(numbers: Int64) -> Int64:
     """The rank of each number among the distinct ones."""
     if numbers.max() < 4 * len(numbers):
         present = np.bincount(numbers) > 0

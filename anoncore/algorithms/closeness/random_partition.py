@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -61,12 +61,12 @@ class RandomPartition(Algorithm):
     [3, 4]
     """
 
-    name: ClassVar[str] = "random-partition"
-    title: ClassVar[str] = "Random partition"
-    source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, section 3.6"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = "Puts people into classes by chance: a reference that every method should beat."
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "random-partition"
+    title = "Random partition"
+    source = "Thammanna Gowda 2023, t-closeness dissertation, section 3.6"
+    family = "generalization"
+    summary = "Puts people into classes by chance: a reference that every method should beat."
+    minimality = Minimality(
         Openness.NOT_OPEN,
         "Classes are drawn by chance, at most with a look at how often each sensitive value occurs, and the "
         "quasi-identifiers play no part. If two people of a class had each other's value, the same classes would be "

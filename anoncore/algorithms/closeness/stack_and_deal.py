@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
@@ -16,7 +15,7 @@ from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.algorithms.refinement import swapped
 from anoncore.base.progress import Progress, part_of
-from anoncore.kernels.arrays import Codes, Rows
+from anoncore.kernels.arrays import Codes, Int64, Rows, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -46,7 +45,7 @@ class Stack:
     @cached_property
     def begins(self) -> Rows:
         """Where each combination begins in the stack, and the end of the stack, int64 (n_cells + 1,)."""
-        return np.concatenate(([0], np.cumsum(self.multiplicity.counts[self.order])))
+        return starts_of(self.multiplicity.counts[self.order])
 
     def class_counts(self, most: int | None = None) -> Rows:
         """Rows of each stacked combination in each class (or in the first `most`), int64 (n_classes, n_cells)."""
@@ -109,14 +108,14 @@ class StackAndDeal(Algorithm):
     [[1, 1], [1, 1], [1, 1]]
     """
 
-    name: ClassVar[str] = "stack-and-deal"
-    title: ClassVar[str] = "Stack & Deal"
-    source: ClassVar[str] = "Thammanna Gowda 2023, t-closeness dissertation, chapters 3 and 5"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "stack-and-deal"
+    title = "Stack & Deal"
+    source = "Thammanna Gowda 2023, t-closeness dissertation, chapters 3 and 5"
+    family = "generalization"
+    summary = (
         "Deals people to classes like cards, so that every class mirrors the table's sensitive values almost exactly."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "How many rows of a sensitive value a class gets does not depend on who has it. With `locality` the rows "
         "of one value are dealt to neighbours in the quasi-identifiers, so the classes depend on who has which "
@@ -231,7 +230,7 @@ def value_order(multiplicity: Multiplicity, k: int) -> Rows:
     """
     cells, d = multiplicity.cells, len(multiplicity.views)
     strips = ceil((2 * k) ** (1 / d))
-    keys: list[npt.NDArray[np.int64]] = []
+    keys: list[Int64] = []
     turn = np.zeros(len(cells), dtype=np.int64)
     for axis in range(d):
         key = cells[:, axis].astype(np.int64)

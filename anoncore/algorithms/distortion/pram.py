@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -63,18 +63,14 @@ class Pram(Algorithm):
     ("36 of 300 values of 'town' (12.00%) were changed.",)
     """
 
-    name: ClassVar[str] = "pram"
-    title: ClassVar[str] = "PRAM"
-    source: ClassVar[str] = "Gouweleeuw et al., Journal of Official Statistics 1998"
-    family: ClassVar[str] = "distortion"
-    group_word: ClassVar[str] = "rows published alike"
-    summary: ClassVar[str] = (
-        "Draws some values of each column anew, so that no single published value can be relied on."
-    )
-    counts_rows: ClassVar[str] = (
-        "it draws the values of every row by themselves, so those of one person would tell more"
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "pram"
+    title = "PRAM"
+    source = "Gouweleeuw et al., Journal of Official Statistics 1998"
+    family = "distortion"
+    group_word = "rows published alike"
+    summary = "Draws some values of each column anew, so that no single published value can be relied on."
+    counts_rows = "it draws the values of every row by themselves, so those of one person would tell more"
+    minimality = Minimality(
         Openness.NOT_OPEN,
         "Chance alone decides which values are drawn anew and what they become, whatever else is known of a row, "
         "so knowing the method and its probabilities tells nothing more than what these say.",

@@ -15,7 +15,7 @@ from anoncore.algorithms.full_domain.lattice import Lattice, Levels, Node
 from anoncore.algorithms.full_domain.refused_levels import TIE
 from anoncore.base.errors import CancelledError, InfeasibleError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Bytes, Codes, Floats, Int64, Words
+from anoncore.kernels.arrays import Bools, Bytes, Codes, Floats, Int64, Words, starts_of
 from anoncore.kernels.incognito import holding
 from anoncore.kernels.optimal_recoding import (
     LevelTables,
@@ -473,6 +473,6 @@ def _tables(levels: tuple[Levels, ...]) -> LevelTables:
     return LevelTables(
         loss=np.concatenate([one.loss.ravel() for one in levels]),
         salt=np.concatenate(words),
-        begin=np.cumsum([0, *(one.first.size for one in levels[:-1])]).astype(np.int64),
+        begin=starts_of(one.first.size for one in levels[:-1]),
         size=np.array([len(one.domain) for one in levels], dtype=np.int64),
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import floor
-from typing import Annotated, ClassVar
-from weakref import WeakKeyDictionary
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from anoncore.algorithms.full_domain.published_levels import release_at
 from anoncore.algorithms.full_domain.refused_levels import TIE, refused_levels
 from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
+from anoncore.base.shared_work import cached
+from anoncore.kernels.arrays import Int32
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -116,14 +118,14 @@ class Incognito(Algorithm):
     ['20-39', '20-39', '20-39', '20-39', '40-59', '40-59']
     """
 
-    name: ClassVar[str] = "incognito"
-    title: ClassVar[str] = "Incognito"
-    source: ClassVar[str] = "LeFevre, DeWitt and Ramakrishnan, SIGMOD 2005, section 3"
-    family: ClassVar[str] = "full-domain generalization"
-    summary: ClassVar[str] = (
+    name = "incognito"
+    title = "Incognito"
+    source = "LeFevre, DeWitt and Ramakrishnan, SIGMOD 2005, section 3"
+    family = "full-domain generalization"
+    summary = (
         "Publishes every value of an attribute at the same level of its hierarchy, as finely as the requirements allow."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Incognito publishes the combination of levels with the least loss, so readers know that each combination "
         "with less loss has a class that breaks a requirement. With l-diversity, t-closeness or variance "
@@ -190,23 +192,18 @@ class Incognito(Algorithm):
         groups = lattice.at(result.levels)
         kept = search.kept(groups)
         partition = Partition(_groups_of_rows(data, lattice, result.levels, groups, kept))
-        _SEARCHES[partition] = result
+        cached(partition, "search", (), lambda: result)
         codes = groups.group_codes[kept]
         return release_at(self, data, lattice, result.levels, partition, codes, result.suppressed)
 
 
-_SEARCHES: WeakKeyDictionary[Partition, LatticeSearch] = WeakKeyDictionary()
-"""The search that a partition came from, for as long as somebody holds the partition."""
-
-
 def search_behind(release: Release, progress: Progress = silent) -> LatticeSearch:
-    """The search that found the levels of a release, made again where it is not known any more.
+    """The search that found the levels of a release; it is kept with the partition, and made again for any other.
 
     Raises ReleaseError where the release was not made by Incognito.
     """
-    model = incognito_of(release)
-    known = _SEARCHES.get(release.fragments[0].partition)
-    return known if known is not None else model.search(release.data, progress)
+    search = partial(incognito_of(release).search, release.data, progress)
+    return cached(release.fragments[0].partition, "search", (), search)
 
 
 def incognito_of(release: Release) -> Incognito:
@@ -342,9 +339,7 @@ class Search:
         return total / (self.lattice.n_rows * len(self.lattice.names))
 
 
-def _groups_of_rows(
-    data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid
-) -> npt.NDArray[np.int32]:
+def _groups_of_rows(data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid) -> Int32:
     """Group of every row; the suppressed rows are the last group."""
     codes = np.column_stack([data.codes[name] for name in lattice.names])
     index = np.searchsorted(lattice.keys(groups.group_codes, node)[0], lattice.keys(codes, node)[0])

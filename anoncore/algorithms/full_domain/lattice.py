@@ -7,10 +7,9 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.errors import DataError
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
 from anoncore.kernels.incognito import (
     LARGEST_KEY,
     entry_groups,
@@ -181,7 +180,7 @@ class Lattice:
         self.base = self._rolled_up(rows, (0,) * len(self.names))
         self._entries = _Entries.of(self.base)
         self._number = np.concatenate([levels.number.ravel() for levels in self.levels])
-        self._number_start = np.cumsum([0, *(levels.number.size for levels in self.levels)])[:-1]
+        self._number_start = starts_of(levels.number.size for levels in self.levels)[:-1]
 
     def every_group_holds(self, node: Node) -> bool:
         """Whether every group of a node over all attributes satisfies every requirement."""
@@ -192,28 +191,28 @@ class Lattice:
             )
         )
 
-    def failing_entries(self, node: Node) -> npt.NDArray[np.bool_]:
+    def failing_entries(self, node: Node) -> Bools:
         """The entries in groups of a node over all attributes that break a requirement, bool (n_entries,)."""
         group, n_groups = self._groups(node)
         entries = self._entries
         holds = groups_holding(
             self.checks, self.combinations, self.person, group, n_groups, entries.sensitive, entries.weight
         )
-        failing: npt.NDArray[np.bool_] = ~holds[group]
+        failing: Bools = ~holds[group]
         return failing
 
-    def rows_of(self, entries: npt.NDArray[np.bool_]) -> int:
+    def rows_of(self, entries: Bools) -> int:
         """Number of rows of the chosen entries."""
         return int(self._entries.weight[entries].sum())
 
-    def hold_together(self, chosen: npt.NDArray[np.bool_]) -> bool:
+    def hold_together(self, chosen: Bools) -> bool:
         """Whether the chosen entries satisfy every requirement as one group."""
         entries = self._entries
         starts = np.array([0, int(chosen.sum())])
         sensitive, weight = entries.sensitive[chosen], entries.weight[chosen]
         return bool(holding(self.checks, self.combinations, self.person, sensitive, weight, starts)[0])
 
-    def loss_where(self, node: Node, suppressed: npt.NDArray[np.bool_]) -> float:
+    def loss_where(self, node: Node, suppressed: Bools) -> float:
         """Mean loss of a cell where the chosen entries are suppressed and all others published at a node's levels."""
         entries = self._entries
         codes, weight = entries.codes[:, suppressed], entries.weight[suppressed]
@@ -267,11 +266,11 @@ class Lattice:
         weight = np.add.reduceat(below.weight.take(order), first)
         return FrequencySet(codes.take(finer, axis=0), below.sensitive.take(finer), weight, starts)
 
-    def holding(self, groups: FrequencySet) -> npt.NDArray[np.bool_]:
+    def holding(self, groups: FrequencySet) -> Bools:
         """Whether each group satisfies every requirement, bool (n_groups,)."""
         return holding(self.checks, self.combinations, self.person, groups.sensitive, groups.weight, groups.starts)
 
-    def holds_together(self, groups: FrequencySet, chosen: npt.NDArray[np.bool_]) -> bool:
+    def holds_together(self, groups: FrequencySet, chosen: Bools) -> bool:
         """Whether the chosen groups satisfy every requirement as one."""
         inside = np.repeat(chosen, np.diff(groups.starts))
         starts = np.array([0, inside.sum()])

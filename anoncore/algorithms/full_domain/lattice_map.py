@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.full_domain.best_first import BestFirst, Course, Optimum
 from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
@@ -186,7 +185,7 @@ def search_map(release: Release, progress: Progress | None = None) -> SearchMap:
 def map_of(data: Microdata, minimal: tuple[Node, ...], chosen: Node, is_certain: bool) -> LatticeMap:
     """The map of a table's lattice, from the minimal nodes and the chosen one that a search found."""
     loss = _losses(data)
-    anonymous: npt.NDArray[np.bool_] = np.zeros(loss.shape, dtype=np.bool_)
+    anonymous: Bools = np.zeros(loss.shape, dtype=np.bool_)
     for node in minimal:
         anonymous[tuple(slice(level, None) for level in node)] = True
     return LatticeMap(data.quasi_identifiers, loss, chosen, anonymous, minimal, is_certain)

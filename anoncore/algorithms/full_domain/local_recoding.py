@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from anoncore.algorithms.full_domain.refused_levels import refused_groups
 from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -78,14 +78,14 @@ class LocalRecoding(Algorithm):
     ['20-29', '20-29', '30-39', '30-39', '40-59', '40-59']
     """
 
-    name: ClassVar[str] = "local-recoding"
-    title: ClassVar[str] = "Local recoding"
-    source: ClassVar[str] = "Prasser et al., Software: Practice and Experience 2020"
-    family: ClassVar[str] = "generalization"
-    summary: ClassVar[str] = (
+    name = "local-recoding"
+    title = "Local recoding"
+    source = "Prasser et al., Software: Practice and Experience 2020"
+    family = "generalization"
+    summary = (
         "Publishes every class at its own levels of the hierarchies, so that rare values cost the common ones nothing."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Local recoding makes a class at the first combination of levels where it satisfies the requirements, so "
         "readers know of every finer group of its people that it broke one. With l-diversity, t-closeness or "
@@ -200,13 +200,13 @@ class _Search:
         words = np.random.default_rng(20).integers(
             0, 2**64, sum(len(attribute.domain) for attribute in levels), dtype=np.uint64
         )
-        starts = np.cumsum([0, *(len(attribute.domain) for attribute in levels)])
+        starts = starts_of(len(attribute.domain) for attribute in levels)
         salt = [words[start + attribute.first].ravel() for start, attribute in zip(starts, levels, strict=False)]
         rows = LatticeRows(
             codes=np.ascontiguousarray(np.column_stack([data.codes[name] for name in names])),
             sensitive=sensitive,
             salt=np.concatenate(salt),
-            begin=np.cumsum([0, *(len(words_of_attribute) for words_of_attribute in salt)]).astype(np.int64),
+            begin=starts_of(len(words_of_attribute) for words_of_attribute in salt),
             size=np.array([len(attribute.domain) for attribute in levels], dtype=np.int64),
             people=checks.people,
         )

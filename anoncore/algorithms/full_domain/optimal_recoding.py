@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
-from weakref import WeakKeyDictionary
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -16,6 +16,7 @@ from anoncore.algorithms.full_domain.published_levels import release_at
 from anoncore.algorithms.full_domain.refused_levels import refused_levels
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
+from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Int64
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -90,15 +91,15 @@ class OptimalRecoding(Algorithm):
     ['20-29', '20-29', '20-29', '30-39', '30-39', '30-39', '*', '*', '*']
     """
 
-    name: ClassVar[str] = "optimal-recoding"
-    title: ClassVar[str] = "Optimal recoding"
-    source: ClassVar[str] = "Samarati, IEEE TKDE 2001; Kohlmayer et al., PASSAT 2012"
-    family: ClassVar[str] = "full-domain generalization"
-    summary: ClassVar[str] = (
+    name = "optimal-recoding"
+    title = "Optimal recoding"
+    source = "Samarati, IEEE TKDE 2001; Kohlmayer et al., PASSAT 2012"
+    family = "full-domain generalization"
+    summary = (
         "Publishes every value of an attribute at the same level of its hierarchy, with the least loss there is; "
         "a few people may be suppressed for it."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Optimal recoding publishes the combination of levels with the least loss, so readers know that each "
         "combination which would lose less has classes that break a requirement. With l-diversity, t-closeness or "
@@ -189,7 +190,7 @@ class OptimalRecoding(Algorithm):
         found = search.run(progress)
         groups = search.groups(np.array(found.levels))
         partition, published = _classes(data, search, found, groups)
-        _OPTIMA[partition] = found
+        cached(partition, "search", (), lambda: found)
         codes = groups.codes[published]
         return release_at(
             self,
@@ -203,19 +204,15 @@ class OptimalRecoding(Algorithm):
         )
 
 
-_OPTIMA: WeakKeyDictionary[Partition, Optimum] = WeakKeyDictionary()
-"""What a search found of the partition that came from it, for as long as somebody holds the partition."""
-
-
 def optimum_behind(release: Release, progress: Progress = silent) -> Optimum:
-    """What the search for a release found, searched again where it is not known any more.
+    """What the search for a release found; it is kept with the partition, and made again for any other.
 
     Raises ReleaseError where the release was not made by OptimalRecoding.
     """
     if not isinstance(release.algorithm, OptimalRecoding):
         raise ReleaseError("Only a release that optimal recoding made has a proven optimum.")
-    known = _OPTIMA.get(release.fragments[0].partition)
-    return known if known is not None else release.algorithm.search(release.data, progress)
+    search = partial(release.algorithm.search, release.data, progress)
+    return cached(release.fragments[0].partition, "search", (), search)
 
 
 def _classes(data: Microdata, search: BestFirst, found: Optimum, groups: Groups) -> tuple[Partition, Int64]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 from numba import carray
 
-from anoncore.algorithms.rothko.hypothesis_tests import critical_value, critical_variances, rows_needed
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, starts_of
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import level_function
-from anoncore.kernels.rounding import squared_deviations
+from anoncore.kernels.rounding import ROUNDING, squared_deviations
 from anoncore.requirements import (
     Check,
     CheckSet,
@@ -24,6 +24,33 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
+
+
+def critical_value(alpha: float, n_sides: int) -> float:
+    """z with the area alpha / m to its right under the standard normal curve."""
+    # scipy.special takes longer to import than most runs take, and only sampling needs it.
+    from scipy.special import ndtri
+
+    return -float(ndtri(alpha / n_sides))
+
+
+def critical_variances(alpha: float, n_sides: int, most_rows: int) -> Floats:
+    """Chi-square with the area alpha / m to its right for 1, 2, ..., most_rows - 1 degrees of freedom."""
+    from scipy.special import chdtri
+
+    return np.asarray(chdtri(np.arange(1, max(most_rows, 2)), alpha / n_sides), dtype=np.float64)
+
+
+def rows_needed(k: int, n: int, population: int, alpha: float, n_sides: int) -> int:
+    """Fewest sample rows with which a side passes the test for k-anonymity (section 3.1.1).
+
+    p_i - p0 >= z sqrt(p0 (1 - p0) / n * (N - n) / (N - 1)) with p_i = n_i / n and p0 = k / N.
+    """
+    share = min(k / population, 1.0)
+    correction = (population - n) / (population - 1) if population > 1 else 0.0
+    deviation = sqrt(share * (1 - share) / n * correction)
+    return max(ceil(n * (share + critical_value(alpha, n_sides) * deviation) * (1 - ROUNDING)), 1)
+
 
 HEADER = 3
 """Every reference begins with z, (N - n) / N and the requirement's threshold."""
@@ -189,7 +216,7 @@ def confident_checks(checks: CheckSet, n: int, population: int, alpha: float, mo
         comparison=comparison,
         threshold=threshold,
         reference=np.concatenate([*references, np.zeros(0)]),
-        reference_start=np.cumsum([0, *(len(numbers) for numbers in references)]).astype(np.int64),
+        reference_start=starts_of(len(numbers) for numbers in references),
         stride=stride,
         minimum_rows=least,
     )

@@ -85,6 +85,12 @@ class PartitionTree:
                 yield node
             stack.extend(reversed(self.children[node]))
 
+    def slots(self) -> tuple[list[int], Int32]:
+        """The leaves from left to right, and the place of each node among them, int32 (n_nodes,), -1 for inner ones."""
+        leaves, slot = list(self.leaves()), np.full(len(self), -1, dtype=np.int32)
+        slot[leaves] = np.arange(len(leaves))
+        return leaves, slot
+
     def arrays(self) -> TreeArrays:
         """The tree as kernels walk it."""
         splits = np.array(self._splits, dtype=np.int32)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.rothko.fields import RothkoFields
@@ -15,6 +13,7 @@ from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.rows import MemoryRows, Rows
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import Int32
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -23,7 +22,7 @@ from anoncore.table.microdata import Microdata
 class Rothko(RothkoFields):
     """Mondrian on rows that do not fit in memory at once: `parts` divides them until they do."""
 
-    source: ClassVar[str] = "LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007"
+    source = "LeFevre and DeWitt, Scalable Anonymization Algorithms for Large Data Sets, TR 1590, 2007"
 
     @abstractmethod
     def parts(self, setting: Setting, rows: Rows) -> Iterator[Part]:
@@ -43,7 +42,7 @@ class Rothko(RothkoFields):
         order = data.canonical_order
         rows = np.stack([*(column[order] for column in columns), order.astype(np.int32)], axis=1)
         group = np.empty(data.n_rows, dtype=np.int32)
-        boxes: list[npt.NDArray[np.int32]] = []
+        boxes: list[Int32] = []
         done = n_groups = 0
         for part in self.parts(setting, MemoryRows(rows)):
             own = part.rows.rows  # type: ignore[attr-defined]

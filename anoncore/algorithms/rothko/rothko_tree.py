@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
@@ -54,12 +53,10 @@ class RothkoTree(Rothko):
     [0, 0, 0, 1, 1, 1]
     """
 
-    name: ClassVar[str] = "rothko-tree"
-    title: ClassVar[str] = "Rothko (tree)"
-    summary: ClassVar[str] = (
-        "Mondrian for tables larger than memory: finds the very same classes from counts, with several scans."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "rothko-tree"
+    title = "Rothko (tree)"
+    summary = "Mondrian for tables larger than memory: finds the very same classes from counts, with several scans."
+    minimality = Minimality(
         Openness.DEPENDS,
         "Its classes are those of Mondrian with `strict`: readers know that every cut of a class that was left "
         "whole would have broken a requirement. With l-diversity or t-closeness that tells about the sensitive "

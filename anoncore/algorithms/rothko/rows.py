@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
-from anoncore.kernels.arrays import Int32
+from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.grouping import grouped_rows
 from anoncore.kernels.tree_scans import leaves_of
 
@@ -60,7 +59,7 @@ class Rows(Protocol):
         """Free what holds these rows."""
 
 
-def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> Int64:
     """The row numbers of a simple random sample of n of n_rows rows, ascending; memory holds n numbers, not n_rows."""
     drawn, wanted = [np.zeros(0, dtype=np.int64)], n
     for begin in range(0, n_rows, SCAN_ROWS):
@@ -95,9 +94,7 @@ class MemoryRows:
         """Each leaf that has rows with its rows."""
         if accumulator is not None:
             self.scan(accumulator)
-        leaves = list(tree.leaves())
-        slot = np.full(len(tree), -1, dtype=np.int32)
-        slot[leaves] = np.arange(len(leaves))
+        leaves, slot = tree.slots()
         order, starts = grouped_rows(slot[leaves_of(self.rows, tree.arrays())], len(leaves))
         for number, leaf in enumerate(leaves):
             if starts[number] < starts[number + 1]:

@@ -16,7 +16,7 @@ from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.sweep import Search
 from anoncore.kernels.tree_scans import LeafStatistics, TreeArrays, add_statistics
-from anoncore.requirements import CheckSet
+from anoncore.requirements import Check, CheckSet
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
 
@@ -73,6 +73,12 @@ class Setting:
         starts = self.kernel_checks.count_start
         counts_class = self.model.split == "infogain"
         return np.append(starts, starts[-1] + self.search.n_classes) if counts_class else starts
+
+    @property
+    def checked_columns(self) -> Iterator[tuple[Check, int | None]]:
+        """Each check with the column of a coded row that it looks at, if any."""
+        for check, view in zip(self.checks.checks, self.kernel_checks.column.tolist(), strict=True):
+            yield check, None if view < 0 else self.search.n_attributes + view
 
     @property
     def region(self) -> Int32:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
@@ -21,7 +20,7 @@ from anoncore.algorithms.slicing.columns import (
     sliced_release,
 )
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Int32, Int64, starts_of
 from anoncore.kernels.slicing_spread import spread
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -69,16 +68,16 @@ class RandomBuckets(Algorithm):
     [('age',), ('disease',)]
     """
 
-    name: ClassVar[str] = "random-buckets"
-    title: ClassVar[str] = "Random buckets"
-    source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 5 and 6.3"
-    family: ClassVar[str] = "slicing"
-    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
+    name = "random-buckets"
+    title = "Random buckets"
+    source = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 5 and 6.3"
+    family = "slicing"
+    grouping_fields = GROUPING_FIELDS
+    group_word = "bucket"
+    summary = (
         "Shuffles groups of attributes against each other in buckets of one size, so that nobody's presence is certain."
     )
-    minimality: ClassVar[Minimality] = Minimality(
+    minimality = Minimality(
         Openness.DEPENDS,
         "Where the columns are given by hand and the rows are dealt at random, nothing depends on who has which "
         "sensitive value. Columns that the method chooses follow the associations of the table, and the grouping "
@@ -143,10 +142,10 @@ class RandomBuckets(Algorithm):
         return sliced_release(data, Partition(group), columns, self)
 
 
-def _spread(data: Microdata, columns: tuple[tuple[str, ...], ...], rows: Int64, size: int) -> npt.NDArray[np.int32]:
+def _spread(data: Microdata, columns: tuple[tuple[str, ...], ...], rows: Int64, size: int) -> Int32:
     """The bucket of each row; `rows` orders rows whose rarest column value is equally rare."""
     keys = [dense_key((data.codes[name] for name in column), data.n_rows) for column in columns]
     rarest = np.min([np.bincount(key)[key] for key in keys], axis=0)
-    starts = np.cumsum([0, *(int(key.max()) + 1 for key in keys)])
+    starts = starts_of(int(key.max()) + 1 for key in keys)
     values = np.column_stack([key + start for key, start in zip(keys, starts[:-1], strict=True)])
     return spread(values, int(starts[-1]), rows[np.argsort(rarest[rows], kind="stable")], size)

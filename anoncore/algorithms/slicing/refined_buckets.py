@@ -9,7 +9,7 @@ import numpy as np
 
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.slicing_exchanges import LINES, Limits, Linked, Partners, exchange_between_buckets
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -71,11 +71,12 @@ def refined_buckets(
     at = number[row]
     linked = _linked(release, names, apart, numbered, _tallies(release, names, numbered, bucket, at))
     place[at] = np.arange(data.n_rows)
-    masses = search.masses._replace(
-        counts=np.zeros((LINES, search.masses.counts.shape[1]), dtype=np.int32),
-        pair_counts=np.zeros((LINES, search.masses.pair_counts.shape[1]), dtype=np.int32),
+    (table,), (kept,) = search.tables, search.masses
+    masses = kept._replace(
+        counts=np.zeros((LINES, kept.counts.shape[1]), dtype=np.int32),
+        pair_counts=np.zeros((LINES, kept.pair_counts.shape[1]), dtype=np.int32),
     )
-    limits = Limits(search.wanted.l, search.wanted.distinct, MOST_ROWS)
+    limits = Limits(float(search.guards.l[0]), search.guards.distinct, MOST_ROWS)
     moving = sizes[sizes <= MOST_ROWS].astype(np.float64)
     # Every place expects something else of every pair of attributes; what stays is checked against whole buckets.
     changes = 8 * len(apart) * float((moving * np.minimum(moving, LARGE)).sum()) + 8 * float((moving**2).sum())
@@ -96,7 +97,7 @@ def refined_buckets(
                 at,
                 place,
                 partners,
-                search.table,
+                table,
                 masses,
                 limits,
                 begin,
@@ -137,7 +138,7 @@ def _members(key: Int64, number: Int64) -> tuple[Int64, Int64, Int64]:
     """The key of every row by its number, where the rows of each key begin, and these rows."""
     numbered = np.empty_like(key)
     numbered[number] = key
-    start = np.concatenate(([0], np.cumsum(np.bincount(key)))).astype(np.int64)
+    start = starts_of(np.bincount(key))
     return numbered, start, np.argsort(numbered, kind="stable")
 
 
@@ -146,7 +147,7 @@ def _tallies(
 ) -> tuple[Int64, Int64, Codes]:
     """Where the values of each attribute are counted, the line of each bucket, and how many rows have each value."""
     sizes = [len(release.data.domain[name]) for name in names]
-    begin = np.cumsum([0, *(size if size <= MOST_TALLIED else 0 for size in sizes)]).astype(np.int64)
+    begin = starts_of(size if size <= MOST_TALLIED else 0 for size in sizes)
     is_large = np.bincount(bucket) > LARGE
     line = np.where(is_large, np.cumsum(is_large) - 1, -1).astype(np.int64)
     tally = np.zeros((int(is_large.sum()), int(begin[-1])), dtype=np.int32)

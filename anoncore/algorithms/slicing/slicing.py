@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,6 @@ from anoncore.algorithms.slicing.columns import (
     propose_columns,
     sliced_release,
 )
-from anoncore.algorithms.slicing.guarded_partition import GuardedSearch
 from anoncore.algorithms.slicing.offers import Offer, find_offer, offer_for_several
 from anoncore.algorithms.slicing.refined_buckets import refined_buckets
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
@@ -113,22 +112,20 @@ class Slicing(Algorithm):
     2.0
     """
 
-    name: ClassVar[str] = "slicing"
-    title: ClassVar[str] = "Slicing"
-    source: ClassVar[str] = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 3 and 4"
-    family: ClassVar[str] = "slicing"
-    grouping_fields: ClassVar[tuple[str, ...]] = GROUPING_FIELDS
-    group_word: ClassVar[str] = "bucket"
-    summary: ClassVar[str] = (
-        "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "slicing"
+    title = "Slicing"
+    source = "Li, Li, Zhang and Molloy, Slicing, 2009, sections 3 and 4"
+    family = "slicing"
+    grouping_fields = GROUPING_FIELDS
+    group_word = "bucket"
+    summary = "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
+    minimality = Minimality(
         Openness.OPEN,
         f"{SPLIT_WHERE_POSSIBLE} With `refine` it is the exchanges that readers know of: one that brought them nearer "
         "to the table and was not made would have given somebody away.",
     )
 
-    counts_rows: ClassVar[str] = (
+    counts_rows = (
         "its diversity is about the buckets that a row matches, and a person with several rows matches more of them"
     )
 
@@ -334,7 +331,7 @@ class Slicing(Algorithm):
                 raise AnonymizationError(
                     f"{self.title} broke its promise: l = {l:g}, reached {reached:.6g} in '{name}'."
                 )
-        if self.refine and isinstance(search, TupleSearch):
+        if self.refine and len(search.tables) == 1 and not self.requirements:
             return self._refined(release, search, columns, classes, progress)
         return release
 
@@ -356,16 +353,13 @@ class Slicing(Algorithm):
 
     def _search(
         self, data: Microdata, columns: tuple[tuple[str, ...], ...], classes: dict[str, Generalized]
-    ) -> TupleSearch | GuardedSearch:
+    ) -> TupleSearch:
         cells = [
             {name: classes[name].content() if name in classes else (data.codes[name],) for name in column}
             for column in columns
         ]
         levels, distinct = self.levels_of(data), self.diversity == "distinct"
-        if len(levels) > 1 or self.requirements:
-            return GuardedSearch.of(data, cells, levels, distinct, self.retry_splits, self.requirements)
-        ((name, l),) = levels.items()
-        return TupleSearch.of(data, cells, name, l, distinct, self.retry_splits)
+        return TupleSearch.of(data, cells, levels, distinct, self.retry_splits, self.requirements)
 
 
 def achieved_diversity(release: Release, attribute: str, diversity: Diversity = "posterior") -> float:

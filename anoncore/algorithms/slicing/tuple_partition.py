@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from, starts_of
 from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.slicing import Masses, Signatures, new_masses
-from anoncore.kernels.slicing_buckets import DONE, Buckets, Wanted, split_buckets
+from anoncore.kernels.slicing_buckets import DONE, Buckets, Guards, split_buckets
 from anoncore.release.overlap import links
+from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
@@ -35,26 +36,19 @@ class _Factor:
     is_sensitive: bool
 
 
-@dataclass(eq=False)
-class TupleSearch:
-    """Buckets of a sliced table, split one after another while every person keeps l-diversity.
-
-    `partition` and `probability` may be read between steps. Source: Li et al., slicing, section 4.3.
+@dataclass(frozen=True, eq=False)
+class _Beliefs:
+    """What can be believed about one sensitive attribute: the signature of every row, the value of every entry of a
+    signature, and for the kernels their table and the cells of the rows, int64 (n_rows, n_cells), that it counts.
     """
 
     signature: Int64
     entry_code: Int64
     table: Signatures
-    masses: Masses
-    buckets: Buckets
-    attributes: Attributes
-    wanted: Wanted
+    cells: Int64
 
     @classmethod
-    def of(
-        cls, data: Microdata, columns: Sequence[Cells], sensitive: str, l: float, distinct: bool, retry: bool
-    ) -> TupleSearch:
-        """One bucket with all rows. `columns` are the cells of each column, sensitive values exact."""
+    def of(cls, data: Microdata, columns: Sequence[Cells], sensitive: str) -> _Beliefs:
         factors = _factors(data, columns, sensitive)
         signature = dense_key((factor.key for factor in factors), data.n_rows)
         _, first = np.unique(signature, return_index=True)
@@ -65,51 +59,94 @@ class TupleSearch:
             pairs, [factor.key[first] for factor in factors if factor.is_sensitive]
         )
         table = Signatures(
-            first_factor=len(data.quasi_identifiers),
+            first_factor=0,
             power=np.array([0 if factor.is_sensitive else factor.power for factor in shown], dtype=np.int64),
             pair_power=np.array([factor.power for factor in factors if factor.is_sensitive], dtype=np.int64),
             codes=np.column_stack([factor.key[first] for factor in shown]).astype(np.int32),
             entry_start=entry_start,
             pairs=entry_pairs,
             protected=entry_code < n_protected,
-            factor_start=_starts(int(factor.key.max()) + 1 for factor in shown),
-            pair_start=_starts(len(of_factor.key) for of_factor in pairs),
-            code_start=_starts(np.concatenate([np.bincount(factor.key[first]) for factor in shown])),
+            factor_start=starts_of(int(factor.key.max()) + 1 for factor in shown),
+            pair_start=starts_of(len(of_factor.key) for of_factor in pairs),
+            code_start=starts_of(np.concatenate([np.bincount(factor.key[first]) for factor in shown])),
             with_code=np.concatenate([np.argsort(factor.key[first], kind="stable") for factor in shown]).astype(
                 np.int32
             ),
         )
-        names = data.quasi_identifiers
+        cells = [factor.key for factor in shown] + [of_factor.of_row for of_factor in pairs]
+        return cls(signature, entry_code, table, np.column_stack(cells))
+
+
+@dataclass(eq=False)
+class TupleSearch:
+    """Buckets of a sliced table, split one after another while every person keeps the l of each sensitive attribute and
+    every bucket the requirements.
+
+    Each attribute has sums of its own, so beliefs about one are bounded whatever is known of the others, and so is the
+    belief in any combination of values. `group` and `probability` may be read between steps. Source: Li et al.,
+    slicing, sections 3.2 and 4.3.
+    """
+
+    beliefs: tuple[_Beliefs, ...]
+    tables: tuple[Signatures, ...]
+    masses: tuple[Masses, ...]
+    buckets: Buckets
+    checks: KernelChecks
+    attributes: Attributes
+    guards: Guards
+
+    @classmethod
+    def of(
+        cls,
+        data: Microdata,
+        columns: Sequence[Cells],
+        levels: Mapping[str, float],
+        distinct: bool,
+        retry: bool,
+        requirements: Sequence[Requirement] = (),
+    ) -> TupleSearch:
+        """One bucket with all rows. `columns` are the cells of each column, sensitive values exact; `levels` has the l
+        of every sensitive attribute.
+        """
+        beliefs = tuple(_Beliefs.of(data, columns, name) for name in levels)
+        checks, names = CheckSet(requirements, data), data.quasi_identifiers
         rows = np.column_stack(
             [data.codes[name] for name in names]
-            + [factor.key for factor in shown]
-            + [of_factor.of_row for of_factor in pairs]
+            + [one.cells for one in beliefs]
+            + [view.codes for view in checks.views]
             + [np.arange(data.n_rows)]
         ).astype(np.int32)
+        begins = len(names) + starts_of(one.cells.shape[1] for one in beliefs)
+        tables = tuple(
+            one.table._replace(first_factor=begin) for one, begin in zip(beliefs, begins[:-1].tolist(), strict=True)
+        )
         queue = np.zeros((2, 2 * data.n_rows), dtype=np.int64)
         queue[1, 0] = data.n_rows
-        begins = np.zeros(data.n_rows, dtype=np.uint8)
-        begins[0] = 1
-        buckets = Buckets(rows, np.empty_like(rows), begins, queue, np.array([0, 1, 0], dtype=np.int64))
+        starts = np.zeros(data.n_rows, dtype=np.uint8)
+        starts[0] = 1
         search = cls(
-            signature,
-            entry_code,
-            table,
-            new_masses(table),
-            buckets,
+            beliefs,
+            tables,
+            tuple(map(new_masses, tables)),
+            Buckets(rows, np.empty_like(rows), starts, queue, np.array([0, 1, 0], dtype=np.int64)),
+            checks.kernel,
             kernel_attributes([replace(data.domain[name], tree=None) for name in names]),
-            Wanted(float(l), distinct, retry, data.content_words),
+            Guards(
+                np.array(list(levels.values()), dtype=np.float64), distinct, retry, data.content_words, int(begins[-1])
+            ),
         )
         search.sum_anew()
         return search
 
-    def step(self, budget: int) -> bool:
+    def step(self, budget: int, anew: bool = False) -> bool:
         """Work off the queue until about `budget` rows and signatures were visited; returns whether some are left."""
-        return split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, budget, False)
+        return split_buckets(
+            self.buckets, self.tables, self.masses, self.checks, self.attributes, self.guards, budget, anew
+        )
 
     def sum_anew(self) -> None:
         """Forget the sums that were kept from split to split, and compute them from all buckets."""
-        split_buckets(self.buckets, self.table, self.masses, self.attributes, self.wanted, 0, True)
+        self.step(0, anew=True)
 
     @property
     def done(self) -> int:
@@ -119,19 +156,21 @@ class TupleSearch:
     @property
     def group(self) -> Codes:
         """The bucket of every row so far, int32 (n_rows,) in original order."""
-        group = np.empty(len(self.signature), dtype=np.int32)
+        group = np.empty(len(self.buckets.rows), dtype=np.int32)
         group[self.buckets.rows[:, -1]] = np.cumsum(self.buckets.begins, dtype=np.int32) - 1
         return group
 
-    def probability(self) -> npt.NDArray[np.float64]:
-        """p(t, s) as kept so far, (n_rows, n_values), by the codes of the values that need protection, then the others.
+    def probability(self) -> Floats:
+        """p(t, s) of the first sensitive attribute as kept so far, (n_rows, n_values), by the codes of the values that
+        need protection, then the others.
 
         For the distinct check the number of buckets in which each value is possible, as a share.
         """
-        mass = np.zeros((len(self.table.codes), int(self.entry_code.max()) + 1))
-        of_entry = np.repeat(np.arange(len(mass)), np.diff(self.table.entry_start))
-        mass[of_entry, self.entry_code] = self.masses.high
-        return (mass / mass.sum(axis=1, keepdims=True))[self.signature]
+        first = self.beliefs[0]
+        mass = np.zeros((len(first.table.codes), int(first.entry_code.max()) + 1))
+        of_entry = np.repeat(np.arange(len(mass)), np.diff(first.table.entry_start))
+        mass[of_entry, first.entry_code] = self.masses[0].high
+        return (mass / mass.sum(axis=1, keepdims=True))[first.signature]
 
 
 def _factors(data: Microdata, columns: Sequence[Cells], sensitive: str) -> list[_Factor]:
@@ -180,8 +219,7 @@ class _Pairs:
         """
         begin = np.searchsorted(self.key, cells * self.n_values)
         sizes = np.searchsorted(self.key, (cells + 1) * self.n_values) - begin
-        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return np.repeat(np.arange(len(cells)), sizes), np.repeat(begin, sizes) + inside
+        return np.repeat(np.arange(len(cells)), sizes), runs_from(begin, sizes)
 
 
 def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, Int64, Codes]:
@@ -201,7 +239,3 @@ def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, In
         owner, value = owner[possible], value[possible]
     start = np.searchsorted(owner, np.arange(len(cells[0]) + 1))
     return start, value, np.column_stack(pair_of_entry).astype(np.int32)
-
-
-def _starts(sizes: Iterable[int]) -> Int64:
-    return np.cumsum([0, *sizes]).astype(np.int64)

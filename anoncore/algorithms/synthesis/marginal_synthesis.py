@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -80,22 +80,20 @@ class MarginalSynthesis(Algorithm):
     ()
     """
 
-    name: ClassVar[str] = "dp-marginals"
-    title: ClassVar[str] = "Marginal synthesis"
-    source: ClassVar[str] = "McKenna et al., JPC 2021 (MST), as OpenDP has it; Dwork et al., TCC 2006"
-    family: ClassVar[str] = "synthesis"
-    summary: ClassVar[str] = (
-        "Draws rows that are nobody's from noisy counts; epsilon bounds what they tell of any one person."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "dp-marginals"
+    title = "Marginal synthesis"
+    source = "McKenna et al., JPC 2021 (MST), as OpenDP has it; Dwork et al., TCC 2006"
+    family = "synthesis"
+    summary = "Draws rows that are nobody's from noisy counts; epsilon bounds what they tell of any one person."
+    minimality = Minimality(
         Openness.NOT_OPEN,
         "What differential privacy promises holds against readers who know the method, its parameters and all people "
         "but one: the noise hides what any one of them contributes, and nothing else depends on their rows.",
     )
-    extra: ClassVar[str] = "dp"
-    packages: ClassVar[tuple[str, ...]] = ("opendp", "mbi")
-    takes_long: ClassVar[bool] = True
-    is_repeatable: ClassVar[bool] = False
+    extra = "dp"
+    packages = ("opendp", "mbi")
+    takes_long = True
+    is_repeatable = False
 
     epsilon: Annotated[
         float,

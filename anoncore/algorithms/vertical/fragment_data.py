@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import numpy as np
-import numpy.typing as npt
-
+from anoncore.kernels.arrays import Int64
 from anoncore.table.microdata import Microdata, Role
 from anoncore.table.part import rows_of
 
 
 def part_of(
-    data: Microdata, known: Collection[str], protected: Collection[str], rows: npt.NDArray[np.int64] | None = None
+    data: Microdata, known: Collection[str], protected: Collection[str], rows: Int64 | None = None
 ) -> Microdata:
     """Some rows (None: all) of a coded table in which an adversary knows `known` and must not learn `protected`.
 

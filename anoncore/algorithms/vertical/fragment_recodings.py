@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, starts_of
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
@@ -26,7 +26,7 @@ def distorted(data: Microdata, common: str, partition: Partition, counts: Int64)
     majority = np.argmax(before, axis=1)
     order = data.canonical_order[np.lexsort((original[data.canonical_order], partition.group[data.canonical_order]))]
     cell = partition.group[order].astype(np.int64) * len(domain) + original[order]
-    begin = np.concatenate(([0], np.cumsum(before.ravel())))
+    begin = starts_of(before.ravel())
     rank = np.arange(len(order)) - begin[cell]
     codes: Codes = original.copy()
     gone = order[rank >= counts.ravel()[cell]]
@@ -37,7 +37,7 @@ def distorted(data: Microdata, common: str, partition: Partition, counts: Int64)
 def value_sets(data: Microdata, common: str, partition: Partition, counts: Int64) -> GroupValues:
     """For each class the set of the values that have a count above 0; `counts` is int64 (n_groups, n_values)."""
     group, members = np.nonzero(counts)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=partition.n_groups)))).astype(np.int64)
+    offsets = starts_of(np.bincount(group, minlength=partition.n_groups))
     original = data.codes[common]
     return GroupValues(data.domain[common], partition, offsets, members.astype(np.int32), original)
 
@@ -71,7 +71,7 @@ def _turned(recoding: Recoding, partition: Partition) -> Recoding:
         partition=partition,
         low=low,
         high=high,
-        offsets=np.concatenate(([0], np.cumsum(sizes))),
+        offsets=starts_of(sizes),
         members=np.roll(recoding.members, int(sizes[0])),
     )
 
@@ -105,7 +105,7 @@ def united(parts: Sequence[Generalized], into: Codes, partition: Partition) -> G
     sizes = np.concatenate([recoding.sizes for recoding in parts])
     members = np.concatenate([recoding.members for recoding in parts if recoding.members is not None])
     pairs = np.unique(np.repeat(into, sizes).astype(np.int64) * len(domain) + members)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(pairs // len(domain), minlength=partition.n_groups))))
+    offsets = starts_of(np.bincount(pairs // len(domain), minlength=partition.n_groups))
     return Generalized(
         domain, partition, form, low, high, offsets=offsets, members=(pairs % len(domain)).astype(np.int32)
     )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import ParameterError
-from anoncore.kernels.arrays import Codes
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.kernels.information import pair_information
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -50,7 +49,7 @@ def equal_frequency(codes: Codes, domain: Domain, bins: int) -> Codes:
     return dense[codes]
 
 
-def xlogx(n: int) -> npt.NDArray[np.float64]:
+def xlogx(n: int) -> Floats:
     """x ln x for x = 0..n, float (n + 1,)."""
     counts = np.arange(n + 1, dtype=np.float64)
     return counts * np.log(np.maximum(counts, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
@@ -106,22 +106,20 @@ class VerticalFragmentation(Algorithm):
     [[2, 2, 2, 2], [4, 4]]
     """
 
-    name: ClassVar[str] = "vertical-fragmentation"
-    title: ClassVar[str] = "Vertical fragmentation"
-    source: ClassVar[str] = "Zakerzadeh, Aggarwal and Barker, SDM 2014, extended version"
-    family: ClassVar[str] = "fragmentation"
-    grouping_fields: ClassVar[tuple[str, ...]] = ("fragments", "class_attribute", "bins")
-    summary: ClassVar[str] = (
-        "Splits a wide table into narrow ones that need far less coarsening, each with the class to learn from."
-    )
-    minimality: ClassVar[Minimality] = Minimality(
+    name = "vertical-fragmentation"
+    title = "Vertical fragmentation"
+    source = "Zakerzadeh, Aggarwal and Barker, SDM 2014, extended version"
+    family = "fragmentation"
+    grouping_fields = ("fragments", "class_attribute", "bins")
+    summary = "Splits a wide table into narrow ones that need far less coarsening, each with the class to learn from."
+    minimality = Minimality(
         Openness.OPEN,
         "The fragments are chosen by what they tell about the class attribute, and class values are changed, "
         "hidden or kept apart where joins need it, so the fragments and their classes depend on who has which "
         "class value.",
     )
 
-    counts_rows: ClassVar[str] = "it counts the rows that a join of its fragments may link, not the people behind them"
+    counts_rows = "it counts the rows that a join of its fragments may link, not the people behind them"
 
     k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a class and in a join.")] = 5
     fragments: Annotated[

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from anoncore.attacks.foreground.sampled_sets import SetList, extended, set_list
 from anoncore.attacks.foreground.sets import Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Bools
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
@@ -109,18 +108,6 @@ class Choice:
         return text
 
 
-@dataclass(eq=False)
-class _Kept:
-    """The choices for one release, by what they were asked with."""
-
-    choices: dict[tuple[object, ...], Choice] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-_kept: WeakKeyDictionary[Release, _Kept] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
 def chosen_epsilon(
     release: Release,
     attribute: str,
@@ -139,14 +126,8 @@ def chosen_epsilon(
     risen and the excess has fallen, or where the adversary cannot afford the attack. The choice is the same each time
     and kept with the release.
     """
-    with _lock:
-        kept = _kept.setdefault(release, _Kept())
     key = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
-    # Whoever asks meanwhile waits for the choice instead of making it again.
-    with kept.lock:
-        if key not in kept.choices:
-            kept.choices[key] = _choose(release, *key, progress)
-        return kept.choices[key]
+    return cached(release, "epsilon", key, lambda: _choose(release, *key, progress))
 
 
 def _choose(

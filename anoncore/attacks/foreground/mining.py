@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver, solve
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, starts_of
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
 from anoncore.kernels.foreground_worlds import OF_GROUP
@@ -75,7 +75,7 @@ class Target:
             value_start=value_start,
             group=group,
             n=n,
-            pair_start=np.concatenate(([0], np.cumsum(np.bincount(group, minlength=partition.n_groups)))),
+            pair_start=starts_of(np.bincount(group, minlength=partition.n_groups)),
             pairs=pairs,
             pair_value=value[pairs],
             pair_n=n[pairs],
@@ -85,17 +85,17 @@ class Target:
         return cls(attribute, partition, view, n_values, by_group, shares, fixed)
 
     @property
-    def true(self) -> npt.NDArray[np.int32]:
+    def true(self) -> Int32:
         """Code of each row's original value."""
         return self.view.codes
 
     @property
-    def needs(self) -> npt.NDArray[np.bool_]:
+    def needs(self) -> Bools:
         """Whether each row's value needs protection."""
         return self.true < self.n_values
 
     @property
-    def could(self) -> npt.NDArray[np.bool_]:
+    def could(self) -> Bools:
         """Whether there is a protected value that the row does not have, so that it can be flagged without reason."""
         return ~self.needs if self.n_values == 1 else np.ones(len(self.true), dtype=np.bool_)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from anoncore.attacks.foreground.sets import SetLeak, signatures_of
@@ -15,7 +14,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.release.release import Release
 
@@ -69,11 +68,11 @@ class GroupView(Result):
     group: int
     attributes: tuple[str, ...]
     value: str
-    rows: npt.NDArray[np.int64]
+    rows: Int64
     signatures: tuple[str, ...]
     f: Floats
     probability: Floats
-    has_value: npt.NDArray[np.bool_]
+    has_value: Bools
     n: int
     without_attack: float
 
@@ -179,7 +178,7 @@ class ForegroundKnowledge(Result):
     own_probability: Floats
     without_attack: Floats
     own_without_attack: Floats
-    leading_set: npt.NDArray[np.int64]
+    leading_set: Int64
     recall: Score
     flagged: Score
     mean_probability: Score
@@ -197,7 +196,7 @@ class ForegroundKnowledge(Result):
     notes: tuple[str, ...]
 
     @property
-    def breached(self) -> npt.NDArray[np.bool_]:
+    def breached(self) -> Bools:
         """Whether each person's breach probability exceeds 1 / r (or, with `at_least`, is 1 / r), bool (n_rows,)."""
         if self.at_least:
             return reaches(self.breach_probability, 1 / self.r, ACCUMULATED)
@@ -324,9 +323,7 @@ class ForegroundKnowledge(Result):
             without_attack=n / len(rows),
         )
 
-    def _shares(
-        self, release: Release, rows: npt.NDArray[np.int64], place: int, x: int, n: int
-    ) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def _shares(self, release: Release, rows: Int64, place: int, x: int, n: int) -> tuple[Floats, Bools]:
         """p(s:x) of each row, and whether its signature is too rare; without any set everyone has the overall share."""
         if place < 0:
             return np.full(len(rows), self.overall_shares[x]), np.ones(len(rows), dtype=np.bool_)

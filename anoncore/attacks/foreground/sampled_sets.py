@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import comb
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from anoncore.attacks.foreground.sets import Signatures, levels, signatures_of
+from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
@@ -137,22 +136,10 @@ class SetList:
             return self._made[place]
 
 
-_lists: WeakKeyDictionary[Microdata, OrderedDict[tuple[object, ...], SetList]] = WeakKeyDictionary()
-_lock = threading.RLock()
-
-
 def set_list(data: Microdata, names: tuple[str, ...], minimum_rows: float, max_size: int | None, seed: int) -> SetList:
-    """The list of a table's attribute sets, which is the same for all its releases and therefore kept."""
+    """The list of a table's attribute sets, which is the same for all its releases."""
     key = (names, minimum_rows, max_size, seed)
-    # One release makes the list, and the others wait for it instead of making it a second time.
-    with _lock:
-        kept = _lists.setdefault(data, OrderedDict())
-        if key not in kept:
-            kept[key] = SetList(data, *key)
-        kept.move_to_end(key)
-        while len(kept) > MOST_LISTS:
-            kept.popitem(last=False)
-        return kept[key]
+    return cached(data, "attribute sets", key, lambda: SetList(data, *key), MOST_LISTS)
 
 
 def _listed(

@@ -8,12 +8,11 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Bools, Floats
 from anoncore.kernels.foreground_groups import person_probabilities
 
 MOST_WORLDS = 20_000
@@ -43,7 +42,7 @@ class PossibleWorlds(Result):
     ([[True, False], [False, True]], [0.5, 0.5])
     """
 
-    has_value: npt.NDArray[np.bool_]
+    has_value: Bools
     weight: Floats
     share: Floats
     probability: Floats

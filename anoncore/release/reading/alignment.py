@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, runs_from, starts_of
 from anoncore.release.reading.read_columns import ReadColumn
 from anoncore.table.domain import Kind
 from anoncore.table.keys import dense_key
@@ -137,8 +137,7 @@ class Fitting:
         order = np.argsort(self.profile, kind="stable")
         begin = np.searchsorted(self.profile[order], np.arange(len(self.profiles) + 1))
         count = np.diff(begin)[profile]
-        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        return order[np.repeat(begin[profile], count) + within], np.repeat(box, count)
+        return order[runs_from(begin[profile], count)], np.repeat(box, count)
 
     @cached_property
     def pairs(self) -> tuple[Int64, Int64]:
@@ -182,7 +181,7 @@ class _Aligning:
         It goes on from the flow between rows and lines that fit in all columns, so that few of them have to give way.
         """
         sizes = len(self.rows), len(self.lines), len(kept.rows), len(kept.lines)
-        begin = np.concatenate(([0], np.cumsum(sizes)))
+        begin = starts_of(sizes)
         source, sink = int(begin[4]), int(begin[4]) + 1
         rows, lines = np.arange(sizes[0]), begin[1] + np.arange(sizes[1])
         of_row = begin[2] + kept.rows.of[self.rows.first]
@@ -327,6 +326,4 @@ def _taken(classes: Classes, chosen: Int64, count: Int64) -> Int64:
     first = np.searchsorted(chosen[by_class], chosen[by_class])
     offset = np.empty(len(chosen), dtype=np.int64)
     offset[by_class] = before - before[first] if len(chosen) else 0
-    start = begin[chosen] + offset
-    within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    return order[np.repeat(start, count) + within]
+    return order[runs_from(begin[chosen] + offset, count)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, runs_from
 from anoncore.kernels.group_places import Places, exchange_at_random, exchange_in_chains
 from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
 from anoncore.release.reading.read_columns import ReadColumn
@@ -183,8 +183,8 @@ class _Side:
         by_cell = np.argsort(cells.of[lines.first], kind="stable")
         begin = np.searchsorted(cells.of[lines.first][by_cell], np.arange(len(cells) + 1))
         count = np.diff(begin)[cell]
-        place = np.repeat(begin[cell], count) + np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        return cls(rows, lines, table.group[lines.first], np.repeat(row, count), by_cell[place])
+        line = by_cell[runs_from(begin[cell], count)]
+        return cls(rows, lines, table.group[lines.first], np.repeat(row, count), line)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +229,7 @@ def _extended(found: _Places, side: _Side, own: Int64, number: int) -> _Places |
     count = end - begin
     if int(count.sum()) > MOST_PLACES:
         return None
-    before = np.cumsum(count) - count
-    line = side.line[order[np.repeat(begin, count) + np.arange(int(count.sum())) - np.repeat(before, count)]]
+    line = side.line[order[runs_from(begin, count)]]
     repeated = found.some(np.repeat(np.arange(len(found.row)), count))
     lines = tuple(line if place == number else one for place, one in enumerate(repeated.line))
     return _Places(repeated.row, side.group[line], lines)

@@ -16,7 +16,7 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.texts import FORMULA, is_missing, quoted, value_text
 from anoncore.base.typed_values import value_key
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import factorized
 from anoncore.release.reading.region_texts import Everything, OneOf, Region, Span, regions_in, set_parts
@@ -135,7 +135,7 @@ class ReadColumn:
         """The codes of some cells one after the other, and where those of each begin, int64 (n + 1,)."""
         lists = [one.codes for one in self.cells]
         sizes = np.array([len(codes) for codes in lists], dtype=np.int64)[cell]
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        offsets = starts_of(sizes)
         chosen = [lists[number] for number in cell.tolist()]
         return offsets, np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int32)
 
@@ -514,7 +514,7 @@ def _rounded(
     step = _common_step(list(sizes.values()))
     if step is None or step <= reader.domain.axis.unit:
         return None
-    below = np.concatenate(([0], np.cumsum(counts[: len(reader._sizes)])))
+    below = starts_of(counts[: len(reader._sizes)])
     for before, after in ((step / 2, step / 2), (0, step), (step, 0)):
         cells: dict[int, Cell] = {}
         for place, size in sizes.items():

@@ -10,10 +10,10 @@ import streamlit as st
 
 from anoncore import Release
 from anoncore.algorithms import Mondrian, RothkoSampling
-from anoncore.algorithms.rothko.hypothesis_tests import rows_needed
+from anoncore.algorithms.rothko.confident_checks import rows_needed
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
+from anoncore.algorithms.rothko.rothko_sampling import Sampling, counted, grown, prune
 from anoncore.algorithms.rothko.rows import MemoryRows
-from anoncore.algorithms.rothko.sampling_growth import Sampling, counted, grown, prune
 from anoncore.algorithms.rothko.setting import Node, Setting, Statistics
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss

@@ -8,7 +8,7 @@ import streamlit as st
 
 from anoncore import Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
-from anoncore.algorithms.closeness.sensitive_fragmentation import SensitiveFragmentation
+from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.kernels.rounding import stays_within
 from anoncore.requirements import TCloseness
 from dashboard import compute
