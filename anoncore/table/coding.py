@@ -104,8 +104,26 @@ def content_words(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
 
 def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     """Stable order of rows by the given code columns, the first column counting most."""
-    order = np.arange(len(columns[0]))
-    for word, capacity in reversed(_packed(columns, sizes)):
+    return _order(_packed(columns, sizes))
+
+
+def content_ranks(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The rank of every row among the different ones, int64 (n_rows,), in the order of `content_order`."""
+    words = _packed(columns, sizes)
+    order = _order(words)
+    is_new = np.zeros(len(order), dtype=np.bool_)
+    for word, _ in words:
+        in_order = word[order]
+        is_new[1:] |= in_order[1:] != in_order[:-1]
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.cumsum(is_new)
+    return ranks
+
+
+def _order(words: Sequence[tuple[npt.NDArray[np.int64], int]]) -> npt.NDArray[np.int64]:
+    """Stable order of rows by their words, the first one counting most."""
+    order = np.arange(len(words[0][0]))
+    for word, capacity in reversed(words):
         order = stable_order(word, (capacity - 1).bit_length(), order)
     return order
 

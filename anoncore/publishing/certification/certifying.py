@@ -176,7 +176,7 @@ def certified(
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
     cells = distinct_cells(frames)
-    shown = tuple(published_as(frames, cells))
+    shown = tuple(published_as(cells))
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
@@ -199,18 +199,19 @@ def certified(
     written = written_as(frames, cells)
     earlier = [earlier_of(one) for one in after]
     found = verdict(release, requirements, measure)
+    described = [
+        _table(published, table, scan, place, written)
+        for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
+    ]
     return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
-        tables=[
-            _table(published, table, scan, place, written)
-            for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
-        ],
+        tables=described,
         linked_by=group,
-        sha256=joined_hash(shown, group),
+        sha256=described[0].sha256 if group is None and len(described) == 1 else joined_hash(shown, group),
         requirements=entries,
         people=people,
         joins=joins,
