@@ -109,15 +109,22 @@ def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
 
 def content_ranks(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     """The rank of every row among the different ones, int64 (n_rows,), in the order of `content_order`."""
-    words = _packed(columns, sizes)
+    # Most published tables are sorted: rows that are like the one before need not be sorted once more.
+    first = np.flatnonzero(_differs_from_before(columns))
+    words = _packed([column[first] for column in columns], sizes)
     order = _order(words)
-    is_new = np.zeros(len(order), dtype=np.bool_)
-    for word, _ in words:
-        in_order = word[order]
-        is_new[1:] |= in_order[1:] != in_order[:-1]
     ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.cumsum(is_new)
-    return ranks
+    ranks[order] = np.cumsum(_differs_from_before([word[order] for word, _ in words])) - 1
+    return np.repeat(ranks, np.diff(first, append=len(columns[0])))
+
+
+def _differs_from_before(columns: Sequence[npt.NDArray[np.integer]]) -> npt.NDArray[np.bool_]:
+    """Which rows differ from the one before; the first one does."""
+    differs = np.ones(len(columns[0]), dtype=np.bool_)
+    differs[1:] = False
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return differs
 
 
 def _order(words: Sequence[tuple[npt.NDArray[np.int64], int]]) -> npt.NDArray[np.int64]:

@@ -174,7 +174,7 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
     if pa.types.is_dictionary(array.type):
         # A row without a value has a number of its own.
         codes = array.indices.fill_null(len(array.dictionary)).to_numpy()
-        distinct = pa.concat_arrays([array.dictionary.cast(kind), pa.nulls(1, kind)])
+        distinct = pa.concat_arrays([array.dictionary.cast(kind), pa.nulls(min(array.null_count, 1), kind)])
     else:
         # 0.0 and -0.0 are written differently, and so are numbers that are none.
         encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")

@@ -74,11 +74,11 @@ class WrittenTable:
 def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
     """The column of what the codes stand for as it is written, and that of the texts equal in all formats."""
     order, rank = _in_order(texts)
-    ordered, positions = rank[codes], order.tolist()
-    return (
-        Column.coded(ordered, [cells[position] for position in positions]),
-        Column.coded(ordered, [texts[position] for position in positions]),
+    ordered, rows = rank[codes], np.bincount(codes, minlength=len(order))[order]
+    written, read = (
+        Column.counted(ordered, rows, [either[place] for place in order.tolist()]) for either in (cells, texts)
     )
+    return written, read
 
 
 def _in_order(texts: Sequence[str]) -> tuple[Int64, Codes]:
