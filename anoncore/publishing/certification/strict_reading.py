@@ -185,10 +185,13 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
 
 def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
     read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
-    declared = pq.read_schema(pa.BufferReader(content))
-    labels = tuple(declared.names)
     fault = parquet_fault(content, read)
     if fault:
         faults.append(f"{where}: {fault}.")
-    coded = [_coded(read.column(place), value_type(field.type)) for place, field in enumerate(declared)]
-    tables.append(WrittenTable.of(title, where, "parquet", labels, coded))
+    tables.append(written_parquet(where, title, read, pq.read_schema(pa.BufferReader(content))))
+
+
+def written_parquet(where: str, title: str, rows: pa.Table, declared: pa.Schema) -> WrittenTable:
+    """The table that a Parquet file of declared types holds, cell by cell; `rows` may have texts as dictionaries."""
+    coded = [_coded(rows.column(place), value_type(field.type)) for place, field in enumerate(declared)]
+    return WrittenTable.of(title, where, "parquet", declared.names, coded)
