@@ -74,19 +74,16 @@ def verify(
     --------
     A file in which someone changed a value is not the one that was certified:
 
-    >>> import io
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.publishing import Certificate, new_key, release_files, verify
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
+    >>> files = release_files(release, "people", new_key())
+    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
     >>> verify(certificate, files).holds
     True
     >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
