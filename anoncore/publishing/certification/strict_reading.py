@@ -24,7 +24,7 @@ from anoncore.publishing.certification.text_cells import (
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts, both_columns
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_texts
+from anoncore.release.reading.published_table import Column, cell_texts
 from anoncore.sources.headers import require_few_columns
 from anoncore.sources.parquet import read_within, value_type
 
@@ -71,11 +71,6 @@ def check_unpacked_size(name: str, archive: zipfile.ZipFile) -> None:
     if size > UNPACKED_LIMIT:
         raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
     require_memory(size, f"'{name}'", ADVICE)
-
-
-def read_published(name: str, content: bytes) -> list[PublishedTable]:
-    """The tables of a file in the texts that are equal in all formats. Raises DataError as `read_strictly` does."""
-    return [table.published for table in read_strictly(name, content).tables]
 
 
 def _read(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
@@ -94,22 +95,31 @@ def verify(
     if certificate.parts is not None:
         raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
 
-    def read(claims: Certificate, tell: Progress) -> tuple[list[Finding], Tables]:
+    def read(claims: Certificate, tell: Progress) -> ReadRelease:
         shown, findings = shown_tables(claims, files)
         if shown and hashes:
             tell(0.5, "Comparing the contents with those certified")
             findings += difference_findings(claims, shown, files)
-        findings += [*name_findings(claims, shown), *spelling_findings(claims, shown)]
-        return findings, [[TableRows(one.table)] for one in shown]
+        as_written = [*name_findings(claims, shown), *spelling_findings(claims, shown)]
+        return ReadRelease(findings, [[TableRows(one.table)] for one in shown], as_written)
 
     digest = None if data is None or key is None else digest_with(data, key)
     return judged_release(certificate, read, hashes, digest, known, progress)
 
 
-Reading = Callable[[Certificate, Progress], tuple[list[Finding], Tables]]
-"""Reads a release wherever it lies: what is found there, and the rows of the certified tables in their order, of which
-there are none where these are not all that is there.
-"""
+@dataclass(frozen=True, eq=False)
+class ReadRelease:
+    """A release as it is read wherever it lies.
+
+    `findings` are about the place and the content, `as_written` about how names and cells are written there. `tables`
+    has the rows of the certified tables in their order; there are none where these are not all that is there.
+    """
+
+    findings: Sequence[Finding]
+    tables: Tables
+    as_written: Sequence[Finding] = ()
+
+
 InputDigest = Callable[[Sequence[str]], str]
 """Gives the keyed hash of some columns of the original table."""
 READ = 0.4
@@ -118,7 +128,7 @@ READ = 0.4
 
 def judged_release(
     certificate: Certificate,
-    read: Reading,
+    read: Callable[[Certificate, Progress], ReadRelease],
     hashes: bool,
     input_digest: InputDigest | None,
     known: Sequence[str] | None,
@@ -128,9 +138,11 @@ def judged_release(
     tell = progress if progress is not None else silent
     certificate, is_given = with_known(certificate, known)
     tell(0.0, "Reading the tables")
-    findings, tables = read(certificate, part_of(tell, 0.0, READ))
-    if tables:
-        findings += counted_findings(certificate, tables, hashes, is_given, part_of(tell, READ, 0.95))
+    release = read(certificate, part_of(tell, 0.0, READ))
+    findings = [*release.findings]
+    if release.tables:
+        findings += counted_findings(certificate, release.tables, hashes, is_given, part_of(tell, READ, 0.95))
+    findings += release.as_written
     tell(0.95, "Comparing the original table")
     if input_digest is not None:
         # The certificate names the columns that were hashed; the table may have been tagged otherwise since.

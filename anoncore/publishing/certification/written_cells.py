@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -132,14 +133,21 @@ class DistinctCells:
 
     def written(self, table: str, format: FileFormat) -> Column:
         """The cells as files of a format have them, by what writes files."""
+        if format == "parquet":
+            return self.column(arrow_texts(parquet_array(self.sample, table)))
+        if format == "csv" and isinstance(self.sample.dtype, pd.StringDtype):
+            return self.column(self._guarded.fillna("").tolist())
         if format == "csv":
             (texts,) = text_columns(csv_bytes(self.sample.to_frame()), 1)
             return self.column(texts.slice(1).to_pylist())
-        if format == "parquet":
-            return self.column(arrow_texts(parquet_array(self.sample, table)))
-        cells = sheet_cells(safe_cells(self.sample.to_frame()).iloc[:, 0], table)[1:]
         text = sheet_cell("text", "")
+        cells = sheet_cells(self._guarded, table)[1:]
         return self.column([text + cell if type(cell) is str else sheet_text(cell) for cell in cells])
+
+    @cached_property
+    def _guarded(self) -> pd.Series[Any]:
+        """The cells as they are written where a spreadsheet may read them."""
+        return safe_cells(self.sample.to_frame()).iloc[:, 0]
 
 
 Distinct = Mapping[str, Sequence[DistinctCells]]

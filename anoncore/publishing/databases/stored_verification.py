@@ -13,12 +13,11 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import content_finding, join_finding, spelling_findings
-from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_rows import PartFile, TableRows
-from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
+from anoncore.publishing.certification.verification import InputDigest, ReadRelease, digest_with, judged_release
 from anoncore.publishing.databases.held_tables import shown_table, stored_entry
 from anoncore.publishing.databases.storing import fetch_held, place_of, required_text
 from anoncore.sources.addresses import is_database, shown_address
@@ -96,20 +95,20 @@ def verify_stored(
                 raise DataError("This is the certificate of files, not of tables in a database.")
             held = _held(cursor, told, schema, certificate, workspace)
 
-        def read(claims: Certificate, tell: Progress) -> tuple[list[Finding], Tables]:
+        def read(claims: Certificate, tell: Progress) -> ReadRelease:
             findings = list(_differences(claims, held, hashes, workspace))
             complete = [one for one in held if one is not None]
             if len(complete) < len(held) or any(one.check.startswith("columns") for one in findings):
-                return findings, []
+                return ReadRelease(findings, [])
             if claims.parts is not None:
-                return findings, [[one] for one in complete]
+                return ReadRelease(findings, [[one] for one in complete])
             tell(0.5, "Reading the cells")
             shown = [shown_table(one, entry) for one, entry in zip(complete, claims.tables, strict=True)]
-            findings += spelling_findings(claims, shown)
             tables = [one.table for one in shown]
             if hashes and claims.linked_by is not None:
                 findings.append(join_finding(joined_hash(tables, claims.linked_by) == claims.sha256))
-            return findings, [[TableRows(one)] for one in tables]
+            rows = [[TableRows(one)] for one in tables]
+            return ReadRelease(findings, rows, [*spelling_findings(claims, shown)])
 
         if certificate.parts is None:
             input_digest = None if data is None or key is None else digest_with(data, key)

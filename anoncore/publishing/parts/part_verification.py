@@ -14,14 +14,13 @@ from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import content_finding
-from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Outcome, Verification
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import InputDigest, judged_release
+from anoncore.publishing.certification.verification import InputDigest, ReadRelease, judged_release
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 PART_NAME = re.compile(r"part-\d{5}\.parquet")
@@ -123,13 +122,13 @@ def verify_parts(
     if certificate.parts is None:
         raise DataError("This is no certificate of a release in parts.")
 
-    def read(claims: Certificate, tell: Progress) -> tuple[list[Finding], Tables]:
+    def read(claims: Certificate, tell: Progress) -> ReadRelease:
         parts = [file for file in files if PART_NAME.fullmatch(file.name)]
         fitting = [file for file in parts if file.names == claims.tables[0].columns]
         findings = [*found, *_names(claims, files), *_read_strictly(claims, files, tell), *_columns(claims, parts)]
         findings += _contents(claims, files, fitting) if hashes else _number_of_parts(claims, parts)
         is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
-        return findings, [fitting] if is_complete else []
+        return ReadRelease(findings, [fitting] if is_complete else [])
 
     return judged_release(certificate, read, hashes, input_digest, known, progress)
 
