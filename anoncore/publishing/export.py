@@ -359,9 +359,14 @@ def check_sheet_size(name: str, rows: int, columns: int) -> None:
 
 def sheet_cells(column: pd.Series[Any], table: str) -> list[Any]:
     """The cells of a guarded column as a workbook can hold them, with its name on top; None where one is missing."""
+    cells: list[Any] = [escaped_text(str(column.name), table, str(column.name))]
+    if _is_held_by_arrow(column):
+        texts = [value if type(value) is str else None for value in column.tolist()]
+        known = [text for text in texts if text is not None]
+        if max(map(len, known), default=0) <= EXCEL_CHARACTERS and not ESCAPED.search("\n".join(known)):
+            return [*cells, *texts]
     missing = column.isna().to_numpy()
     escaped: dict[str, str] = {}
-    cells: list[Any] = [escaped_text(str(column.name), table, str(column.name))]
     for value, absent in zip(column.astype(object), missing, strict=True):
         content = value if type(value) is str else None if absent else _sheet_value(value)
         if isinstance(content, str):

@@ -104,8 +104,33 @@ def content_words(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
 
 def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     """Stable order of rows by the given code columns, the first column counting most."""
-    order = np.arange(len(columns[0]))
-    for word, capacity in reversed(_packed(columns, sizes)):
+    return _order(_packed(columns, sizes))
+
+
+def content_ranks(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The rank of every row among the different ones, int64 (n_rows,), in the order of `content_order`."""
+    # Most published tables are sorted: rows that are like the one before need not be sorted once more.
+    first = np.flatnonzero(_differs_from_before(columns))
+    words = _packed([column[first] for column in columns], sizes)
+    order = _order(words)
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.cumsum(_differs_from_before([word[order] for word, _ in words])) - 1
+    return np.repeat(ranks, np.diff(first, append=len(columns[0])))
+
+
+def _differs_from_before(columns: Sequence[npt.NDArray[np.integer]]) -> npt.NDArray[np.bool_]:
+    """Which rows differ from the one before; the first one does."""
+    differs = np.ones(len(columns[0]), dtype=np.bool_)
+    differs[1:] = False
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return differs
+
+
+def _order(words: Sequence[tuple[npt.NDArray[np.int64], int]]) -> npt.NDArray[np.int64]:
+    """Stable order of rows by their words, the first one counting most."""
+    order = np.arange(len(words[0][0]))
+    for word, capacity in reversed(words):
         order = stable_order(word, (capacity - 1).bit_length(), order)
     return order
 

@@ -16,7 +16,7 @@ import pytest
 from anoncore import DataError, Recipe
 from anoncore.base import memory
 from anoncore.base.memory import free_memory, require_memory, resident_memory
-from anoncore.publishing.certification.strict_reading import read_published
+from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.sources import read_table
 from dashboard import state
 
@@ -82,7 +82,7 @@ def test_a_path_is_not_even_read(little, tmp_path, monkeypatch):
 def test_published_files_are_guarded_too(little):
     for kind in ("csv", "parquet"):
         with pytest.raises(DataError, match="of memory, but only"):
-            read_published("release", written(kind, 20_000))
+            read_strictly("release", written(kind, 20_000))
 
 
 def test_a_folder_is_guarded(little, tmp_path):

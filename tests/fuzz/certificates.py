@@ -14,7 +14,7 @@ import pandas as pd
 from anoncore import Microdata, Release
 from anoncore.algorithms import ALGORITHMS
 from anoncore.publishing.certification import Certificate, certify, verify
-from anoncore.publishing.certification.strict_reading import read_published
+from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.export import write_tables
 from anoncore.release.reading.published_table import PublishedTable
 from tests.fuzz.case import Case, RefutedError
@@ -117,7 +117,7 @@ def _tampered(case: Case, tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataF
 def _cells(content: bytes) -> list[Any]:
     """Every table's rows as texts, in whatever order, groups without their numbers."""
     found = []
-    for table in read_published("file", content):
+    for table in (one.published for one in read_strictly("file", content).tables):
         names = [name for name in table.columns if name != "group"]
         found.append((names, Counter(zip(*(table.columns[name].cells for name in names), strict=True))))
     return sorted(found, key=repr)
@@ -131,7 +131,7 @@ def _check_sizes(loaded: Certificate, content: bytes, holding: set[str]) -> None
         name, fields = asked.requirement.get("name"), asked.requirement
         if asked.label not in holding or name not in ("k-anonymity", "distinct-diversity"):
             continue
-        for table in read_published("file", content):
+        for table in (one.published for one in read_strictly("file", content).tables):
             if name == "distinct-diversity" and (
                 asked.attribute not in table.columns or forms[asked.attribute] != "exact"
             ):

@@ -20,7 +20,7 @@ from anoncore import AnonymizationError, DataError, Microdata, Recipe, RecipeErr
 from anoncore.cli import main
 from anoncore.publishing import export
 from anoncore.publishing.certification import Certificate, certify, verify
-from anoncore.publishing.certification.strict_reading import read_published
+from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table
 from anoncore.sources.reader import TableSource
@@ -165,7 +165,7 @@ class TestWhatIsTakenIn:
     def test_an_archive_inside_an_archive_is_not_opened(self):
         inner = archive({"a.csv": b"a\n1\n"})
         with pytest.raises(DataError, match="an archive inside an archive"):
-            read_published("release.zip", archive({"inner.zip": inner}))
+            read_strictly("release.zip", archive({"inner.zip": inner}))
 
     def test_without_their_limits_the_bombs_would_go_off(self, monkeypatch):
         monkeypatch.setattr(parquet, "_text_bytes", lambda _column: 0)

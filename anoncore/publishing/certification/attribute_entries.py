@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from anoncore.base.texts import value_text
+from anoncore.engines.table_profile import TableProfile
 from anoncore.publishing.certification.entries import Attribute, Form
 from anoncore.publishing.certification.published_release import set_members
 from anoncore.release.reading.published_table import PublishedTable, cell_text
 from anoncore.release.recoding import Distorted, Exact, GroupValues
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
+from anoncore.table.microdata import Microdata
 
 
 def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> list[Attribute]:
@@ -26,24 +28,29 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
         if name not in published:
             entries += [Attribute(name=name, role=role.value), *bounds]
             continue
-        domain, form = data.domain[name], _form(release, name)
+        form = _form(release, name)
         shown = _shown(name, tables, form) if form != "region" else set()
-        says_more = form != "region" and (role.value != "quasi-identifier" or name in data.sensitive_values)
-        protected = data.sensitive_values.get(name)
-        entries.append(
-            Attribute(
-                name=name,
-                role=role.value,
-                kind=domain.kind.value,
-                type=cell_type(domain),
-                form=form,
-                values=_texts(domain.values, shown, form) if says_more and domain.kind is not Kind.NUMERIC else None,
-                hierarchy=_hierarchy(release, name, shown, form) if says_more else None,
-                protected=None if protected is None or form == "region" else _texts(protected, shown, form),
-            )
-        )
+        entries.append(described(data, name, form, shown))
         entries += bounds
     return entries
+
+
+def described(data: Microdata | TableProfile, name: str, form: Form, shown: set[str] | None = None) -> Attribute:
+    """The entry of an attribute that is published in a form, with what is said of the values that are shown, by default
+    of all.
+    """
+    domain, role, protected = data.domain[name], data.roles[name], data.sensitive_values.get(name)
+    says_more = form != "region" and (role.value != "quasi-identifier" or protected is not None)
+    return Attribute(
+        name=name,
+        role=role.value,
+        kind=domain.kind.value,
+        type=cell_type(domain),
+        form=form,
+        values=_texts(domain.values, shown, form) if says_more and domain.kind is not Kind.NUMERIC else None,
+        hierarchy=_hierarchy(data, name, shown, form) if says_more else None,
+        protected=None if protected is None or form == "region" else _texts(protected, shown, form),
+    )
 
 
 def _bounds(release: Release, name: str) -> list[Attribute]:
@@ -92,18 +99,19 @@ def _text(value: Any, form: Form) -> str:
     return cell_text(value_text(value) if form == "set" else value)
 
 
-def _texts(values: Iterable[Any], shown: set[str], form: Form) -> list[str]:
+def _texts(values: Iterable[Any], shown: set[str] | None, form: Form) -> list[str]:
     """The shown values as texts, each once: different values may have the same text in files, such as 1.5 and 1.50."""
-    return list(dict.fromkeys(text for value in values if (text := _text(value, form)) in shown))
+    texts = dict.fromkeys(_text(value, form) for value in values)
+    return [text for text in texts if shown is None or text in shown]
 
 
-def _hierarchy(release: Release, name: str, shown: set[str], form: Form) -> list[list[str]] | None:
-    hierarchy = release.data.hierarchies.get(name)
+def _hierarchy(data: Microdata | TableProfile, name: str, shown: set[str] | None, form: Form) -> list[list[str]] | None:
+    hierarchy = data.hierarchies.get(name)
     if hierarchy is None:
         return None
     lines: dict[str, list[str]] = {}
-    for value in release.data.domain[name].values:
+    for value in data.domain[name].values:
         path, text = hierarchy.path_of(value), _text(value, form)
-        if path is not None and text in shown:
+        if path is not None and (shown is None or text in shown):
             lines.setdefault(text, [text, *path])
     return list(lines.values())

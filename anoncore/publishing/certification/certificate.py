@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import pandas as pd
 from pydantic import Field, ValidationError, model_validator
 
 from anoncore.base.arguments import checked, checked_methods
@@ -39,7 +40,7 @@ from anoncore.publishing.certification.entries import (
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.plain_json import plain_json
 from anoncore.publishing.signing.signature import Signature
-from anoncore.release.reading.published_table import PublishedTable
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts
 from anoncore.table.microdata import Microdata
 
 
@@ -110,20 +111,16 @@ class Certificate(Entry):
 
     Examples
     --------
-    >>> import io
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.publishing import Certificate, new_key, release_files
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
-    >>> Certificate = type(certificate)
+    >>> files = release_files(release, "people", new_key())
+    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
     >>> Certificate.loads(certificate.dumps()) == certificate
     True
     >>> certificate.requirements[0].label, certificate.requirements[0].reached
@@ -320,9 +317,19 @@ def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) 
     >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
     (True, False)
     """
-    hashed = data.given.frame_of(data.attributes if columns is None else columns)
-    content = table_hash(PublishedTable.of("input", hashed))
+    names = data.attributes if columns is None else columns
+    content = table_hash(PublishedTable("input", {cell_name(name): _original(data, name) for name in names}))
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
+
+
+def _original(data: Microdata, name: str) -> Column:
+    """A column of the original table; only its different cells are looked at where it was coded as it is."""
+    given = data.given.column(name)
+    stored = None if name not in data.domain else data.domain[name].stored
+    cells = given if stored is None else pd.Series(stored)
+    if stored is None or cells.dtype != given.dtype:
+        return Column.of(given)
+    return Column.coded(data.codes[name], cell_texts(cells))
 
 
 def earlier_of(release: Certificate | Earlier) -> Earlier:

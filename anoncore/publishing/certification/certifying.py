@@ -132,19 +132,15 @@ def certify(
 
     Examples
     --------
-    >>> import io
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.publishing import certify, new_key
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
+    >>> certificate = certify(release, new_key())
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
@@ -176,7 +172,7 @@ def certified(
     require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
     cells = distinct_cells(frames)
-    shown = tuple(published_as(frames, cells))
+    shown = tuple(published_as(cells))
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
@@ -199,18 +195,19 @@ def certified(
     written = written_as(frames, cells)
     earlier = [earlier_of(one) for one in after]
     found = verdict(release, requirements, measure)
+    described = [
+        _table(published, table, scan, place, written)
+        for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
+    ]
     return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
         method=method,
         input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
         attributes=attributes,
-        tables=[
-            _table(published, table, scan, place, written)
-            for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
-        ],
+        tables=described,
         linked_by=group,
-        sha256=joined_hash(shown, group),
+        sha256=described[0].sha256 if group is None and len(described) == 1 else joined_hash(shown, group),
         requirements=entries,
         people=people,
         joins=joins,

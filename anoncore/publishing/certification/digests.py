@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from anoncore.release.reading.published_table import Column, PublishedTable
 
 def column_hash(column: Column) -> str:
     """SHA-256 of a column's distinct texts and how often each occurs."""
-    return _sha256(_text(list(zip(column.texts, column.counts.tolist(), strict=True))))
+    pairs = zip(map(encode_basestring_ascii, column.texts), column.counts.tolist(), strict=True)
+    return _sha256(f"[{','.join([f'[{text},{rows}]' for text, rows in pairs])}]".encode())
 
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
@@ -91,7 +93,7 @@ def _text(value: object) -> bytes:
 def _sha256(*parts: bytes | npt.NDArray[Any]) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        content = part if isinstance(part, bytes) else part.tobytes()
+        content = part if isinstance(part, bytes) else np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
         digest.update(len(content).to_bytes(8, "little"))
         digest.update(content)
     return digest.hexdigest()

@@ -32,19 +32,16 @@ class Finding:
 
     Examples
     --------
-    >>> import io
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.publishing import Certificate, new_key, release_files, verify
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
+    >>> files = release_files(release, "people", new_key())
+    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
     >>> finding = verify(certificate, files).findings[0]
     >>> finding.outcome, finding.sentence
     ('holds', "'release' has the 6 rows that were certified.")
@@ -71,19 +68,16 @@ class Verification(Shown):
 
     Examples
     --------
-    >>> import io
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.publishing import Certificate, new_key, release_files, verify
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
+    >>> files = release_files(release, "people", new_key())
+    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
     >>> verification = verify(certificate, files)
     >>> verification.holds, len(verification.findings)
     (True, 3)

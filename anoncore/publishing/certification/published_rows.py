@@ -100,6 +100,12 @@ class PartFile:
         return list(self.schema.names)
 
     @property
+    def path(self) -> Path:
+        """Where the file lies that is on this machine's disk."""
+        assert isinstance(self.source, Path)
+        return self.source
+
+    @property
     def content(self) -> bytes:
         """The whole content, for small files. Raises DataError for a file that cannot be read."""
         return self.source if isinstance(self.source, bytes) else bytes(self.read(self.source.read_bytes))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pyarrow as pa
 
 from anoncore.kernels.arrays import Words
@@ -20,17 +17,6 @@ def hashed_cells(values: pa.Array, key: Words) -> Words:
     """
     cells = values if is_text_type(values.type) else pa.array(arrow_texts(values), pa.large_string())
     return text_hashes(*text_bytes(cells.fill_null("")), key)
-
-
-def written_twice(values: pa.Array, texts: Sequence[str]) -> tuple[str, str] | None:
-    """Two of the distinct values of a column that have one text and are written in two ways; None where none are."""
-    if len({*texts}) == len(texts):
-        return None
-    first: dict[str, Any] = {}
-    for value, text in zip(values.to_pylist(), texts, strict=True):
-        if value is not None and first.setdefault(text, value) is not value:
-            return str(first[text]), str(value)
-    return None
 
 
 def two_spellings(name: str, one: str, other: str) -> str:

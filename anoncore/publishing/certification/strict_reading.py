@@ -17,7 +17,6 @@ from anoncore.publishing.certification.strict_parquet import parquet_fault
 from anoncore.publishing.certification.text_cells import (
     first_difference,
     header_of,
-    is_written,
     row_fault,
     text_columns,
     text_fault,
@@ -25,7 +24,7 @@ from anoncore.publishing.certification.text_cells import (
 from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts, both_columns
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_texts
+from anoncore.release.reading.published_table import Column, cell_texts
 from anoncore.sources.headers import require_few_columns
 from anoncore.sources.parquet import read_within, value_type
 
@@ -72,11 +71,6 @@ def check_unpacked_size(name: str, archive: zipfile.ZipFile) -> None:
     if size > UNPACKED_LIMIT:
         raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
     require_memory(size, f"'{name}'", ADVICE)
-
-
-def read_published(name: str, content: bytes) -> list[PublishedTable]:
-    """The tables of a file in the texts that are equal in all formats. Raises DataError as `read_strictly` does."""
-    return [table.published for table in read_strictly(name, content).tables]
 
 
 def _read(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
@@ -158,7 +152,7 @@ def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], fa
         return
     labels = [column[0].as_py() for column in columns]
     coded = [column.slice(1).combine_chunks().dictionary_encode() for column in columns]
-    fault = "" if is_written(content, labels, coded) else text_fault(content, columns)
+    fault = text_fault(content, labels, coded)
     if fault:
         faults.append(f"{where}: {fault}.")
     read = [
@@ -174,7 +168,7 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
     if pa.types.is_dictionary(array.type):
         # A row without a value has a number of its own.
         codes = array.indices.fill_null(len(array.dictionary)).to_numpy()
-        distinct = pa.concat_arrays([array.dictionary.cast(kind), pa.nulls(1, kind)])
+        distinct = pa.concat_arrays([array.dictionary.cast(kind), pa.nulls(min(array.null_count, 1), kind)])
     else:
         # 0.0 and -0.0 are written differently, and so are numbers that are none.
         encoded = (array if bits is None else array.view(bits)).dictionary_encode(null_encoding="encode")
@@ -185,10 +179,13 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
 
 def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
     read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
-    declared = pq.read_schema(pa.BufferReader(content))
-    labels = tuple(declared.names)
     fault = parquet_fault(content, read)
     if fault:
         faults.append(f"{where}: {fault}.")
-    coded = [_coded(read.column(place), value_type(field.type)) for place, field in enumerate(declared)]
-    tables.append(WrittenTable.of(title, where, "parquet", labels, coded))
+    tables.append(written_parquet(where, title, read, pq.read_schema(pa.BufferReader(content))))
+
+
+def written_parquet(where: str, title: str, rows: pa.Table, declared: pa.Schema) -> WrittenTable:
+    """The table that a Parquet file of declared types holds, cell by cell; `rows` may have texts as dictionaries."""
+    coded = [_coded(rows.column(place), value_type(field.type)) for place, field in enumerate(declared)]
+    return WrittenTable.of(title, where, "parquet", declared.names, coded)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.kernels.arrays import Bytes
 from anoncore.release.reading.published_table import text_bytes
 
-CHECKED_ROWS = 20_000
 JOINED_ROWS = 1 << 17
 QUOTED = re.compile('[,"\r\n]')
 STEP = 1 << 16
@@ -43,33 +43,39 @@ def text_columns(content: bytes, width: int) -> list[pa.ChunkedArray]:
     return list(table.columns)
 
 
-def is_written(content: bytes, labels: Sequence[str], columns: Sequence[pa.DictionaryArray]) -> bool:
-    """Whether a CSV is nothing but its cells as they are written, in lines that all end in one of the two ways.
+def text_fault(content: bytes, labels: Sequence[str], columns: Sequence[pa.DictionaryArray]) -> str:
+    """Where a CSV differs from what is written of its cells, and how; empty where it does not.
 
-    What `text_fault` finds row by row is looked for here in many rows at a time, of which only distinct cells are
-    written.
+    Lines may end with CR LF or with LF, all in the same way. Many rows are compared at a time, of which only different
+    cells are written.
     """
+    if content.startswith(MARK_OF_ORDER):
+        return "begins with a byte order mark, which is not part of the table"
+    faults = []
+    for line_end in LINE_ENDS:
+        fault = _difference(content, _lines(labels, columns, line_end))
+        if fault is None:
+            return ""
+        faults.append(fault)
+    # The fault that comes later in the file is that of the right line ends.
+    return max(faults)[1]
+
+
+def _lines(labels: Sequence[str], columns: Sequence[pa.DictionaryArray], line_end: str) -> Iterator[Bytes]:
+    """The lines of a CSV as they are written, many at a time."""
     is_alone = len(labels) == 1
-    header = ",".join(_written(label, is_alone) for label in labels).encode()
-    line_end = next((one for one in LINE_ENDS if content.startswith(header + one.encode())), None)
-    if line_end is None:
-        return False
-    begin = len(header) + len(line_end)
+    header = ",".join(_written(label, is_alone) for label in labels) + line_end
+    yield np.frombuffer(header.encode(), dtype=np.uint8)
     ends = [""] * (len(columns) - 1) + [line_end]
     written = [
         pa.array([_written(text, is_alone) + end for text in column.dictionary.to_pylist()], pa.large_string())
         for column, end in zip(columns, ends, strict=True)
     ]
-    held = np.frombuffer(content, dtype=np.uint8)
     for start in range(0, len(columns[0]), JOINED_ROWS):
         codes = [column.indices.slice(start, JOINED_ROWS) for column in columns]
         cells = [texts.take(own) for texts, own in zip(written, codes, strict=True)]
         lines, bounds = text_bytes(pc.binary_join_element_wise(*cells, pa.scalar(",", pa.large_string())))
-        expected = lines[bounds[0] : bounds[-1]]
-        if not np.array_equal(held[begin : begin + len(expected)], expected):
-            return False
-        begin += len(expected)
-    return begin == len(content)
+        yield lines[bounds[0] : bounds[-1]]
 
 
 def _written(text: str, is_alone: bool) -> str:
@@ -79,32 +85,12 @@ def _written(text: str, is_alone: bool) -> str:
     return text
 
 
-def text_fault(content: bytes, columns: Sequence[pa.ChunkedArray]) -> str:
-    """Where a CSV differs from what is written of its cells, and how; empty where it does not.
-
-    Lines may end with CR LF or with LF, all in the same way.
-    """
-    if content.startswith(MARK_OF_ORDER):
-        return "begins with a byte order mark, which is not part of the table"
-    faults = []
-    for line_end in LINE_ENDS:
-        fault = _difference(content, columns, line_end)
-        if fault is None:
-            return ""
-        faults.append(fault)
-    # The fault that comes later in the file is that of the right line ends.
-    return max(faults)[1]
-
-
-def _difference(content: bytes, columns: Sequence[pa.ChunkedArray], line_end: str) -> tuple[int, str] | None:
-    begin, rows = 0, len(columns[0])
-    for start in range(0, rows, CHECKED_ROWS):
-        buffer = io.StringIO(newline="")
-        cells = [column.slice(start, CHECKED_ROWS).to_pylist() for column in columns]
-        csv.writer(buffer, lineterminator=line_end).writerows(zip(*cells, strict=True))
-        expected = buffer.getvalue().encode()
-        if not content.startswith(expected, begin):
-            return _described(content, expected, begin)
+def _difference(content: bytes, lines: Iterable[Bytes]) -> tuple[int, str] | None:
+    """Where a CSV begins to differ from its lines, and how; None where it does not."""
+    held, begin = np.frombuffer(content, dtype=np.uint8), 0
+    for expected in lines:
+        if not np.array_equal(held[begin : begin + len(expected)], expected):
+            return _described(content, expected.tobytes(), begin)
         begin += len(expected)
     return None if begin == len(content) else _described(content, b"", begin)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
@@ -23,7 +23,6 @@ from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
 from anoncore.publishing.certification.published_rows import TableRows
 from anoncore.publishing.certification.scan import Scan
-from anoncore.release.reading.published_table import PublishedTable
 from anoncore.table.microdata import Microdata
 
 
@@ -76,19 +75,16 @@ def verify(
     --------
     A file in which someone changed a value is not the one that was certified:
 
-    >>> import io
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import certify, new_key, verify, write_tables
+    >>> from anoncore.publishing import Certificate, new_key, release_files, verify
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> file = io.BytesIO()
-    >>> write_tables(release.tables(), file, "csv")
-    >>> files = {"people.csv": file.getvalue()}
-    >>> certificate = certify(release, new_key(), files)
+    >>> files = release_files(release, "people", new_key())
+    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
     >>> verify(certificate, files).holds
     True
     >>> verify(certificate, {"people.csv": files["people.csv"].replace(b"flu", b"gout")}).holds
@@ -98,19 +94,62 @@ def verify(
         raise DataError("This certificate is that of a release in a database: check it with verify_stored.")
     if certificate.parts is not None:
         raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
+
+    def read(claims: Certificate, tell: Progress) -> ReadRelease:
+        shown, findings = shown_tables(claims, files)
+        if shown and hashes:
+            tell(0.5, "Comparing the contents with those certified")
+            findings += difference_findings(claims, shown, files)
+        as_written = [*name_findings(claims, shown), *spelling_findings(claims, shown)]
+        return ReadRelease(findings, [[TableRows(one.table)] for one in shown], as_written)
+
+    digest = None if data is None or key is None else digest_with(data, key)
+    return judged_release(certificate, read, hashes, digest, known, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRelease:
+    """A release as it is read wherever it lies.
+
+    `findings` are about the place and the content, `as_written` about how names and cells are written there. `tables`
+    has the rows of the certified tables in their order; there are none where these are not all that is there.
+    """
+
+    findings: Sequence[Finding]
+    tables: Tables
+    as_written: Sequence[Finding] = ()
+
+
+InputDigest = Callable[[Sequence[str]], str]
+"""Gives the keyed hash of some columns of the original table."""
+READ = 0.4
+"""Share of a verification that is over when everything is read, as a rule of thumb."""
+
+
+def judged_release(
+    certificate: Certificate,
+    read: Callable[[Certificate, Progress], ReadRelease],
+    hashes: bool,
+    input_digest: InputDigest | None,
+    known: Sequence[str] | None,
+    progress: Progress | None,
+) -> Verification:
+    """Judge what a certificate claims by what is read, whether in files, in parts of a large run or in a database."""
     tell = progress if progress is not None else silent
     certificate, is_given = with_known(certificate, known)
     tell(0.0, "Reading the tables")
-    shown, findings = shown_tables(certificate, files)
-    if shown:
-        tell(0.4, "Comparing the contents with those certified")
-        if hashes:
-            findings += difference_findings(certificate, shown, files)
-        tables = [one.table for one in shown]
-        findings += table_findings(certificate, tables, hashes, is_given, part_of(tell, 0.4, 1.0))
-        findings += [*name_findings(certificate, shown), *spelling_findings(certificate, shown)]
+    release = read(certificate, part_of(tell, 0.0, READ))
+    findings = [*release.findings]
+    if release.tables:
+        findings += counted_findings(certificate, release.tables, hashes, is_given, part_of(tell, READ, 0.95))
+    findings += release.as_written
+    tell(0.95, "Comparing the original table")
+    if input_digest is not None:
+        # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
+        names = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
+        findings.append(_input_finding(input_digest(names) == certificate.input.hmac_sha256))
     tell(1.0, "Done")
-    return Verification((*findings, *input_findings(certificate, data, key)))
+    return Verification(tuple(findings))
 
 
 def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[Certificate, bool]:
@@ -141,17 +180,11 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
 
 
 def counted_findings(
-    certificate: Certificate,
-    tables: Tables,
-    published: PublishedRelease | None,
-    hashes: bool,
-    is_given: bool,
-    tell: Progress,
+    certificate: Certificate, tables: Tables, hashes: bool = True, is_given: bool = False, tell: Progress = silent
 ) -> Iterator[Finding]:
     """What the certified tables, in their order, show of a certificate, wherever their rows lie.
 
-    `published` has the same tables where they are in memory, for what is promised of persons. `is_given` says that the
-    reader named the known columns, so that numbers of the certificate are about other groups.
+    `is_given` says that the reader named the known columns, so that numbers of the certificate are about other groups.
     """
     names = {name for table in certificate.tables for name in table.columns}
     # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
@@ -160,6 +193,8 @@ def counted_findings(
     splits = [split_of(one) for one in classes]
     attributes, questions = by_name(certificate.attributes), countable(certificate)
     counted = Counted(tables, attributes, certificate.linked_by, questions, others, splits, tell)
+    whole = tuple(rows.table for parts in tables for rows in parts if isinstance(rows, TableRows))
+    published = PublishedRelease(whole, attributes, certificate.linked_by) if len(whole) == len(tables) else None
     try:
         if published is not None and published.group is not None:
             published.partition(published.tables[0])
@@ -182,32 +217,13 @@ def counted_findings(
         yield from decided_findings(certificate, counted.classes, any(one.breaking for one in found))
 
 
-def table_findings(
-    certificate: Certificate,
-    tables: Sequence[PublishedTable],
-    hashes: bool = True,
-    is_given: bool = False,
-    tell: Progress = silent,
-) -> list[Finding]:
-    """What tables in memory show of a certificate, see `counted_findings`."""
-    named = tuple(replace(table, name=entry.name) for entry, table in zip(certificate.tables, tables, strict=True))
-    published = PublishedRelease(named, by_name(certificate.attributes), certificate.linked_by)
-    rows = [[TableRows(table)] for table in named]
-    return list(counted_findings(certificate, rows, published, hashes, is_given, tell))
+def digest_with(data: Microdata, key: str) -> InputDigest:
+    """The keyed hash of columns of a table in memory; an empty text where it lacks one of them."""
+    return lambda names: input_hash(data, key, names) if set(names) <= set(data.given.columns) else ""
 
 
-def input_findings(certificate: Certificate, data: Microdata | None, key: str | None) -> list[Finding]:
-    """Whether the original table and the key of its hash are those of the certificate; nothing where there are none."""
-    if data is None or key is None:
-        return []
-    # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
-    hashed = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
-    there = set(hashed) <= set(data.given.columns)
-    return [same_input(there and input_hash(data, key, hashed) == certificate.input.hmac_sha256)]
-
-
-def same_input(is_same: bool) -> Finding:
-    """The finding of whether the original table is the certified one."""
+def _input_finding(is_same: bool) -> Finding:
+    """Whether the original table and the key of its hash are those of the certificate."""
     sentence = (
         "The release was made of this table."
         if is_same

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Codes, Int64
@@ -25,7 +25,6 @@ from anoncore.publishing.export import (
     escaped_text,
     guarded,
     parquet_array,
-    parquet_bytes,
     safe_cells,
     sheet_cells,
 )
@@ -76,11 +75,11 @@ class WrittenTable:
 def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
     """The column of what the codes stand for as it is written, and that of the texts equal in all formats."""
     order, rank = _in_order(texts)
-    ordered, positions = rank[codes], order.tolist()
-    return (
-        Column.coded(ordered, [cells[position] for position in positions]),
-        Column.coded(ordered, [texts[position] for position in positions]),
+    ordered, rows = rank[codes], np.bincount(codes, minlength=len(order))[order]
+    written, read = (
+        Column.counted(ordered, rows, [either[place] for place in order.tolist()]) for either in (cells, texts)
     )
+    return written, read
 
 
 def _in_order(texts: Sequence[str]) -> tuple[Int64, Codes]:
@@ -94,30 +93,81 @@ def _in_order(texts: Sequence[str]) -> tuple[Int64, Codes]:
     return order, rank
 
 
-Distinct = Mapping[str, Sequence[tuple[Codes, Int64]]]
-"""For every column of every table a number per row, int32 (n_rows,), in the order of the published texts, and the first
-row of each number.
-"""
+@dataclass(frozen=True, eq=False)
+class DistinctCells:
+    """The different cells of a column that is published, in the order of their texts.
+
+    `codes` int32 (n_rows,) say which of them a row has, and `rows` int64 (n_cells,) how many rows have each; `sample`
+    has the cells themselves, and `texts` those of all formats.
+    """
+
+    codes: Codes
+    rows: Int64
+    sample: pd.Series[Any]
+    texts: Sequence[str]
+
+    @classmethod
+    def of(cls, column: pd.Series[Any]) -> DistinctCells:
+        """The different cells of a column, also of those that count as equal."""
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+            # 0.0 and -0.0 are written differently.
+            codes, bits = pd.factorize(column.to_numpy().view(f"i{column.dtype.itemsize}"))
+            sample = pd.Series(bits.view(column.dtype))
+        elif column.dtype == object:
+            keys = pd.Series([_key(value) for value in column], dtype=object)
+            codes, _ = pd.factorize(keys, use_na_sentinel=False)
+            sample = column[~keys.duplicated().to_numpy()]
+        else:
+            codes, distinct = pd.factorize(column, use_na_sentinel=False)
+            sample = pd.Series(distinct)
+        texts = cell_texts(sample)
+        order, rank = _in_order(texts)
+        rows = np.bincount(codes, minlength=len(order))[order]
+        sample = sample.iloc[order]
+        sample.name = column.name
+        return cls(rank[codes], rows, sample, [texts[place] for place in order.tolist()])
+
+    def column(self, texts: Sequence[str]) -> Column:
+        """The column in which the cells have some texts."""
+        return Column.counted(self.codes, self.rows, texts)
+
+    def written(self, table: str, format: FileFormat) -> Column:
+        """The cells as files of a format have them, by what writes files."""
+        if format == "parquet":
+            return self.column(arrow_texts(parquet_array(self.sample, table)))
+        if format == "csv" and isinstance(self.sample.dtype, pd.StringDtype):
+            return self.column(self._guarded.fillna("").tolist())
+        if format == "csv":
+            (texts,) = text_columns(csv_bytes(self.sample.to_frame()), 1)
+            return self.column(texts.slice(1).to_pylist())
+        text = sheet_cell("text", "")
+        cells = sheet_cells(self._guarded, table)[1:]
+        return self.column([text + cell if type(cell) is str else sheet_text(cell) for cell in cells])
+
+    @cached_property
+    def _guarded(self) -> pd.Series[Any]:
+        """The cells as they are written where a spreadsheet may read them."""
+        return safe_cells(self.sample.to_frame()).iloc[:, 0]
+
+
+Distinct = Mapping[str, Sequence[DistinctCells]]
+"""The cells of every column of every table."""
 
 
 def distinct_cells(tables: Mapping[str, pd.DataFrame]) -> Distinct:
-    """Which cells of published tables are the same."""
+    """The different cells of published tables."""
     return {
-        name: [_distinct_cells(frame.iloc[:, place]) for place in range(frame.shape[1])]
+        name: [DistinctCells.of(frame.iloc[:, place]) for place in range(frame.shape[1])]
         for name, frame in tables.items()
     }
 
 
-def published_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> list[PublishedTable]:
-    """The tables in the texts that are equal in all formats."""
-    found = []
-    for name, frame in tables.items():
-        columns = {}
-        for place, (codes, first) in enumerate(distinct[name]):
-            texts = cell_texts(frame.iloc[:, place].iloc[first])
-            columns[cell_name(frame.columns[place])] = Column.coded(codes, texts)
-        found.append(PublishedTable(name, columns))
-    return found
+def published_as(distinct: Distinct) -> list[PublishedTable]:
+    """Tables in the texts that are equal in all formats."""
+    return [
+        PublishedTable(name, {cell_name(one.sample.name): one.column(one.texts) for one in columns})
+        for name, columns in distinct.items()
+    ]
 
 
 def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[FileFormat, list[PublishedTable]]:
@@ -134,44 +184,10 @@ def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[F
                 if format == "excel":
                     check_sheet_size(name, *frame.shape)
             found[format] = [
-                PublishedTable(
-                    name,
-                    {
-                        cell_name(label): _written(frame.iloc[:, place], *distinct[name][place], name, format)
-                        for place, label in enumerate(frame.columns)
-                    },
-                )
-                for name, frame in tables.items()
+                PublishedTable(name, {cell_name(one.sample.name): one.written(name, format) for one in columns})
+                for name, columns in distinct.items()
             ]
     return found
-
-
-def _written(column: pd.Series[Any], codes: Codes, first: Int64, table: str, format: FileFormat) -> Column:
-    """The cells of a column; only its distinct values are written, by what writes files."""
-    sample = column.iloc[first]
-    if format == "csv":
-        (texts,) = text_columns(csv_bytes(sample.to_frame()), 1)
-        return Column.coded(codes, texts.slice(1).to_pylist())
-    if format == "parquet":
-        content = parquet_bytes(pa.table([parquet_array(sample, table)], names=["cells"]))
-        return Column.coded(codes, arrow_texts(pq.read_table(pa.BufferReader(content)).column(0)))
-    cells = sheet_cells(safe_cells(sample.to_frame()).iloc[:, 0], table)[1:]
-    return Column.coded(codes, [sheet_text(cell) for cell in cells])
-
-
-def _distinct_cells(column: pd.Series[Any]) -> tuple[Codes, Int64]:
-    """A number per row, and the first row of each number: of different values, also where they count as equal."""
-    values: Any = column
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
-        values = column.to_numpy().view(f"i{column.dtype.itemsize}")  # 0.0 and -0.0 are written differently
-    elif column.dtype == object:
-        values = pd.Series([_key(value) for value in column], dtype=object)
-    codes, _ = pd.factorize(values, use_na_sentinel=False)
-    # Numbers are given in the order in which values first come.
-    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes), dtype=np.int64)[::-1]
-    order, rank = _in_order(cell_texts(column.iloc[first]))
-    return rank[codes], first[order]
 
 
 def _key(value: Any) -> Any:
@@ -207,7 +223,8 @@ def arrow_texts(values: pa.ChunkedArray | pa.Array) -> list[str]:
         texts = values.cast(pa.large_string()).to_pylist()
     except pa.ArrowException:
         texts = [None if value is None else repr(value) for value in values.to_pylist()]
-    return [f"{values.type}{MARK}" if text is None else f"{values.type}{MARK}={text}" for text in texts]
+    none = f"{values.type}{MARK}"
+    return [none if text is None else f"{none}={text}" for text in texts]
 
 
 def label_as(name: str, format: FileFormat) -> str:

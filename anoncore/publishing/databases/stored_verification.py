@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
-from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.progress import Progress
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certified_tables import content_finding, join_finding
+from anoncore.publishing.certification.certified_tables import content_finding, join_finding, spelling_findings
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import known_columns
-from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.verification import counted_findings, input_findings, table_findings, with_known
-from anoncore.publishing.databases.held_tables import HeldTable
+from anoncore.publishing.certification.published_rows import PartFile, TableRows
+from anoncore.publishing.certification.verification import InputDigest, ReadRelease, digest_with, judged_release
+from anoncore.publishing.databases.held_tables import shown_table, stored_entry
 from anoncore.publishing.databases.storing import fetch_held, place_of, required_text
-from anoncore.publishing.parts.part_verification import input_findings as parts_input_findings
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.postgresql import connected
 from anoncore.table.microdata import Microdata
@@ -35,7 +33,7 @@ def verify_stored(
     hashes: bool = True,
     data: Microdata | None = None,
     key: str | None = None,
-    input_digest: Callable[[Sequence[str]], str] | None = None,
+    input_digest: InputDigest | None = None,
     known: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
@@ -84,7 +82,6 @@ def verify_stored(
     >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
     True
     """
-    tell = progress if progress is not None else silent
     told = shown_address(address)
     if not is_database(address):
         raise DataError(f"'{told}' is no database; releases are stored at postgresql:// addresses.")
@@ -94,23 +91,31 @@ def verify_stored(
             schema, base = place_of(cursor, name or "")
             if certificate is None:
                 certificate = Certificate.loads(required_text(cursor, told, schema, base))
-            found = certificate
-            if found.stored is None:
+            if certificate.stored is None:
                 raise DataError("This is the certificate of files, not of tables in a database.")
-            found, is_given = with_known(found, known)
-            tell(0.1, "Reading the tables")
-            held = _held(cursor, told, schema, found, workspace)
-        findings = list(_differences(found, held, hashes, workspace))
-        if all(one is not None for one in held) and not any(one.check.startswith("columns") for one in findings):
+            held = _held(cursor, told, schema, certificate, workspace)
+
+        def read(claims: Certificate, tell: Progress) -> ReadRelease:
+            findings = list(_differences(claims, held, hashes, workspace))
             complete = [one for one in held if one is not None]
-            findings += _shown(found, complete, hashes, is_given, part_of(tell, 0.4, 0.95))
-    tell(0.95, "Comparing the original table")
-    findings += input_findings(found, data, key) if found.parts is None else parts_input_findings(found, input_digest)
-    tell(1.0, "Done")
-    return Verification(tuple(findings))
+            if len(complete) < len(held) or any(one.check.startswith("columns") for one in findings):
+                return ReadRelease(findings, [])
+            if claims.parts is not None:
+                return ReadRelease(findings, [[one] for one in complete])
+            tell(0.5, "Reading the cells")
+            shown = [shown_table(one, entry) for one, entry in zip(complete, claims.tables, strict=True)]
+            tables = [one.table for one in shown]
+            if hashes and claims.linked_by is not None:
+                findings.append(join_finding(joined_hash(tables, claims.linked_by) == claims.sha256))
+            rows = [[TableRows(one)] for one in tables]
+            return ReadRelease(findings, rows, [*spelling_findings(claims, shown)])
+
+        if certificate.parts is None:
+            input_digest = None if data is None or key is None else digest_with(data, key)
+        return judged_release(certificate, read, hashes, input_digest, known, progress)
 
 
-def _held(cursor: Any, told: str, schema: str, certificate: Certificate, workspace: Path) -> list[HeldTable | None]:
+def _held(cursor: Any, told: str, schema: str, certificate: Certificate, workspace: Path) -> list[PartFile | None]:
     """The certified tables as the database has them, None for one that is missing."""
     cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (schema,))
     there = {str(row[0]) for row in cursor.fetchall()}
@@ -121,23 +126,23 @@ def _held(cursor: Any, told: str, schema: str, certificate: Certificate, workspa
 
 
 def _differences(
-    certificate: Certificate, held: Sequence[HeldTable | None], hashes: bool, workspace: Path
+    certificate: Certificate, held: Sequence[PartFile | None], hashes: bool, workspace: Path
 ) -> Iterator[Finding]:
     """Whether every table has the columns, and where `hashes` are compared the rows, that were certified."""
     for entry, stored, table in zip(certificate.tables, certificate.stored or (), held, strict=True):
         if table is None:
             sentence = f"The table '{stored.name}' with {stored.rows:,} rows is missing, or may not be read."
             yield Finding(f"missing table '{stored.name}'", "fails", sentence)
-        elif table.columns != entry.columns:
+        elif table.names != entry.columns:
             sentence = (
-                f"'{stored.name}' has the columns {listing(table.columns, 30)}, but {listing(entry.columns, 30)} were "
+                f"'{stored.name}' has the columns {listing(table.names, 30)}, but {listing(entry.columns, 30)} were "
                 "certified."
             )
             yield Finding(f"columns of '{stored.name}'", "fails", sentence)
         elif table.n_rows == 0:
             yield Finding(f"columns of '{stored.name}'", "fails", f"'{stored.name}' has no rows any more.")
         elif hashes:
-            yield content_finding(entry, _difference(stored, table.entry(stored.table, workspace)))
+            yield content_finding(entry, _difference(stored, stored_entry(table, stored.table, workspace)))
 
 
 def _difference(certified: Stored, found: Stored) -> str:
@@ -156,23 +161,3 @@ def _difference(certified: Stored, found: Stored) -> str:
         f"'{name}' is not as certified: values were changed, or stand in other rows; what differs is seen in "
         f"{listing(changed)}."
     )
-
-
-def _shown(
-    certificate: Certificate, held: Sequence[HeldTable], hashes: bool, is_given: bool, tell: Progress
-) -> list[Finding]:
-    """What the groups of the tables show of the statements."""
-    if certificate.parts is None:
-        try:
-            tables = [
-                one.published(entry.name, known_columns(certificate.attributes, entry.columns))
-                for one, entry in zip(held, certificate.tables, strict=True)
-            ]
-        except DataError as error:
-            return [Finding("cells", "fails", str(error))]
-        joins = []
-        if hashes and certificate.linked_by is not None:
-            joins.append(join_finding(joined_hash(tables, certificate.linked_by) == certificate.sha256))
-        return joins + table_findings(certificate, tables, hashes, is_given, tell)
-    parts = [[PartFile(one.name, one.file)] for one in held]
-    return list(counted_findings(certificate, parts, None, hashes, is_given, tell))

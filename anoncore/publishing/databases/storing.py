@@ -19,14 +19,15 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.measures.kept_results import Cache
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certified_tables import spelling_findings
 from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.part_digests import joined_digest
-from anoncore.publishing.certification.published_release import known_columns
+from anoncore.publishing.certification.published_rows import PartFile, TableRows
 from anoncore.publishing.certification.scan import TABLE
-from anoncore.publishing.certification.verification import table_findings
-from anoncore.publishing.databases.held_tables import HeldTable
+from anoncore.publishing.certification.verification import counted_findings
+from anoncore.publishing.databases.held_tables import shown_table, stored_entry
 from anoncore.publishing.databases.table_types import LONGEST_NAME, held_batches, held_schema
 from anoncore.publishing.export import check_table, member_names, parquet_array
 from anoncore.publishing.parts.part_certificate import CertifiedParts
@@ -135,15 +136,17 @@ def store(
         complete = Certificate.model_validate(
             certificate.model_copy(
                 update={
-                    "stored": [one.entry(table, workspace) for table, one in held.items()],
+                    "stored": [stored_entry(one, table, workspace) for table, one in held.items()],
                     "not_checked": _not_checked(certificate),
                 }
             ).model_dump()
         )
-        shown = [
-            one.published(table, known_columns(certificate.attributes, one.columns)) for table, one in held.items()
+        shown = [shown_table(one, entry) for one, entry in zip(held.values(), complete.tables, strict=True)]
+        findings = [
+            *spelling_findings(complete, shown),
+            *counted_findings(complete, [[TableRows(one.table)] for one in shown]),
         ]
-        wrong = next((one for one in table_findings(complete, shown) if one.outcome == "fails"), None)
+        wrong = next((one for one in findings if one.outcome == "fails"), None)
         if wrong is not None:
             raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
         stored.commit(complete)
@@ -174,8 +177,8 @@ def store_parts(
                 f"The database holds {held.n_rows:,} of the {written.run.n_rows:,} rows that were written, and nothing "
                 "was kept."
             )
-        found = certify_held(held.file.parent)
-        entry = held.entry(TABLE, workspace)
+        found = certify_held(held.path.parent)
+        entry = stored_entry(held, TABLE, workspace)
         part = Part(file=entry.name, rows=entry.rows, sha256=entry.sha256, column_sha256=entry.column_sha256)
         content = joined_digest([part.sha256])
         (table,) = found.certificate.tables
@@ -323,7 +326,7 @@ class Storing:
                 raise failures[0] from None
             raise
 
-    def held(self, table: str, workspace: Path) -> HeldTable:
+    def held(self, table: str, workspace: Path) -> PartFile:
         """What the database holds of a table, read back in the same transaction."""
         return fetch_held(self.cursor, self.told, (self.schema, self.names[table]), workspace)
 
@@ -359,14 +362,14 @@ def _chain(first: pa.RecordBatch | pa.Table, others: Iterable[Any]) -> Iterator[
     yield from others
 
 
-def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) -> HeldTable:
+def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) -> PartFile:
     """Bring a table of a database to a folder of its own."""
     number = len(list(workspace.iterdir()))
     folder = workspace / f"held-{number}"
     folder.mkdir()
     file = folder / "part-00000.parquet"
     write_parquet(cursor, told, place, file)
-    return HeldTable(place[1], file)
+    return PartFile(place[1], file)
 
 
 def place_of(cursor: Any, name: str) -> tuple[str, str]:

@@ -36,7 +36,7 @@ from anoncore.measures.verdict import (
     verdict_in_words,
 )
 from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, split_by_all
-from anoncore.publishing.certification.attribute_entries import cell_type
+from anoncore.publishing.certification.attribute_entries import described
 from anoncore.publishing.certification.certificate import Certificate, earlier_of
 from anoncore.publishing.certification.certifying import (
     UNSIGNED,
@@ -222,12 +222,7 @@ def _attributes(profile: TableProfile, schema: pa.Schema, kinds: Mapping[str, Ki
         if role is Role.IDENTIFIER:
             entries.append(Attribute(name=name, role="identifier"))
         elif role is Role.QUASI_IDENTIFIER:
-            domain = profile.domain[name]
-            entries.append(
-                Attribute(
-                    name=name, role="quasi-identifier", kind=domain.kind.value, type=cell_type(domain), form="region"
-                )
-            )
+            entries.append(described(profile, name, "region"))
         else:
             entries.append(_exact(profile, name, role, schema.field(name).type, kinds.get(name)))
     return entries
@@ -243,29 +238,12 @@ def _exact(profile: TableProfile, name: str, role: Role, stored: pa.DataType, ki
         read_as = read_as if chosen is Kind.NUMERIC else "text"
         return Attribute(name=name, role=role.value, kind=chosen.value, type=read_as, form="exact")
     domain = profile.domain[name]
-    texts = list(dict.fromkeys(cell_text(value) for value in domain.values))
     if domain.has_missing and "" in domain.values:
         raise DataError(
             f"There is no certificate for '{name}': files write its missing cells and its empty texts alike, but they "
             "were counted as different ones. Make them the same in the table, and run again."
         )
-    hierarchy = profile.hierarchies.get(name)
-    lines = [
-        [cell_text(value), *path]
-        for value in domain.values
-        if hierarchy is not None and (path := hierarchy.path_of(value)) is not None
-    ]
-    protected = profile.sensitive_values.get(name)
-    return Attribute(
-        name=name,
-        role=role.value,
-        kind=domain.kind.value,
-        type=cell_type(domain),
-        form="exact",
-        values=texts if domain.kind is not Kind.NUMERIC else None,
-        hierarchy=None if hierarchy is None else lines,
-        protected=None if protected is None else [cell_text(value) for value in protected],
-    )
+    return described(profile, name, "exact")
 
 
 def _with_values(attribute: Attribute, scan: Scan) -> Attribute:

@@ -25,9 +25,15 @@ from anoncore.publishing.parts.part_certificate import (
     guess_of,
 )
 from anoncore.publishing.report.document import page_of
-from anoncore.publishing.report.drawing import Series, bars, histogram
-from anoncore.publishing.report.rendering import Figure, Section, section
-from anoncore.publishing.report.single import NOTHING_BAD, Beliefs
+from anoncore.publishing.report.rendering import Section, section
+from anoncore.publishing.report.single import (
+    NOTHING_BAD,
+    Beliefs,
+    drawn_beliefs,
+    drawn_distances,
+    drawn_losses,
+    drawn_sizes,
+)
 from anoncore.publishing.report.treatments import SAMPLE_ROWS, parameters_of, sample_of
 
 RISK = 0.2
@@ -96,34 +102,19 @@ def _reached(found: CertifiedParts) -> Section:
     scan, levels = found.scan, []
     size = CRITERIA["k"]
     levels.append((size.title, "", f"{scan.sizes.min():,}", f"{scan.n_rows:,}", f"{size.meaning} Higher is better."))
-    figures = [_sizes(found)]
+    figures = [drawn_sizes(scan.sizes, "rows")]
     for attribute in _secrets(found):
         belief, distance = CRITERIA["largest-belief"], CRITERIA["t"]
         largest = float(beliefs(scan.of(belief_question(attribute.name))).max())
-        far = scan.of(distance_question(attribute))
+        question = distance_question(attribute)
+        far = scan.of(question)
         worst, guess = max(one.worst for one in far), guess_of(scan, attribute.name)
         row = (belief.title, attribute.name, f"{largest:.1%}", f"{guess:.1%}", f"{belief.meaning} Lower is better.")
         levels.append(row)
         levels.append((distance.title, attribute.name, f"{worst:.4g}", "0", f"{distance.meaning} Lower is better."))
         distances = np.concatenate([one.levels for one in far])
-        drawing = histogram(
-            distances,
-            f"EMD of '{attribute.name}' from the table",
-            "groups",
-            lambda value: f"{value:.2f}",
-            f"Distances of the groups from the table, largest {worst:.3f}.",
-        )
-        caption = f"How far each group's '{attribute.name}' is from the table's (Li et al. 2007)."
-        figures.append(Figure(drawing, caption))
+        figures.append(drawn_distances(distances, attribute.name, getattr(question.requirement, "ground", "")))
     return section("Levels reached", "reached.html", levels=levels, figures=figures, notes=())
-
-
-def _sizes(found: CertifiedParts) -> Figure:
-    sizes = found.scan.sizes.astype(np.float64)
-    median = float(np.median(sizes))
-    alt = f"Group sizes, median {median:,.0f}."
-    drawing = histogram(sizes, "rows of a group", "groups", lambda value: f"{value:,.0f}", alt)
-    return Figure(drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} rows.")
 
 
 def _adversary(found: CertifiedParts) -> Section:
@@ -155,17 +146,8 @@ def _beliefs(found: CertifiedParts, name: str) -> Beliefs:
     scan = found.scan
     belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
     meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
-    each = "person by person" if found.profile.people_word == "people" else "row by row"
-    drawing = histogram(
-        belief,
-        f"belief in one value of '{name}'",
-        found.profile.people_word,
-        lambda value: f"{value:.0%}",
-        f"Beliefs about '{name}', largest {belief.max():.1%}.",
-        weights=scan.sizes.astype(np.float64),
-    )
-    caption = f"How sure the adversary is of one value, {each}. Guessing from the whole table alone has {guess:.1%}."
-    return Beliefs([(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], Figure(drawing, caption))
+    drawing = drawn_beliefs(belief, name, guess, found.profile.people_word, weights=scan.sizes.astype(np.float64))
+    return Beliefs([(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], drawing)
 
 
 def _earlier(found: CertifiedParts) -> list[Section]:
@@ -174,11 +156,7 @@ def _earlier(found: CertifiedParts) -> list[Section]:
 
 
 def _cost(run: LargeRun) -> Section:
-    names, values = list(run.losses), np.array(list(run.losses.values()))
-    alt = "; ".join(f"{name} {value:.1%}" for name, value in run.losses.items())
-    drawing = bars(names, [Series("loss", values, 0)], lambda value: f"{value:.1%}", alt)
-    meaning = CRITERIA["information-loss"].meaning
-    figure = Figure(drawing, f"{meaning} All attributes together: {run.information_loss:.1%}.")
+    figure = drawn_losses(run.losses, run.information_loss, CRITERIA["information-loss"].meaning)
     return section("What it costs", "cost.html", figures=[figure], no_queries="")
 
 

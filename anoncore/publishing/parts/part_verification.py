@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
-from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
@@ -20,11 +20,9 @@ from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import counted_findings, same_input, with_known
+from anoncore.publishing.certification.verification import InputDigest, ReadRelease, judged_release
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
-HASHED = 0.25
-"""Share of a verification that is over when the files are hashed, as a rule of thumb."""
 PART_NAME = re.compile(r"part-\d{5}\.parquet")
 Given = Sequence[PartFile]
 
@@ -111,7 +109,7 @@ def verify_parts(
     certificate: Certificate,
     files: Given,
     hashes: bool = True,
-    input_digest: Callable[[Sequence[str]], str] | None = None,
+    input_digest: InputDigest | None = None,
     known: Sequence[str] | None = None,
     found: Sequence[Finding] = (),
     progress: Progress | None = None,
@@ -123,32 +121,30 @@ def verify_parts(
     """
     if certificate.parts is None:
         raise DataError("This is no certificate of a release in parts.")
-    certificate, is_given = with_known(certificate, known)
-    tell = progress if progress is not None else silent
-    findings = [*found, *_names(certificate, files)]
-    parts = [file for file in files if PART_NAME.fullmatch(file.name)]
-    findings += _read_strictly(certificate, files, part_of(tell, 0.0, HASHED))
+
+    def read(claims: Certificate, tell: Progress) -> ReadRelease:
+        parts = [file for file in files if PART_NAME.fullmatch(file.name)]
+        fitting = [file for file in parts if file.names == claims.tables[0].columns]
+        findings = [*found, *_names(claims, files), *_read_strictly(claims, files, tell), *_columns(claims, parts)]
+        findings += _contents(claims, files, fitting) if hashes else _number_of_parts(claims, parts)
+        is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
+        return ReadRelease(findings, [fitting] if is_complete else [])
+
+    return judged_release(certificate, read, hashes, input_digest, known, progress)
+
+
+def _columns(certificate: Certificate, parts: Given) -> Iterator[Finding]:
+    """Whether there are parts, and all of them have rows and the columns that were certified."""
     columns = certificate.tables[0].columns
-    fitting = [file for file in parts if file.schema.names == columns]
+    if not parts:
+        yield Finding("missing parts", "fails", "There is no part of the release in these files.")
     for file in parts:
         if file.n_rows == 0:
             sentence = f"'{file.name}' has no rows: nothing but its name says anything."
-            findings.append(Finding(f"content of '{file.name}'", "fails", sentence))
-        if file not in fitting:
-            sentence = f"'{file.name}' has the columns {listing(file.schema.names, 30)}, but {listing(columns, 30)} "
-            findings.append(Finding(f"columns of '{file.name}'", "fails", f"{sentence}were certified."))
-    if hashes:
-        findings += _contents(certificate, files, fitting)
-    else:
-        findings += _number_of_parts(certificate, parts)
-    is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
-    if not parts:
-        findings.append(Finding("missing parts", "fails", "There is no part of the release in these files."))
-    elif is_complete and fitting:
-        findings += counted_findings(certificate, [fitting], None, hashes, is_given, part_of(tell, HASHED, 0.95))
-    findings += input_findings(certificate, input_digest)
-    tell(1.0, "Done")
-    return Verification(tuple(findings))
+            yield Finding(f"content of '{file.name}'", "fails", sentence)
+        if file.names != columns:
+            had = f"'{file.name}' has the columns {listing(file.names, 30)}"
+            yield Finding(f"columns of '{file.name}'", "fails", f"{had}, but {listing(columns, 30)} were certified.")
 
 
 def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
@@ -241,7 +237,7 @@ def _changed(file: PartFile, part: Part, certificate: Certificate) -> Finding:
     """How a part differs from the one that was written."""
     check = f"content of '{file.name}'"
     columns = certificate.tables[0].columns
-    if file.schema.names != columns:
+    if file.names != columns:
         return Finding(check, "fails", f"'{file.name}' is not the part that was written: it has other columns.")
     if file.n_rows != part.rows:
         sentence = f"'{file.name}' has {file.n_rows:,} rows, but {part.rows:,} were certified."
@@ -266,11 +262,3 @@ def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding
     if rows != certified:
         sentence = f"The parts have {rows:,} rows, but {certified:,} were certified."
         yield Finding("rows of the parts", "fails", sentence)
-
-
-def input_findings(certificate: Certificate, input_digest: Callable[[Sequence[str]], str] | None) -> list[Finding]:
-    """Whether the original table, by its digest, is that of the certificate; nothing where there is none."""
-    if input_digest is None:
-        return []
-    names = [one.name for one in certificate.attributes if one.form is not None]
-    return [same_input(input_digest(names) == certificate.input.hmac_sha256)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from anoncore import attacks, privacy, utility
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.progress import Progress, silent
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
 from anoncore.publishing.report.drawing import Series, bars, histogram
 from anoncore.publishing.report.known_method import known_method
@@ -103,19 +104,17 @@ def _number(value: float) -> str:
 def _sizes(subject: Subject) -> Figure:
     release = subject.release
     parts = release.fragments[:1] if release.is_shared else release.fragments
-    sizes = np.concatenate([release.people_per_group(part) for part in parts]).astype(np.float64)
+    sizes = np.concatenate([release.people_per_group(part) for part in parts])
+    return drawn_sizes(sizes, release.counted_word, subject.style or 0)
+
+
+def drawn_sizes(sizes: Int64, word: str, style: int = 0) -> Figure:
+    """How many groups have which size; `word` says what is counted."""
     median = float(np.median(sizes))
-    drawing = histogram(
-        sizes,
-        f"{release.counted_word} of a group",
-        "groups",
-        lambda value: f"{value:,.0f}",
-        f"Group sizes, median {median:,.0f}.",
-        subject.style or 0,
-    )
-    return Figure(
-        drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} {release.counted_word}."
-    )
+    alt = f"Group sizes, median {median:,.0f}."
+    values = sizes.astype(np.float64)
+    drawing = histogram(values, f"{word} of a group", "groups", lambda value: f"{value:,.0f}", alt, style)
+    return Figure(drawing, f"Sizes of the {len(sizes):,} groups; half of them have at most {median:,.0f} {word}.")
 
 
 def _distances(subject: Subject, attribute: str) -> Figure:
@@ -124,15 +123,14 @@ def _distances(subject: Subject, attribute: str) -> Figure:
     found = [
         one.attributes[attribute].levels[f"t-{ground}"] for one in profile.fragments if attribute in one.attributes
     ]
-    distances = np.concatenate(found)
-    drawing = histogram(
-        distances,
-        f"EMD of '{attribute}' from the table",
-        "groups",
-        lambda value: f"{value:.2f}",
-        f"Distances of the groups from the table, largest {distances.max():.3f}.",
-        subject.style or 0,
-    )
+    return drawn_distances(np.concatenate(found), attribute, ground, subject.style or 0)
+
+
+def drawn_distances(distances: Floats, attribute: str, ground: str, style: int = 0) -> Figure:
+    """How far the groups are from the table."""
+    alt = f"Distances of the groups from the table, largest {distances.max():.3f}."
+    words = f"EMD of '{attribute}' from the table", "groups"
+    drawing = histogram(distances, *words, lambda value: f"{value:.2f}", alt, style)
     caption = f"How far each group's '{attribute}' is from the table's ({ground} distance, Li et al. 2007)."
     return Figure(drawing, caption)
 
@@ -179,17 +177,26 @@ def _beliefs(found: attacks.AttributeDisclosure, subject: Subject) -> Beliefs:
         for one in (found.largest, found.truth)
         if one.baseline is not None
     ]
+    guess = found.largest.baseline or 0.0
+    return Beliefs(rows, drawn_beliefs(found.belief, found.attribute, guess, data.people_word, style))
+
+
+def drawn_beliefs(
+    belief: Floats, attribute: str, guess: float, people: str, style: int = 0, weights: Floats | None = None
+) -> Figure:
+    """How sure an adversary is of a value, for how many people or rows; `weights` say how many have each belief."""
     drawing = histogram(
-        found.belief,
-        f"belief in one value of '{found.attribute}'",
-        data.people_word,
+        belief,
+        f"belief in one value of '{attribute}'",
+        people,
         lambda value: f"{value:.0%}",
-        f"Beliefs about '{found.attribute}', largest {found.largest:.1%}.",
+        f"Beliefs about '{attribute}', largest {belief.max():.1%}.",
         style,
+        weights,
     )
-    each = "person by person" if data.people_word == "people" else "row by row"
-    caption = f"How sure the adversary is of one value, {each}. Guessing from the whole table alone has "
-    return Beliefs(rows, Figure(drawing, f"{caption}{found.largest.baseline or 0:.1%}."))
+    each = "person by person" if people == "people" else "row by row"
+    caption = f"How sure the adversary is of one value, {each}. Guessing from the whole table alone has {guess:.1%}."
+    return Figure(drawing, caption)
 
 
 def cost(subject: Subject) -> Section:
@@ -198,12 +205,7 @@ def cost(subject: Subject) -> Section:
     figures, no_queries = [], ""
     if release.data.quasi_identifiers and not release.is_synthetic:
         loss = subject.measure("utility.information_loss", utility.information_loss)
-        names = list(loss.per_attribute)
-        values = np.array([loss.per_attribute[name] for name in names])
-        drawing = bars(
-            names, [Series("loss", values, subject.style or 0)], lambda value: f"{value:.1%}", _alt(names, values)
-        )
-        figures.append(Figure(drawing, f"{loss.meaning} All attributes together: {float(loss):.1%}."))
+        figures.append(drawn_losses(loss.per_attribute, float(loss), loss.meaning, subject.style or 0))
     try:
         figures.append(_queries(subject))
     except AnonymizationError as error:
@@ -211,8 +213,12 @@ def cost(subject: Subject) -> Section:
     return section("What it costs", "cost.html", figures=figures, no_queries=no_queries)
 
 
-def _alt(names: list[str], values: Floats) -> str:
-    return "; ".join(f"{name} {value:.1%}" for name, value in zip(names, values.tolist(), strict=True))
+def drawn_losses(losses: Mapping[str, float], together: float, meaning: str, style: int = 0) -> Figure:
+    """What every attribute loses."""
+    alt = "; ".join(f"{name} {value:.1%}" for name, value in losses.items())
+    series = Series("loss", np.array(list(losses.values())), style)
+    drawing = bars(list(losses), [series], lambda value: f"{value:.1%}", alt)
+    return Figure(drawing, f"{meaning} All attributes together: {together:.1%}.")
 
 
 def _queries(subject: Subject) -> Figure:

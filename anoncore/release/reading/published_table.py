@@ -20,11 +20,12 @@ import pyarrow.compute as pc
 from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
 from anoncore.kernels.arrays import Bytes, Codes, Int64
 from anoncore.kernels.hashing import may_be_written_otherwise
+from anoncore.table.coding import content_ranks
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d(?::\d\d)?)?)?")
 EXACT_WHOLE = 1e16
-LARGEST_KEY = 1 << 62
+WORD_BYTES = 8
 
 
 def cell_text(value: Any) -> str:
@@ -173,7 +174,11 @@ class Column:
     @classmethod
     def coded(cls, codes: npt.NDArray[Any], texts: Sequence[str]) -> Column:
         """The column of codes into texts that are in any order and may be alike."""
-        rows = np.bincount(codes, minlength=len(texts)) if len(codes) else np.zeros(len(texts), dtype=np.int64)
+        return cls.counted(codes, np.bincount(codes, minlength=len(texts)), texts)
+
+    @classmethod
+    def counted(cls, codes: npt.NDArray[Any], rows: Int64, texts: Sequence[str]) -> Column:
+        """The column of codes of which it is known how many rows have each of them, int64 (n_texts,); see `coded`."""
         used = np.flatnonzero(rows)
         rank, first = ranked(texts if len(used) == len(texts) else [texts[code] for code in used.tolist()])
         recode = np.zeros(len(texts), dtype=np.int32)
@@ -198,13 +203,23 @@ def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
         array = pa.array(texts, pa.large_string())
     except UnicodeEncodeError:  # half a character, which sorts as its bytes do, too
         array = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
-    order = np.asarray(pc.sort_indices(array))
+    order = _text_order(array)
     in_order = array.take(pa.array(order))
     is_new = np.ones(len(texts), dtype=np.bool_)
     is_new[1:] = np.asarray(pc.not_equal(in_order[1:], in_order[:-1]))
     rank = np.empty(len(texts), dtype=np.int32)
     rank[order] = np.cumsum(is_new) - 1
     return rank, order[is_new].astype(np.int64)
+
+
+def _text_order(texts: pa.Array) -> Int64:
+    """The order of some texts; short ones, such as most numbers, are compared eight bytes at once."""
+    is_short = texts.type == pa.large_string() and pc.max(pc.binary_length(texts)).as_py() <= WORD_BYTES
+    if not is_short or pc.any(pc.match_substring(texts, "\0")).as_py():
+        return np.asarray(pc.sort_indices(texts))
+    content, bounds = text_bytes(pc.ascii_rpad(texts, WORD_BYTES, padding="\0"))
+    words = content[bounds[0] : bounds[-1]].view(f">u{WORD_BYTES}")
+    return np.argsort(words.astype(np.uint64), kind="stable")
 
 
 def factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
@@ -239,29 +254,17 @@ class PublishedTable:
         """A number per row, int64 (n_rows,): equal where the rows agree in the named columns, in their order."""
         asked = tuple(names)
         if asked not in self._found_keys:
-            self._found_keys[asked] = self._keys(asked)
+            columns = [self.columns[name] for name in asked]
+            self._found_keys[asked] = (
+                content_ranks([one.codes for one in columns], [max(len(one.texts), 1) for one in columns])
+                if columns
+                else np.zeros(self.n_rows, dtype=np.int64)
+            )
         return self._found_keys[asked]
 
     @cached_property
     def _found_keys(self) -> dict[tuple[str, ...], Int64]:
         return {}
-
-    def _keys(self, names: Sequence[str]) -> Int64:
-        """The rank of every row among the combinations of cells that there are."""
-        key, span = np.zeros(self.n_rows, dtype=np.int64), 1
-        for name in names:
-            column = self.columns[name]
-            size = max(len(column.texts), 1)
-            if span * size > LARGEST_KEY:
-                key = _ranks(key)
-                span = int(key.max(initial=0)) + 1
-            key, span = key * size + column.codes, span * size
-        return _ranks(key)
-
-
-def _ranks(key: Int64) -> Int64:
-    """The rank of every number among those that there are."""
-    return np.asarray(pd.factorize(key, sort=True)[0], dtype=np.int64)
 
 
 def cell_name(label: Any) -> str:

@@ -13,6 +13,7 @@ from anoncore.algorithms import Anatomy, Mondrian, Slicing
 from anoncore.base.errors import CancelledError, ParameterError
 from anoncore.cli import main
 from anoncore.publishing import Certificate, store, verify, verify_stored
+from anoncore.publishing.databases.held_tables import stored_entry
 from anoncore.publishing.databases.storing import places_of, stored_name, storing
 from anoncore.publishing.databases.table_types import held_batches, held_schema
 from anoncore.requirements import KAnonymity
@@ -188,7 +189,7 @@ def test_every_type_comes_back_as_it_was(fresh, tmp_path):
     with storing(fresh, "kinds", ["release"], False) as stored:
         stored.write("release", [given])
         held = stored.held("release", tmp_path)
-        entry = held.entry("release", tmp_path)
+        entry = stored_entry(held, "release", tmp_path)
         stored.connection.commit()
     assert entry.types == {field.name: str(field.type) for field in schema}
     with dbapi.connect(fresh) as connection, connection.cursor() as cursor:
@@ -202,7 +203,7 @@ def test_every_type_comes_back_as_it_was(fresh, tmp_path):
     for name in ("turned", "other"):
         with storing(fresh, "more", ["release"], False) as stored:
             object.__setattr__(stored, "names", {"release": name})
-            digests.append(stored.held("release", tmp_path).entry("release", tmp_path).sha256)
+            digests.append(stored_entry(stored.held("release", tmp_path), "release", tmp_path).sha256)
     assert digests[0] == entry.sha256 != digests[1]
 
 

@@ -40,7 +40,7 @@ def test_whole_numbers(values: list[int | None]) -> None:
     assert cell_texts(pa.array(values, pa.int64())) == [cell_text(value) for value in values]
 
 
-@given(st.lists(st.text(max_size=3), max_size=8))
+@given(st.lists(st.one_of(st.text(max_size=3), st.text(alphabet="019-.\0é", max_size=10)), max_size=8))
 def test_the_order_is_that_of_python(texts: list[str]) -> None:
     rank, first = ranked(texts)
     ordered = sorted({*texts})
