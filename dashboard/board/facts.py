@@ -11,12 +11,16 @@ import numpy as np
 import pandas as pd
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore.algorithms import Mondrian
 from anoncore.base import Estimate
+from anoncore.base.progress import Progress
+from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures import Verdict, verdict
-from anoncore.measures.criteria import usual_distance
+from anoncore.measures.criteria import CRITERIA, usual_distance
 from anoncore.privacy.guarantees import judged
+from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -38,6 +42,8 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
 CLASSIFIER = "tree"
 FOLDS = 10
+NOT_OF_ORIGINAL = ("foreground-excess",)
+"""Criteria that say nothing of a table in which everybody is a group of their own."""
 
 Facts = dict[str, Any]
 
@@ -411,9 +417,31 @@ the number itself, so that it is not computed a second time.
 """
 
 
-def measures(secret: str | None, r: int, target: str | None) -> tuple[Measure, ...]:
-    """The slow numbers of the board for one adversary and one attribute that is predicted."""
-    found: list[Measure] = []
+def number(release: Release, name: str, secret: str | None, *, progress: Progress) -> Facts:
+    """Any criterion of a release, and the same of the original table published as it is, where that is here."""
+    criterion = CRITERIA[name]
+    progress(0.0, criterion.title)
+    found: Facts = {"value": criterion.evaluate(release, secret)}
+    data = release.data
+    if data.knows_rows and name not in NOT_OF_ORIGINAL:
+
+        def of_original() -> float | None:
+            try:
+                return criterion.evaluate(unchanged(data, Mondrian(requirements=(KAnonymity(k=1),))), secret)
+            except AnonymizationError:
+                return None
+
+        found["original"] = cached(data, "criteria of the original", (name, secret), of_original)
+    return found
+
+
+NUMBER = "number:"
+"""How the names of rows begin that were added: the name of a criterion follows."""
+
+
+def measures(secret: str | None, r: int, target: str | None, numbers: Sequence[str] = ()) -> tuple[Measure, ...]:
+    """The slow numbers of the board for one adversary, one attribute that is predicted, and further criteria."""
+    found: list[Measure] = [((f"{NUMBER}{name}", name, secret), None, number) for name in numbers]
     if secret is not None:
         found.append((("given", secret, r), about_given_away, given_away))
     if target is not None:

@@ -13,7 +13,8 @@ import streamlit as st
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from dashboard.board.facts import BUCKET, SIZE_EDGES, Facts, Judged, Mark, upwards
+from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
+from dashboard.board.facts import BUCKET, NUMBER, SIZE_EDGES, Facts, Judged, Mark, upwards
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.palette import SHAPES, run_style
@@ -124,7 +125,8 @@ class SlowFacts:
 
 @dataclass(frozen=True)
 class Asked:
-    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, and the folded rows.
+    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, the folded rows, and
+    the criteria that have rows besides (`numbers`).
 
     `people` is what the rows of the table may be called: "people", or "rows" while nobody said whose they are.
     """
@@ -135,6 +137,7 @@ class Asked:
     target: str | None
     hidden: tuple[str, ...] = ()
     people: str = "people"
+    numbers: tuple[str, ...] = ()
 
     @property
     def person(self) -> str:
@@ -171,6 +174,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool, over: Over | No
         for name in ROWS
         if name not in asked.hidden and (asked.secret is not None or name not in ("distance", "given"))
     ]
+    rows += [_number_row(CRITERIA[name], columns) for name in asked.numbers]
     if over is not None:
         rows = [_over(row, columns, over) for row in rows]
     return {
@@ -343,6 +347,47 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
         "opens": OPENS[name],
         "axis": _axis(name, columns, known, asked),
         "cells": [_cell(name, column, asked) for column in columns],
+    }
+
+
+def _number_row(criterion: Criterion, columns: Sequence[Shown]) -> Cell:
+    """A row for any criterion, beside the same number of the original table."""
+    name = f"{NUMBER}{criterion.name}"
+    found = [one.found for column in columns if (one := _slow(column, name)).found is not None]
+    values = [value for one in found if one for value in (one["value"], one.get("original")) if value is not None]
+    is_share = criterion.form == "share"
+    most = max([*values, 0.01 if is_share else 1e-9])
+    better = "More is better." if criterion.higher_is_better else "Less is better."
+    return {
+        "id": name,
+        "label": criterion.title,
+        "help": FAMILIES[criterion.family].lower(),
+        "meaning": f"{criterion.meaning} {better}",
+        "kind": "scale",
+        "opens": "Opens the page Compare.",
+        "axis": {"most": most, "low": "0", "high": criterion.text(most)},
+        "cells": [_number_cell(criterion, column, name) for column in columns],
+    }
+
+
+def _number_cell(criterion: Criterion, column: Shown, name: str) -> Cell:
+    slow = _slow(column, name)
+    if column.status == "failed" or slow.problem:
+        return {"state": "failed", "why": slow.problem}
+    if slow.found is None:
+        return {"state": "pending", "why": "being measured …"}
+    value, original = slow.found["value"], slow.found.get("original")
+    text = criterion.text(value)
+    beside = "" if original is None else f"original table {criterion.text(original)}"
+    marks = [] if original is None else [[original, beside]]
+    return {
+        "state": "exact",
+        "text": text,
+        "alt": text,
+        "sub": beside,
+        "marks": marks,
+        "value": value,
+        "interval": None,
     }
 
 

@@ -54,7 +54,9 @@ def described(wishes: Wishes) -> dict[str, Any]:
             for one in wishes.columns
         ],
         "adversary": [wishes.r, wishes.secret, wishes.target],
-    } | ({"left out": wishes.left_out} if wishes.left_out else {})
+        **({"left out": wishes.left_out} if wishes.left_out else {}),
+        **({"numbers": list(wishes.numbers)} if wishes.numbers else {}),
+    }
 
 
 def _shown(column: dict[str, Any]) -> Shown:

@@ -13,6 +13,7 @@ from typing import Any
 
 from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.measures.criteria import CRITERIA
 from anoncore.requirements import REQUIREMENTS, FrequencyDiversity, KAnonymity, Requirement, TCloseness
 from dashboard.board.opened import Opened
 from dashboard.board.target import best_predicted
@@ -21,6 +22,8 @@ from dashboard.palette import STYLES
 MOST_COLUMNS = len(STYLES)
 """So that every column has a colour of its own."""
 MOST_STEPS = 100
+MOST_NUMBERS = 6
+"""Further criteria that can have rows at a time."""
 TOGETHER = 1.5
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "optimal-recoding", "local-recoding", "vertical-fragmentation")
@@ -99,7 +102,7 @@ class Wishes:
 
     A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
     about, `target` the attribute that is predicted; None: what `secret_of` and `target_of` choose. `hidden`
-    names rows that are folded away.
+    names rows that are folded away, `numbers` criteria that have rows besides.
     """
 
     levels: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -110,6 +113,7 @@ class Wishes:
     secret: str | None = None
     target: str | None = None
     hidden: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
 
     def with_level(self, axis: str, value: float | None) -> Wishes:
         """The wishes with another level of k, l, c or t; None asks for none."""
@@ -208,6 +212,7 @@ def to_plain(wishes: Wishes, opened: Sequence[Opened] = ()) -> dict[str, Any]:
         "secret": wishes.secret,
         "target": wishes.target,
         "hidden": list(wishes.hidden),
+        "numbers": list(wishes.numbers),
     }
 
 
@@ -226,6 +231,7 @@ def from_plain(
         secret=None if values["secret"] is None else str(values["secret"]),
         target=None if values["target"] is None else str(values["target"]),
         hidden=tuple(str(name) for name in values["hidden"]),
+        numbers=tuple(name for name in CRITERIA if name in values.get("numbers", ()))[:MOST_NUMBERS],
     )
     if len({one.id for one in found.columns}) < len(found.columns) or len(found.columns) > MOST_COLUMNS:
         raise ValueError

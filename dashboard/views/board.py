@@ -62,7 +62,13 @@ def render() -> None:
     wishes = state.wishes(data)
     shown, bench, version = _columns(wishes, data)
     asked = Asked(
-        wishes.levels, wishes.r, wishes.secret_of(data), wishes.target_of(data), wishes.hidden, data.people_word
+        wishes.levels,
+        wishes.r,
+        wishes.secret_of(data),
+        wishes.target_of(data),
+        wishes.hidden,
+        data.people_word,
+        wishes.numbers,
     )
     finding = board_find.current(wishes)
     version_found = 0 if finding is None else finding.version
@@ -226,7 +232,7 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
     if ready is not None:
         return list(ready), None, 0
-    made = making.make(wishes, data, facts.measures(secret, wishes.r, target))
+    made = making.make(wishes, data, facts.measures(secret, wishes.r, target, wishes.numbers))
     shown = [
         _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, wishes, data)
         for column in wishes.columns
@@ -252,7 +258,7 @@ def _shown(
         return replace(known, doing=attempt.job.text) if takes_long and attempt.job is not None else known
     slow = {
         str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
-        for key, _, _ in facts.measures(secret, wishes.r, target)
+        for key, _, _ in facts.measures(secret, wishes.r, target, wishes.numbers)
         if key in attempt.slow
     }
     own = known.own + left_out.told(attempt.run.release)
@@ -285,9 +291,9 @@ def _clicked() -> None:
         state.set_session("board_dialog", ("add", ""))
     elif kind == "level":
         board_over.take(found)
-    elif kind == "open" and found.get("row") in PAGES:
+    elif kind == "open" and wishes.column(column) is not None:
         state.set_live()
-        state.set_session("board_dialog", ("open", column, PAGES[str(found["row"])]))
+        state.set_session("board_dialog", ("open", column, PAGES.get(str(found.get("row")), "compare")))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:

@@ -10,12 +10,13 @@ import streamlit as st
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard import about, forms, reference, routes, state
 from dashboard.board.bench import Bench
 from dashboard.board.grid import ROWS
 from dashboard.board.purposes import PURPOSES, Purpose
-from dashboard.board.wishes import AXES, Column, Wishes, most_frequent
+from dashboard.board.wishes import AXES, MOST_NUMBERS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
@@ -340,17 +341,20 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
     place = parts.popover("Adversary and rows", "board-adversary")
     if not place.open:
         return
-    keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden")}
+    keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden", "numbers")}
     state.let_widget_show(keys["r"], wishes.r)
     state.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
     state.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
     state.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
+    state.let_widget_show(keys["numbers"], list(wishes.numbers))
 
     def change(name: str) -> None:
         # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
         value = state.widget_value(keys[name])
         if name == "hidden":
             value = tuple(row for row in ROWS if row not in value)
+        elif name == "numbers":
+            value = tuple(value)
         state.wish(replace(state.current_wishes(), **{name: value}))
 
     with place:
@@ -381,4 +385,14 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             format_func=lambda name: ROWS[name][0],
             on_change=change,
             args=("hidden",),
+        )
+        st.multiselect(
+            "Further rows: any other number",
+            [name for name, criterion in CRITERIA.items() if data.sensitive or not criterion.of_attribute],
+            key=keys["numbers"],
+            format_func=lambda name: CRITERIA[name].title if name in CRITERIA else name,
+            max_selections=MOST_NUMBERS,
+            on_change=change,
+            args=("numbers",),
+            help="Every number that can be told of any release, beside that of the original table.",
         )

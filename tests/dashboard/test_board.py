@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from anoncore import Microdata
 from anoncore.algorithms import Suppression
+from anoncore.measures.criteria import CRITERIA, evaluate
 from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
@@ -319,7 +320,13 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
     seen = {
         "board-table": {"board-builtin-": None, "board-upload-": None},
         "board-more": {"board-purpose": None, "board-left-out": 0.0, "board-requirements.": None},
-        "board-adversary": {"board-r": 2, "board-secret": "diagnosis", "board-target": "sex", "board-hidden": rows},
+        "board-adversary": {
+            "board-r": 2,
+            "board-secret": "diagnosis",
+            "board-target": "sex",
+            "board-hidden": rows,
+            "board-numbers": [],
+        },
     }
     always = {**LEVELS, "board-over": "now", "board-map-up": "distance", "board-map-right": "lost"}
     assert fields(visitor) == always
@@ -620,3 +627,28 @@ def test_no_purpose_asks_for_an_l_that_the_table_cannot_keep(name):
     assert found == {axis: value for axis, value in PURPOSES[name].levels.items() if axis != "l"}
     plain = Microdata(frequent.frame[["age"]], {"age": "quasi-identifier"})
     assert dialogs.possible_levels(PURPOSES[name], plain) == {"k": PURPOSES[name].levels["k"]}
+
+
+def test_any_other_number_is_a_row_beside_that_of_the_original_table(visitor, drawn):
+    tagged(visitor)
+    numbers = ("query-error", "largest-belief", "membership-belief")
+    run_in_session(visitor, lambda: state.wish(replace(state.current_wishes(), numbers=numbers)))
+    visitor.run()
+    found = finish(visitor, drawn)
+    rows = {row["id"]: row for row in found["rows"]}
+    assert list(rows)[-3:] == [f"number:{name}" for name in numbers]
+    belief = rows["number:largest-belief"]
+    assert (belief["label"], belief["help"]) == (CRITERIA["largest-belief"].title, "what an adversary gets")
+    for cell, run in zip(belief["cells"], workspace(visitor).runs, strict=True):
+        assert cell["value"] == evaluate(run.release, ["largest-belief"])["largest-belief"]
+        assert cell["text"] == CRITERIA["largest-belief"].text(cell["value"])
+        # As it is, whoever knows the other values is certain of somebody's diagnosis.
+        assert (cell["marks"][0][0], cell["sub"]) == (1.0, "original table 100.0%")
+        assert cell["value"] <= belief["axis"]["most"]
+    # Fake tuples are of buckets alone, and a release of another form says so.
+    assert "only where columns are permuted" in rows["number:membership-belief"]["cells"][0]["why"]
+    # Nothing that was known is measured anew when a row goes.
+    run_in_session(visitor, lambda: state.wish(replace(state.current_wishes(), numbers=numbers[:1])))
+    visitor.run()
+    assert [row["id"] for row in drawn[-1]["rows"]][-1] == "number:query-error"
+    assert drawn[-1]["rows"][-1]["cells"] == rows["number:query-error"]["cells"]
