@@ -52,7 +52,7 @@ ROUTES = (
     Route("utility", "Utility", "Look closer", "What the release costs in information."),
     Route("explain", "Explain", "Look closer", "Why it is not finer, and whether it would keep something more."),
     Route("method", "Method", "Look closer", "How the release was made, step by step."),
-    Route("compare", "Compare", "Look closer", "All numbers of two to six releases side by side."),
+    Route("one_person", "One person", "Look closer", "What the release of every column tells about the same row."),
     Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
     Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
     Route(
@@ -67,7 +67,7 @@ OF_A_RELEASE = frozenset({"Look closer", "Publish"})
 """The sections whose pages show releases of the board."""
 WITH_SIDEBAR = OF_A_RELEASE | {"Table"}
 """The sections whose pages are about the table, which stands in the sidebar."""
-MOVED = {"anonymize": "board", "sweep": "board", "targets": "board", "choose": "board"}
+MOVED = {"anonymize": "board", "compare": "board", "sweep": "board", "targets": "board", "choose": "board"}
 """The pages of before by the names in their addresses, and those that do now what they did."""
 _BY_NAME = {route.name: route for route in ROUTES}
 

@@ -364,7 +364,7 @@ def _number_row(criterion: Criterion, columns: Sequence[Shown]) -> Cell:
         "help": FAMILIES[criterion.family].lower(),
         "meaning": f"{criterion.meaning} {better}",
         "kind": "scale",
-        "opens": "Opens the page Compare.",
+        "opens": "Says what this number is.",
         "axis": {"most": most, "low": "0", "high": criterion.text(most)},
         "cells": [_number_cell(criterion, column, name) for column in columns],
     }

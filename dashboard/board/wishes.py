@@ -22,8 +22,6 @@ from dashboard.palette import STYLES
 MOST_COLUMNS = len(STYLES)
 """So that every column has a colour of its own."""
 MOST_STEPS = 100
-MOST_NUMBERS = 6
-"""Further criteria that can have rows at a time."""
 TOGETHER = 1.5
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "optimal-recoding", "local-recoding", "vertical-fragmentation")
@@ -231,7 +229,7 @@ def from_plain(
         secret=None if values["secret"] is None else str(values["secret"]),
         target=None if values["target"] is None else str(values["target"]),
         hidden=tuple(str(name) for name in values["hidden"]),
-        numbers=tuple(name for name in CRITERIA if name in values.get("numbers", ()))[:MOST_NUMBERS],
+        numbers=tuple(name for name in CRITERIA if name in values.get("numbers", ())),
     )
     if len({one.id for one in found.columns}) < len(found.columns) or len(found.columns) > MOST_COLUMNS:
         raise ValueError

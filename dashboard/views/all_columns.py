@@ -15,7 +15,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import N_QUERIES, usual_distance
 from anoncore.utility import InformationLoss
 from dashboard import compute, state
-from dashboard.charts.compare import attribute_bars, curves
+from dashboard.charts.columns import attribute_bars, curves
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts

@@ -293,7 +293,11 @@ def _clicked() -> None:
         board_over.take(found)
     elif kind == "open" and wishes.column(column) is not None:
         state.set_live()
-        state.set_session("board_dialog", ("open", column, PAGES.get(str(found.get("row")), "compare")))
+        row = str(found.get("row"))
+        if row.startswith(facts.NUMBER):
+            state.set_session("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
+        elif row in PAGES:
+            state.set_session("board_dialog", ("open", column, PAGES[row]))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:

@@ -16,7 +16,7 @@ from dashboard import about, forms, reference, routes, state
 from dashboard.board.bench import Bench
 from dashboard.board.grid import ROWS
 from dashboard.board.purposes import PURPOSES, Purpose
-from dashboard.board.wishes import AXES, MOST_NUMBERS, Column, Wishes, most_frequent
+from dashboard.board.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
@@ -44,6 +44,8 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
         _publish(str(asked[1]), bench)
     elif asked[0] == "add":
         _add(data, wishes)
+    elif asked[0] == "about":
+        _about(str(asked[1]))
     else:
         column = wishes.column(str(asked[1]))
         if column is None:
@@ -76,6 +78,18 @@ def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> Non
         _close()
     elif bench is not None:
         st.info("The release is being made; its page opens as soon as it is there.")
+
+
+@st.dialog("A number", width="large", on_dismiss=_close)
+def _about(name: str) -> None:
+    """What a number is that was added as a row."""
+    if name not in CRITERIA:
+        _close()
+        return
+    entry = reference.entries()[f"criterion:{name}"]
+    st.markdown(f"**{escaped(entry.title)}**")
+    st.markdown(entry.definition)
+    about.button(entry.key, "More in the reference", place="board")
 
 
 @st.dialog("Add a release", width="large", on_dismiss=_close)
@@ -391,7 +405,6 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             [name for name, criterion in CRITERIA.items() if data.sensitive or not criterion.of_attribute],
             key=keys["numbers"],
             format_func=lambda name: CRITERIA[name].title if name in CRITERIA else name,
-            max_selections=MOST_NUMBERS,
             on_change=change,
             args=("numbers",),
             help="Every number that can be told of any release, beside that of the original table.",

@@ -63,8 +63,8 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
     return Made(bench, attempts, problems, version)
 
 
-def make_for_a_closer_look(at_least: int) -> bool:
-    """Let the releases be made for a page that shows them; whether it has to wait until so many are there.
+def make_for_a_closer_look() -> bool:
+    """Let the releases be made for a page that shows them; whether it has to wait until one is there.
 
     The page is drawn anew when another one is there. Raises AnonymizationError where the table is not tagged.
     """
@@ -75,17 +75,17 @@ def make_for_a_closer_look(at_least: int) -> bool:
     data = state.microdata()
     data.require_quasi_identifiers()
     state.set_live()
-    made = make(state.wishes(data), data, patience=PATIENCE if n_before < at_least else 0.0)
-    is_busy, has_enough = made.bench.is_busy, len(state.runs()) >= at_least
+    made = make(state.wishes(data), data, patience=0.0 if n_before else PATIENCE)
+    is_busy, is_there = made.bench.is_busy, bool(state.runs())
     if is_busy or made.bench.version != made.version:
-        _watch(made.bench, made.version, has_enough)
-    return is_busy and not has_enough
+        _watch(made.bench, made.version, is_there)
+    return is_busy and not is_there
 
 
 @st.fragment(run_every=POLL, key="making-watch")
-def _watch(bench: Bench, version: int, has_enough: bool) -> None:
-    """Draw the page anew when something new is known; where too few releases are there, say that they are made."""
+def _watch(bench: Bench, version: int, is_there: bool) -> None:
+    """Draw the page anew when something new is known; where no release is there yet, say that they are made."""
     if bench.version != version or not bench.is_busy:
         st.rerun()
-    if not has_enough:
+    if not is_there:
         st.info("The releases of the board are being made; this takes a moment.")

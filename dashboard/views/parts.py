@@ -49,13 +49,13 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def releases(at_least: int = 1) -> tuple[Run, ...]:
+def releases() -> tuple[Run, ...]:
     """The releases of the board's columns, with the choice of the one to show beside the page; while they are made, the
-    page says so until so many are there.
+    page says so until one is there.
 
     Raises AnonymizationError where the table is not tagged.
     """
-    is_waiting = making.make_for_a_closer_look(at_least)
+    is_waiting = making.make_for_a_closer_look()
     with st.sidebar:
         sidebar.choose_release()
     if is_waiting:

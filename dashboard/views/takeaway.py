@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -184,13 +184,10 @@ def _report(run: Run) -> Paper:
 
 
 def _comparison(run: Run) -> list[Paper]:
-    """A report that sets this release beside those on the page Compare, or the last ones."""
-    runs = [one for one in state.runs() if one.data.knows_rows]
-    if len(runs) < 2 or not run.data.knows_rows:
+    """A report that sets this release beside those of the other columns."""
+    others = [one for one in state.runs() if one.data.knows_rows and one.id != run.id][: MOST_COMPARED - 1]
+    if not others or not run.data.knows_rows:
         return []
-    chosen: Sequence[str] = state.widget_value("compare-runs", []) or []
-    wanted = [one for one in runs if one.id in chosen] or list(runs)
-    others = [one for one in wanted if one.id != run.id][-(MOST_COMPARED - 1) :]
     return [
         Paper(
             "comparison",

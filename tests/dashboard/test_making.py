@@ -71,17 +71,6 @@ def test_releases_that_come_later_are_made_while_the_first_is_looked_at(
     assert not visitor.here.jobs["board"].is_busy
 
 
-def test_compare_waits_for_two_releases(visitor: Visitor, held: dict[str, threading.Event]) -> None:
-    held["c1"].set()
-    asked(visitor).open("compare")
-    until(visitor, lambda: len(visitor.here.runs) == 1)
-    assert "The releases of the board are being made" in visitor.run().texts()
-    assert "Two releases are needed" not in visitor.texts()
-    held["c2"].set()
-    until(visitor, lambda: len(visitor.here.runs) == 2)
-    assert "The releases of the board are being made" not in visitor.run().texts()
-
-
 def test_what_is_undone_on_a_closer_page_is_made_there(visitor: Visitor, held: dict[str, threading.Event]) -> None:
     for gate in held.values():
         gate.set()

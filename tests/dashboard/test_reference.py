@@ -197,14 +197,10 @@ def test_an_entry_leads_to_the_lesson_that_shows_it(visitor: Visitor):
     assert "Cards with salaries" in visitor.texts()
 
 
-def test_the_numbers_of_a_comparison_open_too(visitor: Visitor):
-    for k in (5, 10):
-        add_run(visitor, Mondrian(requirements=(KAnonymity(k=k),)))
-    visitor.open("compare")
-    for _ in range(40):
-        if any(str(one.key).startswith("about-compare") for one in visitor.at.button):
-            break
-        visitor.run()
+def test_a_number_that_was_added_as_a_row_says_what_it_is(visitor: Visitor):
+    visitor.open("board")
+    visitor.at.session_state["_board_dialog"] = ("about", "max-share")
+    assert ENTRIES["criterion:max-share"].definition in visitor.run().texts()
     assert looked_up(press(visitor, "criterion:max-share")) == "Largest share"
 
 

@@ -184,17 +184,13 @@ def test_titles_name_what_tells_runs_apart() -> None:
 
 def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> None:
     visitor = Visitor()
-    run, second = visitor.make("stack-and-deal", "mondrian").here.runs
-    visitor.open("compare")
-    visitor.at.selectbox(key="compare-baseline").set_value(second.id)
-    visitor.run()
+    run, _ = visitor.make("stack-and-deal", "mondrian").here.runs
     visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Distributions"
     visitor.open("utility")
     visitor.at.selectbox(key="utility-attribute").set_value("race")
     visitor.run()
     address = {name: value for name, value in visitor.at.query_params.items() if name != "workspace"}
     assert address.pop("step")[0].isdecimal()
-    # The runs that are compared are kept with the workspace, whose id is in the address.
     assert len(address) == 2
     assert all(value[0].isdecimal() and name[0] == "v" and len(name) == 7 for name, value in address.items())
     assert run.id not in str(address)
@@ -204,8 +200,6 @@ def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> N
         other.at.query_params[name] = value[0]
     other.open("utility")
     assert other.at.selectbox(key="utility-attribute").value == "race"
-    other.open("compare")
-    assert other.at.selectbox(key="compare-baseline").value == second.id
 
 
 def test_going_back_in_the_browser_takes_a_choice_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Several runs in one figure: each in its colour, on one scale."""
+"""All columns of the board in one figure: each in its colour, on one scale."""
 
 from __future__ import annotations
 
@@ -15,38 +15,10 @@ from dashboard.palette import ORIGINAL, RunStyle
 MOST_VALUES = 20
 
 
-def share_bars(
-    titles: Sequence[str], values: Sequence[Sequence[float | None]], labels: Sequence[str], styles: Sequence[RunStyle]
-) -> go.Figure:
-    """Shares of several runs: `values[run][number]`; one above 1 is drawn at 1, one that a run has not is left out."""
-    shown = [np.array([np.nan if one is None else one for one in row], dtype=float) for row in values]
-    traces = [
-        go.Bar(
-            y=list(titles),
-            x=np.minimum(row, 1.0),
-            orientation="h",
-            name=shortened(label),
-            marker=marker(style),
-            customdata=row,
-            texttemplate="%{customdata:.1%}",
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{customdata:.2%}<extra>%{fullData.name}</extra>",
-        )
-        for label, style, row in zip(labels, styles, shown, strict=True)
-    ]
-    height = 90 + len(titles) * (18 * len(labels) + 14)
-    result = figure(*traces, x="lower is better", height=height, labels=titles, legend=True)
-    result.update_layout(barmode="group", bargap=0.25)
-    result.update_xaxes(tickformat=".0%", range=[0, 1.18], tickvals=np.linspace(0, 1, 5))
-    result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ")
-    return result
-
-
 def curves(
     values: Sequence[Floats], labels: Sequence[str], styles: Sequence[RunStyle], x: str, form: str, logarithmic: bool
 ) -> go.Figure:
-    """The share of people (or groups) up to each value, one curve per run."""
+    """The share of people (or groups) up to each value, one curve per release."""
     traces = []
     for one, label, style in zip(values, labels, styles, strict=True):
         shares, places = ranked(one)
@@ -71,7 +43,7 @@ def curves(
 def attribute_bars(
     losses: Sequence[Mapping[str, float]], labels: Sequence[str], styles: Sequence[RunStyle]
 ) -> go.Figure:
-    """Information loss of every quasi-identifier, run beside run."""
+    """Information loss of every quasi-identifier, release beside release."""
     names = list(dict.fromkeys(name for one in losses for name in one))
     texts = distinct_labels(names)
     traces = [

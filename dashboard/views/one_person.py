@@ -1,4 +1,4 @@
-"""The tab One person: what each release tells about the same row."""
+"""The page One person: what the release of every column tells about the same row."""
 
 from __future__ import annotations
 
@@ -11,26 +11,38 @@ from anoncore.attacks.person import PersonView, original_values, person_view
 from anoncore.attacks.posterior import table_distribution
 from anoncore.base.texts import share_text
 from dashboard import compute, state
-from dashboard.charts.compare import belief_bars
+from dashboard.charts.columns import belief_bars
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.views import parts, whose_rows
 from dashboard.workspace import run_names
 
-_ROW = "compare-row"
+_ROW = "person-row"
+
+
+def render() -> None:
+    """Draw the page."""
+    runs = parts.releases()
+    if not runs or any(whose_rows.stands_open(run) for run in runs):
+        return
+    attribute = None
+    if runs[0].data.sensitive:
+        attribute = parts.choice(
+            "Sensitive attribute", list(runs[0].data.sensitive), "person-attribute", "What the adversary is after."
+        )
+    _follow(list(runs), attribute)
 
 
 @st.fragment
 @parts.says_why
-def render(runs: list[Run], attribute: str | None) -> None:
-    """Draw the tab."""
+def _follow(runs: list[Run], attribute: str | None) -> None:
+    """Ask for a row of the table, and draw what each release tells about it."""
     known = [run for run in runs if run.data.knows_rows and not run.release.is_synthetic]
     if not known:
         st.info("None of these releases tells which of its rows is whose.")
         return
-    first = known[0]
-    same = [run for run in known if (run.data.n_rows, run.table_name) == (first.data.n_rows, first.table_name)]
-    n_rows = first.data.n_rows
+    n_rows = known[0].data.n_rows
+    same = [run for run in known if run.data.n_rows == n_rows]
     held = state.widget_value(_ROW)
     if held is None or held > n_rows:
         state.set_widget_values({_ROW: 1})
@@ -47,9 +59,7 @@ def render(runs: list[Run], attribute: str | None) -> None:
     with right:
         st.button("Another person", on_click=_another, args=(n_rows,), help="Take a row at random.")
     if len(same) < len(runs):
-        st.caption(
-            "Runs of another table, of other rows, or of nobody's are left out: they tell nothing of this person."
-        )
+        st.caption("Releases of other rows, or of nobody's, are left out: they tell nothing of this person.")
     row = int(number) - 1
     views = [compute.cached("person", run, person_view, row, attribute) for run in same]
     _published(same, views, row)
@@ -67,7 +77,7 @@ def _published(runs: list[Run], views: list[PersonView], row: int) -> None:
     names = run_names(runs)
     for run, view in zip(runs, views, strict=True):
         frame[names[run.id]] = [*(view.published.get(name, "") for name in original), f"{view.group_size:,}"]
-    st.dataframe(frame, hide_index=True, key="compare-person", alt="What each release publishes of this person.")
+    st.dataframe(frame, hide_index=True, key="person-published", alt="What each release publishes of this person.")
     st.caption("What an adversary may look for, and how each release publishes it of this person.")
 
 
@@ -88,7 +98,7 @@ def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
             [run.label for run, _ in known],
             [run_style(run.color_index) for run, _ in known],
         ),
-        key="compare-beliefs",
+        key="person-beliefs",
         caption=f"How likely each value of '{parts.escaped(attribute)}' is for someone who knows this person's "
         "quasi-identifiers, by each release. The star marks the true value.",
         alt="; ".join(

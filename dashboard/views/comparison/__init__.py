@@ -1,1 +1,0 @@
-"""What the page Compare shows of several runs: one module per tab."""

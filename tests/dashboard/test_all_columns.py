@@ -1,0 +1,77 @@
+"""Closer looks at all columns of the board in one picture, and at one person in all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from anoncore import attacks, privacy, utility
+from anoncore.algorithms import Anatomy, Mondrian, Sabre
+from anoncore.requirements import KAnonymity
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run, figure, table_of
+
+T = TypeVar("T")
+
+
+def _when_there(visitor: Visitor, probe: Callable[[], T], seconds: float = 120) -> T:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return probe()
+        except (AssertionError, StopIteration):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+            visitor.run()
+
+
+def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None:
+    runs = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)])), add_run(visitor, Sabre(t=0.4))]
+    most = {
+        ("privacy", "belief"): lambda release: attacks.attribute_disclosure(release, "illness").belief.max(),
+        ("privacy", "risk"): lambda release: attacks.reidentification(release).risk.max(),
+        ("closeness", "distance"): lambda release: privacy.emd(release, "illness", "equal").max(),
+        ("classes", "sizes"): lambda release: release.partition.sizes.max(),
+    }
+    for (page, name), expected in most.items():
+        visitor.open(page)
+        traces = figure(visitor, f"all-{name}")
+        assert [trace["name"] for trace in traces] == [run.label for run in runs]
+        for trace, run in zip(traces, runs, strict=True):
+            assert max(trace["x"]) == pytest.approx(float(expected(run.release))), (page, run.label)
+    traces = figure(visitor.open("utility"), "all-losses")
+    for trace, run in zip(traces, runs, strict=True):
+        assert list(trace["x"]) == pytest.approx(list(utility.information_loss(run.release).per_attribute.values()))
+    visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Count queries"
+    traces = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-queries"))
+    assert len(traces) == 2
+
+
+def test_a_single_column_is_not_drawn_twice(visitor: Visitor) -> None:
+    add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    charts = visitor.open("classes").at.get("plotly_chart")
+    assert not any("all-sizes" in chart.proto.id for chart in charts)
+
+
+def test_the_same_person_is_followed_through_all_runs(visitor: Visitor) -> None:
+    runs = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)])), add_run(visitor, Anatomy(l=2, seed=1))]
+    visitor.open("one person")
+    visitor.at.number_input(key="person-row").set_value(12)
+    visitor.run()
+    table = table_of(visitor, "attribute", "original")
+    age = table.set_index("attribute").loc["age"]
+    assert age["original"] == age[runs[1].label] == str(runs[0].data.frame["age"].iloc[11])
+    for trace, run in zip(figure(visitor, "person-beliefs")[1:], runs, strict=True):
+        expected = attacks.sensitive_posterior(run.release, "illness")[11]
+        assert sorted(trace["x"]) == pytest.approx(sorted(expected))
+
+
+def test_releases_of_one_name_are_told_apart(visitor: Visitor) -> None:
+    for seed in (1, 2):
+        add_run(visitor, Anatomy(l=2, seed=seed))
+    table = table_of(visitor.open("one person"), "attribute", "original")
+    assert list(table)[2:] == ["Anatomy (l = 2)", "Anatomy (l = 2) (2)"]
