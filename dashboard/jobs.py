@@ -180,7 +180,7 @@ def start(
 
     Turns are handed out fairly among owners (ids of workspaces). `can_pause`: the work may be held at its reports, for
     which it must hold no lock. `urgent`: a visitor waits for it, so it has a line of its own beside that of the long
-    work, and it is expected to take a second at most. Too many waiting jobs, in all or of this owner, fail at once.
+    work, and it takes a second at most or can pause. Too many waiting jobs, in all or of this owner, fail at once.
     """
     job = Job(title)
     job.queue = _urgent if urgent else _queue

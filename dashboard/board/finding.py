@@ -95,7 +95,8 @@ class Finding(Trials):
 
     def start(self) -> None:
         """Try what was not tried yet."""
-        self.job = jobs.start(self._work, "find better", self.bench.here.id, can_pause=True)
+        # Somebody waits for it, and no exact attack may hold it up; it gives way to what takes a second.
+        self.job = jobs.start(self._work, "find better", self.bench.here.id, can_pause=True, urgent=True)
 
     def _work(self, report: jobs.Report) -> None:
         for method, fields in TRIED[self.n_tried :]:

@@ -116,9 +116,9 @@ class Over(Trials):
 
     def start(self) -> None:
         """Begin with the quick numbers, which somebody waits for; the estimates follow when there is time."""
-        self.job = self._begin(self._quick, urgent=True)
+        self.job = self._begin(self._quick)
 
-    def _begin(self, measure: Callable[..., Trial | None], urgent: bool = False) -> jobs.Job:
+    def _begin(self, measure: Callable[..., Trial | None]) -> jobs.Job:
         def work(report: jobs.Report) -> None:
             goes_on = False
             try:
@@ -129,7 +129,8 @@ class Over(Trials):
                 if not goes_on:
                     self._forget()
 
-        return jobs.start(work, f"over {self.axis}", self.bench.here.id, can_pause=True, urgent=urgent)
+        # Somebody waits for it, and no exact attack may hold it up; it gives way to what takes a second.
+        return jobs.start(work, f"over {self.axis}", self.bench.here.id, can_pause=True, urgent=True)
 
     def is_about(self, digests: tuple[str, str], wishes: Wishes, axis: str) -> bool:
         """Whether this is what is asked now of a table and its tags, but for the present value of the level itself."""
