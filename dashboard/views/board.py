@@ -22,7 +22,17 @@ from dashboard.board.wishes import LARGEST_LEVEL as MOST
 from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_find, board_map, board_over, board_table, left_out, making, verdicts, whose_rows
+from dashboard.views import (
+    board_find,
+    board_map,
+    board_over,
+    board_table,
+    closer,
+    left_out,
+    making,
+    verdicts,
+    whose_rows,
+)
 
 POLL = 0.4
 OFF = "off"
@@ -35,14 +45,6 @@ RECURSIVE = (
     "l-th most frequent on. A c here takes the place of the bound by 1/l."
 )
 CLOSE = "t-closeness: earth mover's distance of every group from the table, 0 is as in the table, 1 as far as can be."
-PAGES = {
-    "promise": "privacy",
-    "hides": "classes",
-    "distance": "closeness",
-    "lost": "utility",
-    "predictable": "utility",
-    "given": "attack",
-}
 
 
 def render() -> None:
@@ -296,8 +298,8 @@ def _clicked() -> None:
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
             state.set_session("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
-        elif row in PAGES:
-            state.set_session("board_dialog", ("open", column, PAGES[row]))
+        elif row in closer.PAGES:
+            state.set_session("board_dialog", ("open", column, row))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:

@@ -20,7 +20,7 @@ from dashboard.board.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import board_opened, insensitive, left_out, parts, verdicts, whose_rows
+from dashboard.views import board_opened, closer, insensitive, left_out, parts, verdicts, whose_rows
 from dashboard.workspace import run_names
 
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
@@ -39,7 +39,7 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
     if asked is None:
         return
     if asked[0] == "open":
-        _open(str(asked[1]), str(asked[2]), wishes, bench)
+        _open(str(asked[1]), str(asked[2]), wishes, data, bench)
     elif asked[0] == "publish":
         _publish(str(asked[1]), bench)
     elif asked[0] == "add":
@@ -67,13 +67,13 @@ def _close() -> None:
     state.set_session(_DIALOG, None)
 
 
-def _open(column_id: str, page: str, wishes: Wishes, bench: Bench | None) -> None:
-    """Go to the page that looks closer at a column, as soon as its release is there."""
+def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
+    """Go to the page that looks closer at a cell, as soon as the release of its column is there."""
     run = next((run for run in state.runs() if run.column == column_id), None)
     if run is not None:
         _close()
         state.select_run(run.id)
-        st.switch_page(routes.page(page), query_params=state.address())
+        st.switch_page(routes.page(closer.enter(row, run, wishes, data)), query_params=state.address())
     if bench is not None and not bench.is_busy:
         _close()
     elif bench is not None:

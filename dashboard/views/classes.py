@@ -82,12 +82,12 @@ def _sizes(run: Run, sizes: Int64, fewest_rows: int) -> None:
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     parts.tiles(
         [
-            Tile(words.capitalize(), f"{len(sizes):,}", f"Number of {words}: sets of rows that look alike."),
             Tile(
                 "Smallest",
                 f"{sizes.min():,} {counted}",
                 f"{counted.capitalize()} of the smallest {word}: the k that is reached.",
             ),
+            Tile(words.capitalize(), f"{len(sizes):,}", f"Number of {words}: sets of rows that look alike."),
             Tile(
                 "Median", f"{np.median(sizes):,.0f} {counted}", f"Half of the {words} have at most so many {counted}."
             ),

@@ -36,9 +36,17 @@ def draw(run: Run) -> None:
             "What learns from the release and is tested on original rows that it has not seen.",
             names=lambda one: CLASSIFIERS[one].title,
         )
+    _classifier(run, target, classifier)
     if not run.release.is_synthetic:
         _homogeneity(run, target)
-    _classifier(run, target, classifier)
+
+
+def train(run: Run, target: str, classifier: str) -> None:
+    """Let a classifier be trained for this target when the page is drawn."""
+    name = f"trained-{run.id}"
+    asked = state.session(name, ())
+    if (target, classifier) not in asked:
+        state.set_session(name, (*asked, (target, classifier)))
 
 
 def _homogeneity(run: Run, target: str) -> None:
@@ -66,12 +74,11 @@ def _homogeneity(run: Run, target: str) -> None:
 
 def _classifier(run: Run, target: str, classifier: str) -> None:
     """Train on demand, in the background; a result stays for the run."""
-    name = f"trained-{run.id}"
-    asked = state.session(name, ())
-    if (target, classifier) not in asked:
+    if (target, classifier) not in state.session(f"trained-{run.id}", ()):
         st.button(
             f"Train a {CLASSIFIERS[classifier].title} for {parts.escaped(target)}",
-            on_click=lambda: state.set_session(name, (*asked, (target, classifier))),
+            on_click=train,
+            args=(run, target, classifier),
             type="primary",
             help=f"{FOLDS}-fold cross-validation; takes some seconds and runs in the background.",
         )
@@ -98,8 +105,12 @@ def _scores(run: Run, found: Classification, classifier: str) -> None:
     names = ["trained on the original", "trained on the release", "most frequent value"]
     colors: list[RunStyle | str] = [ORIGINAL, run_style(run.color_index), MAJORITY]
     outcomes = [found.original, found.released, found.majority]
-    left, right = st.columns(2, gap="medium")
     target = parts.escaped(found.target)
+    f = [one.weighted_f for one in outcomes]
+    help = "Harmonic mean of precision and recall of each value, weighted with its share: 1 is always right."
+    beside = f"original table {f[0]:.2f}, guessing {f[2]:.2f}"
+    parts.tiles([Tile(f"Weighted F for {target}", f"{f[1]:.2f}", help, beside)], 3)
+    left, right = st.columns(2, gap="medium")
     with left:
         parts.chart(
             score_bars(names, [one.accuracy for one in outcomes], colors, "accuracy"),

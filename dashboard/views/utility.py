@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import streamlit as st
 
@@ -41,16 +39,10 @@ def render() -> None:
     run = parts.shown_run()
     if run is None:
         return
-    # Nobody's rows are in no group, and no cell of theirs was made of a person's.
-    of_people: dict[str, Callable[[], None]] = {}
-    if not run.release.is_synthetic:
-        loss = parts.attempt("utility.information_loss", run, utility.information_loss)
-        _headline(run, loss)
-        of_people["Information loss"] = lambda: _loss(run, loss)
     parts.tabs(
         "utility-tab",
         {
-            **of_people,
+            "Information loss": lambda: _lost(run),
             "Distributions": lambda: _distribution(run),
             "Associations": lambda: _associations(run),
             "Count queries": lambda: _queries(run),
@@ -60,11 +52,30 @@ def render() -> None:
     about.several("What these numbers are", EXPLAINED, "utility")
 
 
+def _lost(run: Run) -> None:
+    """What is lost, by the measure that means the same for every form first, then by those of groups and cells."""
+    if run.release.is_synthetic:
+        # Nobody's rows are in no group, and no cell of theirs was made of a person's.
+        parts.tiles(_pairs(run))
+        return
+    loss = parts.attempt("utility.information_loss", run, utility.information_loss)
+    _headline(run, loss)
+    _loss(run, loss)
+
+
+def _pairs(run: Run) -> list[Tile]:
+    """The two-way error, where the original is here."""
+    if not run.data.knows_rows:
+        return []
+    lost = compute.cached("utility.two_way_error", run, utility.two_way_error)
+    return [Tile(lost.title, share_text(lost), parts.escaped(lost.meaning), "0%: every pair is read right")]
+
+
 def _headline(run: Run, loss: InformationLoss | None) -> None:
     size = compute.cached("utility.average_group_size", run, utility.average_group_size)
     pairs = compute.cached("utility.discernibility", run, utility.discernibility)
     n, word = run.data.n_rows, run.release.group_word
-    row = []
+    row = _pairs(run)
     if loss is not None:
         row.append(
             Tile(

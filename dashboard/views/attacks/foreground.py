@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -134,8 +135,22 @@ def _number(label: str, key: str, start: float, low: float, step: float, help: s
     return float(entered)
 
 
+def asked_on_board(run: Run, secret: str, r: int) -> dict[str, Any]:
+    """The controls of this attack as the board asks it, by their keys."""
+    return {
+        "foreground-attribute": secret,
+        f"foreground-r-{run.id}": float(r),
+        "foreground-epsilon": LARGEST,
+        "foreground-sigma": USUAL_SIGMA,
+        "foreground-unreliable": next(iter(READINGS)),
+    }
+
+
 def usual_r(run: Run) -> float:
-    """The method's own l, so that the attack is held against what was asked for; else 2."""
+    """The r of the board, so that both tell the same; else the method's own l, and 2 without one."""
+    wishes = state.wishes_of(state.workspace())
+    if wishes is not None:
+        return float(wishes.r)
     asked = getattr(run.algorithm, "l", None)
     return float(asked) if isinstance(asked, int | float) and asked > 1 else 2.0
 

@@ -1,0 +1,66 @@
+"""A click on a cell of the board opens a page that shows first the number of the cell."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from anoncore.base.texts import share_text
+from dashboard.board import grid
+from dashboard.board.facts import upwards
+from dashboard.views.closer import PAGES
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import ROLES, loaded, people
+
+METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
+
+
+@pytest.fixture
+def board(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> tuple[Visitor, list[dict]]:
+    """A visitor with four columns of which every number is there, and what the page drew."""
+    drawn: list[dict] = []
+    monkeypatch.setattr(grid, "draw", lambda model, on_event: drawn.append(model))
+    visitor.here.load(*loaded(people(600), ROLES, "people.csv"))
+    visitor.make(*METHODS, k=4, l=2, t=0.5)
+    end = time.monotonic() + 180
+    while visitor.here.jobs["board"].is_busy and time.monotonic() < end:
+        time.sleep(0.1)
+    visitor.run()
+    return visitor, drawn
+
+
+def first_number(visitor: Visitor, page: str) -> str:
+    """The first number on the page to which the visitor was led, once what it waits for is there."""
+    end = time.monotonic() + 120
+    while not visitor.at.metric:
+        assert time.monotonic() < end, visitor.texts()
+        time.sleep(0.2)
+        visitor.open(page)
+    return str(visitor.at.metric[0].value)
+
+
+@pytest.mark.slow
+def test_every_cell_opens_a_page_whose_first_number_is_its_own(board: tuple[Visitor, list[dict]]) -> None:
+    visitor, drawn = board
+    rows = {row["id"]: row for row in drawn[-1]["rows"]}
+    assert set(rows) == set(PAGES)
+    for place, run in enumerate(visitor.here.runs):
+        for row in ("hides", "distance", "given", "lost", "predictable"):
+            cell = rows[row]["cells"][place]
+            assert cell["state"] == "exact", (row, cell)
+            visitor.open("board")
+            visitor.at.session_state["_board_dialog"] = ("open", run.column, row)
+            visitor.run()
+            page = PAGES[row].replace("_", " ")
+            assert visitor.at.title[0].value == page.capitalize(), (row, run.label)
+            assert visitor.at.selectbox(key="shown-run").value == run.id
+            shown = first_number(visitor, page)
+            if row == "hides":
+                assert shown.split()[0] == cell["text"].split()[0]
+            elif row == "distance":
+                assert upwards(float(shown)) == cell["text"]
+            elif row == "given":
+                assert shown == cell["text"].removeprefix("at least ") == share_text(cell["value"])
+            else:
+                assert shown == cell["text"], (row, run.label)
