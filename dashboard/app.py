@@ -46,12 +46,12 @@ def main() -> None:
         with st.sidebar:
             sidebar.render()
             access.render()
-    if state.take_lost():
+    if state.is_lost(route.name):
         st.warning(
             "The workspace in this address is gone, because the program was restarted or other work took its place. "
             "A new one was started with the first built-in table."
         )
-    if state.take_foreign():
+    if state.is_foreign(route.name):
         st.error("The workspace in this address belongs to somebody else, so it is not shown. This one is yours.")
     routes.tabs(route.name)
     if route.name != "board":

@@ -257,14 +257,24 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
     return len(left)
 
 
-def take_lost() -> bool:
-    """Whether the address named a workspace that is gone; true once."""
-    return bool(st.session_state.pop(_LOST, False))
+def is_lost(page: str) -> bool:
+    """Whether this page, the first one that is looked at, says that the address named a workspace that is gone."""
+    return _says(_LOST, page)
 
 
-def take_foreign() -> bool:
-    """Whether the address named the workspace of somebody else; true once."""
-    return bool(st.session_state.pop(_FOREIGN, False))
+def is_foreign(page: str) -> bool:
+    """Whether this page, the first one that is looked at, says that the address named somebody else's workspace."""
+    return _says(_FOREIGN, page)
+
+
+def _says(what: str, page: str) -> bool:
+    """Whether a page says so: the first one does, also when it draws itself anew, until another one is looked at."""
+    first = st.session_state.get(what)
+    if first is True:
+        st.session_state[what] = first = page
+    if first != page:
+        st.session_state.pop(what, None)
+    return bool(first == page)
 
 
 def workspace_id() -> str:

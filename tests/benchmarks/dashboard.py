@@ -12,20 +12,15 @@ from collections import defaultdict
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 
-PAGES = ["Data", "Attributes", "Anonymize", "Classes", "Privacy", "Utility", "Export"]
+PAGES = ["Data", "Attributes", "Board", "Classes", "Privacy", "Utility", "Export"]
 REPEATS = 5
 
 
-def changed_run(visitor: Visitor, number: int, k: int) -> float:
-    """Seconds from typing another k and pressing Run until the new run's numbers stand on the page."""
-    field = visitor.page.get_by_test_id("stNumberInput").get_by_role("spinbutton").first
+def changed(visitor: Visitor, k: int) -> float:
+    """Seconds from typing another k until the board has judged Mondrian's release for it."""
     begin = time.perf_counter()
-    field.fill(str(k))
-    with visitor.run():
-        field.press("Enter")
-    with visitor.run():
-        visitor.page.get_by_role("button", name="Run", exact=True).click()
-    visitor.see(f"Run {number} · Mondrian")
+    visitor.ask(k=k)
+    visitor.wait_for_release("Mondrian")
     visitor.settle()
     return time.perf_counter() - begin
 
@@ -41,16 +36,16 @@ def main() -> None:
         visitor.open()
         times["first page"].append(time.perf_counter() - begin)
         visitor.choose("Built-in table", "Adult", exact=False)
-        visitor.go("Anonymize")
-        changed_run(visitor, 1, 4)
+        visitor.go("Board")
+        changed(visitor, 4)
         for page in PAGES:
             visitor.go(page)
-        for number in range(2, REPEATS + 2):
-            visitor.go("Anonymize")
-            times["k changed, run, numbers redrawn"].append(changed_run(visitor, number, 4 + number))
+        for k in range(5, REPEATS + 5):
+            visitor.go("Board")
+            times["k changed, judged anew"].append(changed(visitor, k))
             for page in ("Classes", "Privacy", "Utility"):
                 visitor.go(page)
-                times[f"{page} of a new run"].append(visitor.seconds)
+                times[f"{page} of a new release"].append(visitor.seconds)
             for page in PAGES:
                 visitor.go(page)
                 times[f"switch to {page}"].append(visitor.seconds)

@@ -1,4 +1,4 @@
-"""Slicing's views, six runs compared, and a sweep beside a reader who clicks, in headless Chromium on Adult.
+"""Slicing's views, six releases side by side, and a search beside a reader who clicks, in headless Chromium on Adult.
 
 Run: python -m tests.benchmarks.explore. S = occupation; times are from the click until all is painted.
 """
@@ -13,17 +13,9 @@ from anoncore import datasets
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 
-METHODS = ("Mondrian", "Anatomy", "Slicing", "Stack", "ForegroundSafe", "SABRE")
+ADDED = ("ForegroundSafe", "SABRE")
+"""The methods that stand on the board beside those with which it begins."""
 KNOWN = ("age", "workclass", "education", "marital-status", "race", "sex")
-SWEPT = {
-    "sweep-mondrian-k": "2, 3, 5, 10, 20, 50",
-    "sweep-mondrian-l": "1.5, 2, 2.5, 3",
-    "sweep-anatomy-l": "2, 3, 4, 5, 6",
-    "sweep-slicing-l": "1.5, 2, 2.5, 3",
-    "sweep-slicing-columns": "3, 4, 5",
-    "sweep-stack-and-deal-k": "2-20",
-}
-"""6 x 4 + 5 + 4 x 3 + 19 = 60 releases."""
 REPEATS = 3
 
 
@@ -37,18 +29,19 @@ def tagged(visitor: Visitor) -> None:
     visitor.edit_cell("attribute-editor", column=1, row=len(KNOWN), left=180, option="sensitive")
 
 
-def made(visitor: Visitor, number: int, method: str) -> None:
-    """Make a release with what the form starts with; slicing gets occupation a column of its own."""
-    visitor.go("Anonymize")
-    if number > 1:
-        visitor.choose("Method", method, exact=False)
-    if method == "Slicing":
-        visitor.page.get_by_text("More options").first.click()
-        entered(visitor, "Sensitive column", "2")
-        entered(visitor, "Columns", "3")
+def made(visitor: Visitor) -> None:
+    """Make the releases; slicing gets three columns, and occupation one that has only one other attribute."""
+    visitor.go("Board")
+    visitor.page.locator("[data-key='edit-c3']").click()
+    dialog = visitor.page.get_by_role("dialog")
+    dialog.get_by_text("More options").first.click()
+    entered(visitor, "Sensitive column", "2")
+    entered(visitor, "Columns", "3")
     with visitor.run():
-        visitor.page.get_by_role("button", name="Run", exact=True).click()
-    visitor.see(f"Run {number} ·", seconds=120)
+        dialog.get_by_role("button", name="Use in this column").click()
+    for method in ADDED:
+        visitor.column(method)
+    visitor.wait_for_release("Slicing")
 
 
 def entered(visitor: Visitor, label: str, value: str) -> None:
@@ -61,6 +54,8 @@ def entered(visitor: Visitor, label: str, value: str) -> None:
 
 def slicing_views(visitor: Visitor, times: dict[str, list[float]]) -> None:
     """The pages that show slicing, each twice after a first look."""
+    visitor.go("Classes")
+    visitor.show_release("Slicing")
     for look in range(REPEATS):
         first = " (first)" if look == 0 else ""
         for page in ("Classes", "Method", "Privacy", "Attack"):
@@ -74,51 +69,27 @@ def slicing_views(visitor: Visitor, times: dict[str, list[float]]) -> None:
             times[f"slicing: tab {tab}{first}"].append(time.perf_counter() - begin)
 
 
-def compared(visitor: Visitor, times: dict[str, list[float]]) -> None:
-    """Six runs of six methods side by side, once measured."""
-    visitor.go("Compare")
-    box = visitor.page.get_by_test_id("stMultiSelect").first
-    for _ in range(len(METHODS) - 3):
-        box.locator("input").click()
-        with visitor.run():
-            visitor.page.get_by_role("option").first.click()
-    visitor.page.keyboard.press("Escape")
-    visitor.see("What it costs", seconds=180)
-    visitor.page.get_by_text("Measuring").first.wait_for(state="detached", timeout=180_000)
+def side_by_side(visitor: Visitor, times: dict[str, list[float]]) -> None:
+    """One person in six releases, and the pages that draw all of them first."""
     for _ in range(REPEATS):
         visitor.go("Data")
-        visitor.go("Compare")
-        times["compare six runs: redrawn"].append(visitor.seconds)
-        for tab in ("One person", "Numbers"):
-            with visitor.run():
-                visitor.page.get_by_role("tab", name=tab, exact=True).click()
-            times[f"compare six runs: tab {tab}"].append(visitor.seconds)
+        for page in ("One person", "Classes", "Closeness", "Utility"):
+            visitor.go(page)
+            times[f"six releases: {page}"].append(visitor.seconds)
 
 
-def swept(visitor: Visitor, times: dict[str, list[float]]) -> None:
-    """A sweep of 60 releases while the reader goes from page to page."""
-    visitor.go("Sweep")
-    for key, value in SWEPT.items():
-        field = visitor.page.locator(f".st-key-{key} input")
-        field.fill(value)
-        with visitor.run():
-            field.press("Enter")
-    box = visitor.page.get_by_test_id("stMultiSelect").nth(1)
-    box.locator("input").fill("Foreground breach")
-    with visitor.run():
-        visitor.page.get_by_role("option", name="Foreground breach").first.click()
-    visitor.page.keyboard.press("Escape")
-    visitor.see("60 releases will be made")
+def searched(visitor: Visitor, times: dict[str, list[float]]) -> None:
+    """The search for a better release while the reader goes from page to page."""
+    visitor.go("Board")
     begin = time.perf_counter()
-    with visitor.run():
-        visitor.page.get_by_role("button", name="Start", exact=True).click()
+    visitor.press("Find better")
     while time.perf_counter() - begin < 12:
         for page in ("Data", "Attributes", "Utility"):
             visitor.go(page)
-            times["page switch during the sweep"].append(visitor.seconds)
-    visitor.go("Sweep")
-    visitor.page.get_by_text("releases measured").wait_for(state="detached", timeout=300_000)
-    times["sweep of 60 releases, four criteria"].append(time.perf_counter() - begin)
+            times["page switch during the search"].append(visitor.seconds)
+    visitor.go("Board")
+    visitor.see("Nothing more to try", 300)
+    times["search for a better release"].append(time.perf_counter() - begin)
 
 
 def main() -> None:
@@ -130,12 +101,10 @@ def main() -> None:
         visitor = browser.visitor(chrome, address, height=1400)
         visitor.open()
         tagged(visitor)
-        order = sorted(METHODS, key=lambda method: method == "Slicing")
-        for number, method in enumerate(order, start=1):
-            made(visitor, number, method)
+        made(visitor)
         slicing_views(visitor, times)
-        compared(visitor, times)
-        swept(visitor, times)
+        side_by_side(visitor, times)
+        searched(visitor, times)
     for what, seconds in times.items():
         print(f"{what:>44}: {statistics.median(seconds):.2f} s (worst {max(seconds):.2f}, {len(seconds)} times)")
 

@@ -94,7 +94,7 @@ class Person(Script):
             raise InterruptedError("the server goes")
 
     def _come_back(self, visitor: Visitor) -> None:
-        """Load the page anew, or let it come back by itself, and look whether table and runs are there."""
+        """Load the page anew, or let it come back by itself, and look for the table and what was asked."""
         if not self.restart.is_over.wait(PATIENCE):
             raise RuntimeError("The server did not come back.")
         self.came_back = True
@@ -109,17 +109,19 @@ class Person(Script):
         self.is_lost = f"{self.mark}.csv" not in text or "is gone" in text
         if self.is_lost:
             self.problems.append(f"visitor {self.number} lost the workspace")
-        # A run on its way went with the server; of those that were shown, none may be missing.
-        self.n_runs = self._run_shown(visitor) or 0
-        n_seen = len(self.seconds[FINISHED])
-        if self.n_runs < n_seen:
-            self.problems.append(f"visitor {self.number} came back to run {self.n_runs} after {n_seen} runs")
         self._check(visitor, "Data")
+        visitor.go("Classes")
+        visitor.show_release("Mondrian")
+        shown, n_seen = self._k_shown(visitor), len(self.seconds[FINISHED])
+        # What was asked last may have gone with the server; what was judged before may not.
+        if n_seen and shown not in self.asked[n_seen - 1 :]:
+            self.problems.append(f"visitor {self.number} came back to k = {shown} after {self.asked[n_seen - 1]}")
+        self.asked.append(shown or 0)
 
-    def _check_run(self, visitor: Visitor, page: str) -> None:
-        # While the server is away nobody knows which runs there will be.
+    def _check_release(self, visitor: Visitor, page: str) -> None:
+        # While the server is away nobody knows what will be asked of the board.
         if not self.restart.begins.is_set() or self.came_back:
-            super()._check_run(visitor, page)
+            super()._check_release(visitor, page)
 
 
 def main() -> None:

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.sessions [--visitors 10] [--minutes 10] [--pause 8]
 
 Each visitor has a headless Chromium and uploads a table whose values carry the visitor's mark. They come in one after
-another; when all are in, each changes parameters, runs methods and goes from page to page with a pause of so many
-seconds on average between two clicks. The browsers run on the same cores. A mark of somebody else on any page is
-reported and makes the command fail.
+another; when all are in, each asks for another k, waits for a release of the board and goes from page to page with a
+pause of so many seconds on average between two clicks. The browsers run on the same cores. A mark of somebody else on
+any page is reported and makes the command fail.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import pandas as pd
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 
-# The first is the one that the page starts with.
-METHODS = ("Mondrian", "Anatomy", "Stack & Deal", "Microaggregation")
+METHODS = ("Mondrian", "Anatomy", "Slicing", "Stack & Deal")
+"""The columns of the board."""
 PAGES = (
     *("Data", "Attributes", "Classes", "Method", "Privacy", "Closeness", "Attack", "Utility", "Explain"),
-    *("Compare", "Export", "Learn", "Reference"),
+    *("One person", "Export", "Learn", "Reference"),
 )
-# Not page interactions: a new browser loads the whole application; a run lasts as its method and the queue before it.
-STARTED, FINISHED = "first page", "run finished"
+# Not page interactions: a new browser loads the whole application; a release lasts as its method and the queue before.
+STARTED, FINISHED = "first page", "release judged"
 NO_INTERACTION = frozenset({STARTED, FINISHED})
 KEEP_MINUTES = 0.2
 PATIENCE = 120.0
@@ -77,7 +77,7 @@ class Script:
         self.random = random.Random(number)
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.problems: list[str] = []
-        self.n_runs = 0
+        self.asked: list[int] = []
 
     def run(self) -> None:
         """Everything, with what went wrong kept as sentences."""
@@ -106,26 +106,20 @@ class Script:
         visitor.press("Use suggestions")
 
     def _work(self, visitor: Visitor) -> None:
-        shown = METHODS[0]
         for method in self._methods():
             self._pause()
-            visitor.go("Anonymize")
-            if method != shown:
-                visitor.choose("Method", method, exact=False)
-                shown = method
-            field = visitor.page.get_by_test_id("stNumberInput").get_by_role("spinbutton").first
-            field.fill(str(self.random.choice([value for value in range(3, 7) if str(value) != field.input_value()])))
-            with visitor.run():
-                field.press("Enter")
-            self.seconds["parameter"].append(visitor.seconds)
+            visitor.go("Board")
+            self.seconds["Board"].append(visitor.seconds)
+            self.asked.append(self.random.choice([k for k in range(3, 10) if k not in self.asked[-1:]]))
             begin = time.perf_counter()
-            with visitor.run():
-                visitor.page.get_by_role("button", name="Run", exact=True).click()
-            self.seconds["Run"].append(visitor.seconds)
-            self.n_runs += 1
-            visitor.see(f"Run {self.n_runs} ·", seconds=120)
-            visitor.settle()
+            visitor.ask(k=self.asked[-1])
+            self.seconds["k"].append(visitor.seconds)
+            visitor.wait_for_release(method)
             self.seconds[FINISHED].append(time.perf_counter() - begin)
+            visitor.go("Classes")
+            begin = time.perf_counter()
+            visitor.show_release(method)
+            self.seconds["Release shown"].append(time.perf_counter() - begin)
             for page in self.random.sample(PAGES, 6):
                 self._pause()
                 visitor.go(page)
@@ -148,18 +142,18 @@ class Script:
             self.problems.append(f"visitor {self.number} saw {sorted(foreign)} on {page}")
         if page in ("Data", "Classes") and f"{self.mark}.csv" not in text:
             self.problems.append(f"visitor {self.number} did not see the own table on {page}")
-        self._check_run(visitor, page)
+        self._check_release(visitor, page)
 
-    def _check_run(self, visitor: Visitor, page: str) -> None:
-        shown = self._run_shown(visitor)
-        if shown is not None and shown != self.n_runs:
-            self.problems.append(f"visitor {self.number} was shown run {shown} on {page} after run {self.n_runs}")
+    def _check_release(self, visitor: Visitor, page: str) -> None:
+        shown = self._k_shown(visitor)
+        if shown is not None and shown != self.asked[-1]:
+            self.problems.append(f"visitor {self.number} was shown k = {shown} on {page}, asked for {self.asked[-1]}")
 
-    def _run_shown(self, visitor: Visitor) -> int | None:
-        """The number in the name of the run that the page shows, which is the newest here; None for a page of none."""
-        field = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Run shown").locator("input").first
-        number = field.input_value().split(" ")[0] if field.count() else ""
-        return int(number) if number.isdecimal() else None
+    def _k_shown(self, visitor: Visitor) -> int | None:
+        """The k in the name of the release that the page shows; None for a page of none, and a method without k."""
+        box = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Release shown").locator("input").first
+        found = re.search(r"\bk = (\d+)", box.input_value()) if box.count() else None
+        return None if found is None else int(found[1])
 
 
 def memory(pid: int) -> float:
@@ -220,7 +214,7 @@ def print_times(scripts: list[Script], problems: list[str], apart: Collection[st
         if found:
             middle, p95 = statistics.median(found), float(np.percentile(found, 95))
             print(f"{page:>22}: median {middle:.2f} s, p95 {p95:.2f}, worst {max(found):.2f}, {len(found)} times")
-    print(f"{sum(one.n_runs for one in scripts)} runs by {len(scripts)} visitors; {len(problems)} problems")
+    print(f"{sum(len(one.asked) for one in scripts)} changes of k by {len(scripts)} visitors; {len(problems)} problems")
     for problem in problems:
         print(f"  {problem}")
 

@@ -260,6 +260,72 @@ class Visitor:
         with self.run():
             wanted.first.click()
 
+    @property
+    def board(self) -> Any:
+        """The table of the board, with a column per release."""
+        return self.page.locator("table.board")
+
+    def ask(self, **levels: float | None) -> None:
+        """Type the levels of k, l, c and t that the board asks of every column; None asks for none."""
+        if not self.board.count():
+            self.go("Board")
+        for axis, level in levels.items():
+            field = self.page.get_by_role("spinbutton", name=f"{axis}, typed", exact=True)
+            field.fill("" if level is None else f"{level:g}")
+            with self.run():
+                field.press("Enter")
+
+    @contextmanager
+    def new_column(self, method: str) -> Iterator[None]:
+        """Add a column of this method (its title) to the board; its parameters can be entered inside the block."""
+        from anoncore.algorithms import ALGORITHMS
+        from dashboard.method_guide import FAMILIES
+
+        family = FAMILIES[next(kind.family for kind in ALGORITHMS.values() if kind.title == method)]
+        if not self.board.count():
+            self.go("Board")
+        self.board.wait_for()
+        n_before = self.board.locator("th.column").count()
+        dialog = self.page.get_by_role("dialog")
+        self.click_until_shown(self.board.locator("[data-key='add']"), dialog.get_by_text("What it does to the table"))
+        if dialog.get_by_role("combobox").first.input_value() != family:
+            self.choose("What it does to the table", family)
+        dialog.get_by_test_id("stRadio").get_by_text(method, exact=True).click()
+        dialog.get_by_role("button", name=f"What {method} is, and when to use it").wait_for()
+        self.settle()
+        yield
+        added = self.board.locator("th.column").nth(n_before)
+        self.click_until_shown(dialog.get_by_role("button", name="Add to the board"), added)
+
+    def column(self, method: str) -> None:
+        """Add a column of this method (its title), with its usual parameters, and wait for its release."""
+        with self.new_column(method):
+            pass
+        self.wait_for_release(method)
+
+    def remove_column(self, method: str) -> None:
+        """Take the column of this method off the board."""
+        with self.run():
+            self.board.get_by_role("button", name=f"Remove the column {method}", exact=True).click()
+
+    def wait_for_release(self, method: str) -> None:
+        """Wait until the board has judged the release of the last column of this method by what is asked."""
+        from playwright.sync_api import expect
+
+        self.board.wait_for()
+        heads = self.board.locator("th.column .method").all_inner_texts()
+        column = max(place for place, head in enumerate(heads) if head.removesuffix(" ▾") == method)
+        promise = self.board.locator("tbody tr").filter(has_text="Promise").locator("td.cell").nth(column)
+        expect(promise.locator(".waiting")).to_have_count(0, timeout=180_000)
+        assert "failed" not in promise.get_attribute("class"), promise.inner_text()
+
+    def show_release(self, method: str) -> None:
+        """Let the pages that look closer show the release of this method: the first whose name begins so."""
+        box = self.page.get_by_test_id("stSidebar").get_by_test_id("stSelectbox").filter(has_text="Release shown")
+        box.wait_for(timeout=self.patience * 1000)
+        if not box.locator("input").input_value().startswith(method):
+            self.choose("Release shown", method, exact=False)
+
     def grid(self, key: str) -> Any:
         """The data grid whose key begins so."""
         return self.page.locator(f"[class*='st-key-{key}'] [data-testid='stDataFrameResizable']").first

@@ -33,22 +33,6 @@ def _people(n: int = 400) -> pd.DataFrame:
     )
 
 
-def _run(visitor: Visitor, number: int, title: str) -> None:
-    with visitor.run():
-        visitor.page.get_by_role("button", name="Run", exact=True).click()
-    visitor.see(f"Run {number} · {title}")
-
-
-def _method(visitor: Visitor, title: str) -> None:
-    """Choose a method: a card while there are few, else an entry of a list."""
-    card = visitor.page.get_by_test_id("stRadio").get_by_text(title)
-    if card.count():
-        with visitor.run():
-            card.first.click()
-    else:
-        visitor.choose("Method", title, exact=False)
-
-
 def _download(visitor: Visitor, key: str, folder: Path) -> Path:
     with visitor.page.expect_download() as event:
         visitor.page.locator(f".st-key-{key} button").first.click()
@@ -68,19 +52,19 @@ def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
     visitor.go("Attributes")
     visitor.wait_for_cell("attribute-editor", 1, 10, "quasi-identifier")
 
-    visitor.go("Anonymize")
-    visitor.see("Others may know 8 attributes")
-    _run(visitor, 1, "Mondrian")
-
+    visitor.go("Board")
+    assert "8 known" in visitor.page.get_by_role("button", name="Census-like table").inner_text()
+    visitor.ask(k=5, l=None, t=None)
     visitor.go("Classes")
+    visitor.show_release("Mondrian")
     number = visitor.cell("class-list", 0, 3)
     with visitor.run():
         visitor.choose_row("class-list", 3)
     visitor.see_heading(f"Equivalence class {number}")
     smallest = visitor.cell("class-list", 1, 0)
-    with visitor.run():
-        visitor.page.locator("[class*='st-key-class-sizes'] .point path").nth(2).click(force=True)
-    visitor.see("Show all sizes again")
+    bar = visitor.page.locator("[class*='st-key-class-sizes'] .point path").nth(2)
+    visitor.click_until_shown(bar, visitor.page.get_by_text("Show all sizes again"))
+    visitor.settle()
     assert visitor.cell("class-list", 1, 0) == str(int(smallest) + 2)
 
     visitor.go("Privacy")
@@ -103,10 +87,8 @@ def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
     with visitor.run():
         visitor.page.get_by_role("button", name="Use suggestions").click()
     visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
-    visitor.go("Anonymize")
-    _method(visitor, "Anatomy")
-    _run(visitor, 2, "Anatomy")
     visitor.go("Classes")
+    visitor.show_release("Anatomy")
     visitor.see_heading("Bucket")
     visitor.see("As published: 2 tables that are not linked inside the bucket")
     visitor.go("Export")
@@ -123,9 +105,8 @@ def test_a_reload_keeps_everything_and_another_session_sees_nothing(browse: Any)
     visitor.go("Attributes")
     with visitor.run():
         visitor.page.get_by_role("button", name="Use suggestions").click()
-    visitor.go("Anonymize")
-    _run(visitor, 1, "Mondrian")
     visitor.go("Classes")
+    visitor.see("120 rows of mine.csv")
     visitor.reload()
     visitor.see_heading("Classes")
     visitor.see("120 rows of mine.csv")
@@ -134,7 +115,7 @@ def test_a_reload_keeps_everything_and_another_session_sees_nothing(browse: Any)
 
     other = browse()
     other.open("classes")
-    other.see("No release yet")
+    other.see("rows of Census-like table")
     assert "mine.csv" not in other.text()
     other.go("Data")
     other.see("Census-like table")

@@ -376,7 +376,7 @@ def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_betwee
     visitor.page.get_by_role("button", name="Reset", exact=True).click()
     visitor.see("No attribute is tagged yet")
     visitor.page.go_back(wait_until="commit")
-    visitor.see("Go to Anonymize")
+    visitor.see("Go to the board")
     assert "No attribute is tagged yet" not in visitor.text()
 
 

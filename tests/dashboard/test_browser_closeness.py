@@ -31,28 +31,30 @@ def _load(visitor: Visitor, title: str) -> None:
 
 def _least(visitor: Any) -> list[str]:
     """The k of least cost of each column, as its cells say."""
-    return re.findall(r"are least at k = ([\d,]+)", visitor.text())
+    return re.findall(r"are least at k = ([\d,]+)", visitor.board.inner_text())
 
 
 def test_from_the_choice_of_k_to_the_mass_that_moves(browse: Any) -> None:
     visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "t-Closeness, section 3.5 (250 salaries)")
-    visitor.choose("What cells show", "over k", exact=False)
-    visitor.see("distance and loss together are least at k =", 60)
-    visitor.see("Weight of distance beside loss")
+    visitor.go("Board")
+    with visitor.run():
+        visitor.page.locator(".st-key-board-over input").click()
+        visitor.page.get_by_role("option", name="over k").click()
+    visitor.see("Weight of distance beside loss", 60)
+    visitor.page.get_by_test_id("stProgress").wait_for(state="detached", timeout=60_000)
+    visitor.settle()
     before = _least(visitor)
-    slider = visitor.page.get_by_role("slider", name="Weight of distance")
+    assert before
+    slider = visitor.page.locator(".st-key-board-over-weight").get_by_role("slider")
     slider.focus()
     with visitor.run():
         slider.press("Home")
     assert _least(visitor) != before
-    visitor.go("Anonymize")
-    visitor.choose("Method", "Stack & Deal", exact=False)
-    visitor.press("Run")
-    visitor.see("Run 1 · Stack & Deal")
 
     visitor.go("Method")
+    visitor.show_release("Stack & Deal")
     visitor.see("Step 1 of")
     count = int(visitor.text().split("Step 1 of ")[1].split(":")[0])
     for step in range(2, count + 1):
@@ -78,11 +80,9 @@ def test_two_sensitive_attributes_and_their_boxes(browse: Any) -> None:
     visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "t-Closeness, figure 4.1 (400 rows)")
-    visitor.go("Anonymize")
-    visitor.choose("Method", "Sensitive-space fragmentation", exact=False)
-    visitor.press("Run")
-    visitor.see("Run 1 · Sensitive-space fragmentation")
+    visitor.column("Sensitive-space fragmentation")
     visitor.go("Method")
+    visitor.show_release("Sensitive-space fragmentation")
     visitor.see("Bound of X")
     visitor.see("Bound of Y")
     _no_problem(visitor)
@@ -101,10 +101,8 @@ def test_the_views_of_adult(browse: Any) -> None:
     visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "Adult (45,222 rows)")
-    visitor.go("Anonymize")
-    visitor.choose("Method", "Stack & Deal", exact=False)
-    visitor.press("Run")
-    visitor.see("Run 1 · Stack & Deal", 60)
+    visitor.go("Classes")
+    visitor.show_release("Stack & Deal")
     seconds: dict[str, float] = {}
     for title in ("Closeness", "Method"):
         visitor.go(title)

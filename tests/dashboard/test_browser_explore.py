@@ -1,4 +1,4 @@
-"""Attack, Compare, Sweep and Choose in a real browser, with releases of several methods of the made-up table."""
+"""Attack, one person and the search for a better release in a real browser, with several methods on the made-up table."""
 
 from __future__ import annotations
 
@@ -23,13 +23,6 @@ def visitor(browse: Any) -> Visitor:
     return found
 
 
-def _make(visitor: Visitor, number: int, method: str) -> None:
-    visitor.go("Anonymize")
-    visitor.choose("Method", method, exact=False)
-    visitor.press("Run")
-    visitor.see(f"Run {number} · {method}", seconds=120)
-
-
 def _metric(visitor: Visitor, label: str) -> float:
     tile = visitor.page.get_by_test_id("stMetric").filter(has_text=re.compile(f"^{re.escape(label)}"))
     text = tile.get_by_test_id("stMetricValue").inner_text()
@@ -37,9 +30,11 @@ def _metric(visitor: Visitor, label: str) -> float:
 
 
 def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visitor: Visitor) -> None:
-    visitor.open()
-    _make(visitor, 1, "Anatomy")
+    visitor.open("")
+    for method in ("Mondrian", "Slicing", "Stack & Deal"):
+        visitor.remove_column(method)
     visitor.go("Attack")
+    visitor.show_release("Anatomy")
     visitor.tab("Foreground knowledge")
     visitor.see("Learning error", seconds=120)
     assert _metric(visitor, "Breached") > 50
@@ -50,8 +45,9 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
         visitor.choose_row("foreground-groups", 2)
     visitor.see(f"Bucket {number}")
 
-    _make(visitor, 2, "ForegroundSafe")
+    visitor.column("ForegroundSafe")
     visitor.go("Attack")
+    visitor.show_release("ForegroundSafe")
     visitor.see("Learning error", seconds=120)
     # It guards against this epsilon, with which people still look alike.
     visitor.choose("epsilon", "0.01")
@@ -61,11 +57,9 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     visitor.see("without the attack", seconds=120)
     assert visitor.drawn("[class*='st-key-foreground-runs'] .legendtext", 3) == 3
 
-    visitor.go("Compare")
-    visitor.see("What an adversary gets", seconds=120)
-    visitor.tab("Distributions")
-    visitor.see("largest probability of one value")
-    visitor.tab("One person")
+    visitor.go("Privacy")
+    visitor.see("All columns of the board", seconds=120)
+    visitor.go("One person")
     box = visitor.page.get_by_role("spinbutton", name="Row of the table")
     first = box.input_value()
     visitor.press("Another person")
@@ -73,7 +67,7 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
 
 
 def test_a_better_release_is_found_stopped_gone_on_with_and_shown(visitor: Visitor) -> None:
-    visitor.open()
+    visitor.open("")
     visitor.press("Find better")
     visitor.page.get_by_role("button", name=re.compile(r"Stop \([1-9]\d* of")).click(timeout=60_000)
     visitor.see("Find better", seconds=60)

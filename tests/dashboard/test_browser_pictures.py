@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -19,11 +18,7 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
     from playwright.sync_api import expect
 
     visitor = browse(height=1800)
-    visitor.open()
-    visitor.go("Anonymize")
-    visitor.press(re.compile("^Run$"))
-    visitor.see("Run 1 · ", seconds=120)
-    visitor.go("Before and after")
+    visitor.open("before_after")
     visitor.see("What became of the cells")
     table = visitor.page.get_by_test_id("stDataFrameResizable").first.locator("table")
     first = table.text_content(timeout=20_000)
@@ -39,12 +34,10 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
 
 def test_a_click_in_the_lattice_shows_another_combination_of_levels(browse: Any) -> None:
     visitor = browse(width=1440, height=1400)
-    visitor.open()
-    visitor.go("Anonymize")
-    visitor.choose("Method", "Incognito", exact=False)
-    visitor.press(re.compile("^Run$"))
-    visitor.see("Run 1 · Incognito", seconds=180)
+    visitor.open("")
+    visitor.column("Incognito")
     visitor.go("Method")
+    visitor.show_release("Incognito")
     visitor.see("Combinations of levels", seconds=120)
     visitor.see("Published.")
     marks = visitor.page.locator(".scatterlayer .points path")
@@ -53,11 +46,7 @@ def test_a_click_in_the_lattice_shows_another_combination_of_levels(browse: Any)
 
 def test_cuts_are_gone_through(browse: Any) -> None:
     visitor = browse(width=1440, height=1400)
-    visitor.open()
-    visitor.go("Anonymize")
-    visitor.press(re.compile("^Run$"))
-    visitor.see("Run 1 · Mondrian", seconds=120)
-    visitor.go("Method")
+    visitor.open("method")
     visitor.see("is cut by")
     visitor.see("Thin lines: the 2 regions")
     visitor.press("Next")

@@ -35,18 +35,20 @@ def _enter(visitor: Visitor, label: str, value: str) -> None:
 
 
 def _sliced(visitor: Visitor) -> None:
-    """Choose slicing with the sensitive attribute in a column of its own, and put another attribute into a third."""
-    visitor.go("Anonymize")
-    visitor.choose("Method", "Slicing (usual)", exact=False)
-    _enter(visitor, "l", "1.1")
-    visitor.page.get_by_text("More options").first.click()
-    _enter(visitor, "Sensitive column", "1")
-    with visitor.run():
-        visitor.page.get_by_text("Columns by hand", exact=True).click()
-    visitor.see("The columns that the method chooses")
-    visitor.edit_cell("attribute-groups", column=1, row=0, left=150, option="column 3")
-    visitor.see("Columns by hand: 3 in use.")
-    assert visitor.grid("attribute-groups").is_visible()
+    """Add slicing with the sensitive attribute in a column of its own, and another attribute in a third."""
+    visitor.ask(l=1.1, t=None)
+    visitor.remove_column("Slicing")
+    with visitor.new_column("Slicing"):
+        dialog = visitor.page.get_by_role("dialog")
+        dialog.get_by_text("More options").first.click()
+        _enter(visitor, "Sensitive column", "1")
+        with visitor.run():
+            dialog.get_by_text("Columns by hand", exact=True).click()
+        dialog.get_by_text("The columns that the method chooses").first.wait_for()
+        visitor.edit_cell("attribute-groups", column=1, row=0, left=220, option="column 3")
+        dialog.get_by_text("Columns by hand: 3 in use.").first.wait_for()
+        assert visitor.grid("attribute-groups").is_visible()
+    visitor.wait_for_release("Slicing")
 
 
 def test_slicing_from_the_columns_to_the_members(visitor: Visitor) -> None:
@@ -54,10 +56,9 @@ def test_slicing_from_the_columns_to_the_members(visitor: Visitor) -> None:
     if ADULT.exists():
         visitor.choose("Built-in table", "Adult", exact=False)
     _sliced(visitor)
-    visitor.press(re.compile("^Run$"))
-    visitor.see("Run 1 · Slicing")
 
     visitor.go("Classes")
+    visitor.show_release("Slicing")
     visitor.choose_row("class-list", 1)
     visitor.settle()
     visitor.see("As published: 3 columns that are not linked")

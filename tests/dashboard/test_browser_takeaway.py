@@ -1,4 +1,4 @@
-"""In a real browser: a run is exported, verified from its files, and its report is read without a network."""
+"""In a real browser: a release is exported, verified from its files, and its report is read without a network."""
 
 from __future__ import annotations
 
@@ -20,16 +20,13 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def downloads(chrome: Any, address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Everything that the page Export hands out for the second of two runs, by the button's key."""
+    """Everything that the page Export hands out for Mondrian's release with k = 5, by the button's key."""
     folder = tmp_path_factory.mktemp("downloads")
     visitor = browser.visitor(chrome, address)
-    visitor.open()
-    for number in (1, 2):
-        visitor.go("Anonymize")
-        with visitor.run():
-            visitor.page.get_by_role("button", name="Run", exact=True).click()
-        visitor.see(f"Run {number} · Mondrian")
+    visitor.open("")
+    visitor.ask(k=5, l=None, t=None)
     visitor.go("Export")
+    visitor.show_release("Mondrian")
     visitor.see("Take away")
     keys = ("csv", "certificate", "report", "comparison", "mapping", "recipe", "script")
     found = {key: _download(visitor, key, folder) for key in keys}

@@ -14,6 +14,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
 ]
+METHOD = "Vertical fragmentation"
 
 
 @pytest.fixture(scope="module")
@@ -23,24 +24,6 @@ def visitor(chrome: Any, address: str) -> Iterator[Visitor]:
     assert one.problems() == []
     assert one.foreign == []
     one.page.context.close()
-
-
-def _enter(visitor: Visitor, label: str, number: str) -> None:
-    field = visitor.page.get_by_label(label, exact=True).first
-    with visitor.run():
-        field.fill(number)
-        field.press("Enter")
-
-
-def _anonymize(visitor: Visitor, number: int) -> None:
-    """Press Run, again if the page was being drawn and lost the click, and wait for the release."""
-    wanted = f"Run {number} · Vertical fragmentation"
-    for _ in range(4):
-        visitor.page.get_by_role("button", name="Run", exact=True).click()
-        visitor.page.wait_for_timeout(3_000)
-        if wanted in visitor.text() or visitor.page.get_by_role("button", name="Cancel", exact=True).count():
-            break
-    visitor.see(wanted, 90)
 
 
 def _charts(visitor: Visitor, number: int) -> None:
@@ -56,13 +39,12 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     visitor.open()
     visitor.choose("Built-in table", "Measurements", exact=False)
     visitor.see("The attributes are tagged")
-    visitor.go("Anonymize")
-    visitor.see("Others may know 60 attributes")
-    visitor.choose("Method", "Vertical fragmentation", exact=False)
-    _enter(visitor, "k", "3")
-    _anonymize(visitor, 1)
+    visitor.ask(k=3, l=None, t=None)
+    assert "60 known" in visitor.page.get_by_role("button", name="Measurements").inner_text()
+    visitor.column(METHOD)
 
     visitor.go("Method")
+    visitor.show_release(METHOD)
     visitor.see("share nothing but diagnosis")
     visitor.see("They began with")
     _charts(visitor, 1)
@@ -93,10 +75,8 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     visitor.see("Association error", 60)
 
     # With l no class value is changed.
-    visitor.go("Anonymize")
-    visitor.page.get_by_text("More options").first.click()
-    _enter(visitor, "l", "2")
-    _anonymize(visitor, 2)
+    visitor.ask(l=2)
+    visitor.wait_for_release(METHOD)
     visitor.go("Method")
     visitor.see("rows are cut into segments")
     visitor.tab("Joins")
