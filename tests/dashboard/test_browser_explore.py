@@ -1,4 +1,4 @@
-"""Attack, one person and the search for a better release in a real browser, with several methods on the made-up table."""
+"""Attack, one person and the search for a better release in a real browser, on the made-up table."""
 
 from __future__ import annotations
 
