@@ -57,9 +57,13 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
     end = perf_counter() + patience
     while not bench.wait(LOOK) and perf_counter() < end:
         state.give_way()
-    there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
-    state.show_on_board([run for run in there if run is not None])
-    return Made(bench, attempts, problems, bench.version)
+    version = -1
+    while version != bench.version:
+        # What comes between both lines is shown by the next turn.
+        version = bench.version
+        there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
+        state.show_on_board([run for run in there if run is not None])
+    return Made(bench, attempts, problems, version)
 
 
 def make_for_a_closer_look() -> bool:
