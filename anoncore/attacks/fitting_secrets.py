@@ -28,8 +28,8 @@ MOST_ENTRIES = 20_000_000
 class Factor:
     """What one column of a release shows of what the adversary knows, cell by cell.
 
-    `weight` float (n_cells,) is the share of a group's rows in the cell over the number of values that the cell allows:
-    how likely somebody of the group has exactly these values. With `power` -1 it is what two columns show both.
+    `allowed` float (n_cells,) is the number of values that each cell allows. With `power` -1 it is what two columns
+    show both.
     """
 
     names: tuple[str, ...]
@@ -38,25 +38,53 @@ class Factor:
     high: Codes
     set_start: Int64
     members: Codes
-    weight: Floats
+    allowed: Floats
     power: int
 
     @classmethod
     def of(cls, fragment: Fragment, names: Sequence[str], partition: Partition, power: int = 1) -> Factor:
-        """Of a fragment, by the groups of `partition`. The attribute with most values comes first: it tells most."""
-        names = sorted(names, key=lambda name: -len(fragment.recodings[name].domain))
-        key = published_key(fragment, names)
-        cells = Cells.of(partition, key)
-        first = np.empty(len(cells), dtype=np.int64)
-        first[cells.of_row[::-1]] = np.arange(len(key))[::-1]
+        """Of a fragment, by the groups of `partition`."""
+        return cls.in_cells(fragment, names, Cells.of(partition, published_key(fragment, names)), power)
+
+    @classmethod
+    def in_cells(cls, fragment: Fragment, names: Sequence[str], cells: Cells, power: int = 1) -> Factor:
+        """Of a fragment, by the given cells. The attribute with most values comes first: it tells most."""
+        names = tuple(sorted(names, key=lambda name: -len(fragment.recodings[name].domain)))
+        n_cells, n_rows = len(cells), len(cells.of_row)
         if not names:
-            nothing = np.zeros((len(cells), 0), dtype=np.int32)
-            start = np.zeros((len(cells), 1), dtype=np.int64)
-            return cls((), cells, nothing, nothing, start, np.zeros(0, dtype=np.int32), cells.share, power)
+            nothing = np.zeros((n_cells, 0), dtype=np.int32)
+            start, no_members = np.zeros((n_cells, 1), dtype=np.int64), np.zeros(0, dtype=np.int32)
+            return cls(names, cells, nothing, nothing, start, no_members, np.ones(n_cells), power)
+        first = np.empty(n_cells, dtype=np.int64)
+        first[cells.of_row[::-1]] = np.arange(n_rows)[::-1]
         low, high, start, members = regions([(fragment.recodings[name], first) for name in names])
         sizes = np.diff(start, axis=1)
         allowed = np.where(sizes > 0, sizes, high - low + 1).astype(np.float64).prod(axis=1)
-        return cls(tuple(names), cells, low, high, start, members, cells.share / allowed, power)
+        return cls(names, cells, low, high, start, members, allowed, power)
+
+    @property
+    def weight(self) -> Floats:
+        """The share of a group's rows in each cell over the number of values that it allows, float (n_cells,): how
+        likely somebody of the group has exactly these values.
+        """
+        return self.cells.share / self.allowed
+
+    def weigh(self, people: People, product: Floats) -> None:
+        """Multiply `product`, float (n_people, n_groups), by how likely each group shows a person's values."""
+        known = people.of(self.names)
+        group_weights(
+            known.below,
+            known.above,
+            self.low,
+            self.high,
+            self.set_start,
+            self.members,
+            self.weight,
+            self.cells.group,
+            product.shape[1],
+            self.power,
+            product,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,20 +202,7 @@ def beliefs(evidence: Sequence[Evidence], people: People, table: Floats, use: Ca
 def _scores(evidence: Evidence, people: People, n_codes: int) -> Floats:
     product = np.tile(evidence.sizes, (len(people), 1))
     for factor in evidence.factors:
-        known = people.of(factor.names)
-        group_weights(
-            known.below,
-            known.above,
-            factor.low,
-            factor.high,
-            factor.set_start,
-            factor.members,
-            factor.weight,
-            factor.cells.group,
-            product.shape[1],
-            factor.power,
-            product,
-        )
+        factor.weigh(people, product)
     own = evidence.own
     known = people.of(own.names)
     scores = np.zeros((len(people), n_codes))

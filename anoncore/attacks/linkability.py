@@ -14,7 +14,6 @@ from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, chec
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.fitting_secrets import Factor, beliefs, evidence_of
 from anoncore.attacks.linked_records import Records
-from anoncore.attacks.population import regions
 from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
@@ -22,7 +21,7 @@ from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.random_numbers import generator
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Floats, Int64
-from anoncore.kernels.guessing import fitting_cells, group_weights
+from anoncore.kernels.guessing import fitting_cells
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
@@ -367,21 +366,10 @@ def _weights(release: Release, lead: Fragment, cells: Cells, partition: Partitio
     """
     from scipy.sparse import csr_array
 
-    names = [name for name in people.names if name in lead.recodings]
-    first = np.empty(len(cells), dtype=np.int64)
-    first[cells.of_row[::-1]] = np.arange(len(cells.of_row))[::-1]
-    if names:
-        names = sorted(names, key=lambda name: -len(lead.recodings[name].domain))
-        low, high, start, members = regions([(lead.recodings[name], first) for name in names])
-        sizes = np.diff(start, axis=1)
-        allowed = np.where(sizes > 0, sizes, high - low + 1).astype(np.float64).prod(axis=1)
-    else:
-        low = high = np.zeros((len(cells), 0), dtype=np.int32)
-        start, members = np.zeros((len(cells), 1), dtype=np.int64), np.zeros(0, dtype=np.int32)
-        allowed = np.ones(len(cells))
-    known = people.of(names)
-    begin, cell = fitting_cells(known.below, known.above, low, high, start, members)
-    weight = 1 / allowed[cell]
+    shown = Factor.in_cells(lead, [name for name in people.names if name in lead.recodings], cells)
+    known = people.of(shown.names)
+    begin, cell = fitting_cells(known.below, known.above, shown.low, shown.high, shown.set_start, shown.members)
+    weight = 1 / shown.allowed[cell]
     if others:
         factors = []
         for fragment in release.fragments:
@@ -398,20 +386,7 @@ def _in_groups(factors: list[Factor], people: People, n_groups: int) -> Floats:
     """How likely the other columns show a person's values in each group, float (n_people, n_groups)."""
     product = np.ones((len(people), n_groups))
     for factor in factors:
-        known = people.of(factor.names)
-        group_weights(
-            known.below,
-            known.above,
-            factor.low,
-            factor.high,
-            factor.set_start,
-            factor.members,
-            factor.weight,
-            factor.cells.group,
-            n_groups,
-            factor.power,
-            product,
-        )
+        factor.weigh(people, product)
     return product
 
 

@@ -105,10 +105,10 @@ def count_row(rows: Int32, row: int, side: int, table: Signatures, masses: Masse
 
 @inner_kernel
 def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> None:
-    """Set the counts of the cells of rows lo..hi-1 to 0 on all sides."""
+    """Set the counts of the cells of rows lo..hi-1 to 0 on all sides or lines."""
     n_factors = table.power.shape[0]
     for row in range(lo, hi):
-        for side in range(3):
+        for side in range(masses.counts.shape[0]):
             for f in range(n_factors):
                 masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
             for j in range(table.pair_power.shape[0]):

@@ -19,7 +19,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.exchanging import LEAST_GAIN
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
-from anoncore.kernels.slicing import Masses, Signatures, count_row, degree, weight
+from anoncore.kernels.slicing import Masses, Signatures, clear_counts, count_row, degree, weight
 
 LINES = 5
 """Lines of counts in `Masses`: both buckets before and after an exchange, and marks of the cells that were met."""
@@ -181,18 +181,6 @@ def _count_bucket(rows: Int32, lo: int, hi: int, before: int, after: int, table:
 
 
 @inner_kernel
-def _clear(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> None:
-    """Set the counts of the cells of a bucket's rows to 0 on all lines."""
-    n_factors = table.power.shape[0]
-    for at in range(lo, hi):
-        for line in range(LINES):
-            for f in range(n_factors):
-                masses.counts[line, table.factor_start[f] + rows[at, table.first_factor + f]] = 0
-            for j in range(table.pair_power.shape[0]):
-                masses.pair_counts[line, table.pair_start[j] + rows[at, table.first_factor + n_factors + j]] = 0
-
-
-@inner_kernel
 def _listed(rows: Int32, lo: int, hi: int, f: int, table: Signatures, masses: Masses) -> int:
     """Mark the bucket's codes of a factor; how many signatures have one of those that were not marked before."""
     found = 0
@@ -281,8 +269,8 @@ def _stays_diverse(
             break
         masses.touched[n_touched] = t
         n_touched += 1
-    _clear(rows, starts[g], starts[g + 1], table, masses)
-    _clear(rows, starts[h], starts[h + 1], table, masses)
+    clear_counts(rows, starts[g], starts[g + 1], table, masses)
+    clear_counts(rows, starts[h], starts[h + 1], table, masses)
     if holds:
         for touched in range(n_touched):
             t = masses.touched[touched]
