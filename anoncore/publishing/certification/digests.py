@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from json.encoder import encode_basestring_ascii
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.reading.published_table import Column, PublishedTable
+from anoncore.table.coding import content_ranks
 
 AT_ONCE = 1 << 14
 Part = tuple[int, Iterable[bytes | npt.NDArray[Any]]]
 """Something that is hashed with its length before it: how many bytes it has, and its pieces one after the other."""
+Texts: TypeAlias = Sequence[str] | pa.Array
 
 
 def column_hash(column: Column) -> str:
@@ -47,16 +51,11 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
     for table in tables:
         names = [name for name in table.columns if name != group]
         key = table.keys(names)
-        first = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
-        first[key[::-1]] = np.arange(len(key), dtype=np.int64)[::-1]
-        text = _text([table.name, names, [table.columns[name].texts for name in names]])
-        different = _codes([table.columns[name] for name in names], first)
-        parts.append((len(text) + 4 * len(names) * len(first), chain([text], different)))
+        columns = {name: (table.columns[name].codes, table.columns[name].texts) for name in names}
+        parts.append(_different_rows(table.name, columns, key))
         rows.append(key)
     if group is None:
-        # Ranks in their order, without sorting them.
-        ranks = (np.repeat(np.arange(int(key.max(initial=-1)) + 1, dtype="<i8"), np.bincount(key)) for key in rows)
-        parts += [(one.nbytes, [one]) for one in ranks]
+        parts += map(_ranks, rows)
     else:
         parts += [(len(one), [one]) for one in sorted(_group_digests(tables, rows, group, is_sorted=True))]
     return _sha256(*parts)
@@ -79,10 +78,26 @@ def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> 
     return _sha256(*parts)
 
 
-def _codes(columns: Sequence[Column], rows: Int64) -> Iterator[npt.NDArray[Any]]:
-    """The codes of some rows, column by column."""
-    for column in columns:
-        yield column.codes[rows].astype("<i4", copy=False)
+def cells_hash(name: str, columns: Mapping[str, tuple[Codes, Texts]]) -> str:
+    """What `table_hash` gives for a table of these columns: codes of the rows into sorted texts."""
+    key = content_ranks([codes for codes, _ in columns.values()], [len(texts) for _, texts in columns.values()])
+    return _sha256(_different_rows(name, columns, key), _ranks(key))
+
+
+def _different_rows(name: str, columns: Mapping[str, tuple[Codes, Texts]], key: Int64) -> Part:
+    """The different rows of a table in their order; `key` (n_rows,) is the rank of each row among them."""
+    first = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
+    first[key[::-1]] = np.arange(len(key), dtype=np.int64)[::-1]
+    texts = b",".join([_texts(texts) for _, texts in columns.values()])
+    head = b"[%s,%s,[%s]]" % (_text(name), _text([*columns]), texts)
+    codes = (codes[first].astype("<i4", copy=False) for codes, _ in columns.values())
+    return len(head) + 4 * len(columns) * len(first), chain([head], codes)
+
+
+def _ranks(key: Int64) -> Part:
+    """The ranks of all rows in their order, without sorting them."""
+    ranks = np.repeat(np.arange(int(key.max(initial=-1)) + 1, dtype="<i8"), np.bincount(key))
+    return ranks.nbytes, [ranks]
 
 
 def _interleaved(columns: Sequence[Codes]) -> Iterator[npt.NDArray[Any]]:
@@ -108,6 +123,14 @@ def _group_digests(
             rows_of_group = sorted_rows[bounds[number] : bounds[number + 1]]
             digest.update(len(rows_of_group).to_bytes(8, "little") + rows_of_group.tobytes())
     return [digest.digest() for digest in digests]
+
+
+def _texts(texts: Texts) -> bytes:
+    """Some texts as JSON; those in Arrow are whole numbers, which are written as they are."""
+    if not isinstance(texts, pa.Array):
+        return _text(texts)
+    whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    return b'["%s"]' % pc.binary_join(whole, pa.scalar('","', texts.type))[0].as_buffer().to_pybytes()
 
 
 def _text(value: object) -> bytes:
