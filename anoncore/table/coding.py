@@ -109,6 +109,8 @@ def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
 
 def content_ranks(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     """The rank of every row among the different ones, int64 (n_rows,), in the order of `content_order`."""
+    if not columns:
+        return np.empty(0, dtype=np.int64)
     # Most published tables are sorted: rows that are like the one before need not be sorted once more.
     first = np.flatnonzero(_differs_from_before(columns))
     words = _packed([column[first] for column in columns], sizes)

@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pydantic import Field, ValidationError, model_validator
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.showing import printable
 from anoncore.base.texts import listing, quoted
-from anoncore.publishing.certification.digests import table_hash
+from anoncore.kernels.arrays import Codes
+from anoncore.publishing.certification.digests import Texts, cells_hash
 from anoncore.publishing.certification.earlier import ABOUT, Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
@@ -40,7 +43,7 @@ from anoncore.publishing.certification.entries import (
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.plain_json import plain_json
 from anoncore.publishing.signing.signature import Signature
-from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts
+from anoncore.release.reading.published_table import Column, cell_name, cell_texts, text_order
 from anoncore.table.microdata import Microdata
 
 
@@ -318,18 +321,30 @@ def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) 
     (True, False)
     """
     names = data.attributes if columns is None else columns
-    content = table_hash(PublishedTable("input", {cell_name(name): _original(data, name) for name in names}))
+    content = cells_hash("input", {cell_name(name): _original(data, name) for name in names})
     return hmac.new(key.encode(), content.encode(), hashlib.sha256).hexdigest()
 
 
-def _original(data: Microdata, name: str) -> Column:
-    """A column of the original table; only its different cells are looked at where it was coded as it is."""
+def _original(data: Microdata, name: str) -> tuple[Codes, Texts]:
+    """The cells of a column as codes into sorted texts; only different ones are looked at where it was coded as it is.
+
+    Whole numbers, of which a column may have as many as rows, stay in Arrow.
+    """
     given = data.given.column(name)
     stored = None if name not in data.domain else data.domain[name].stored
     cells = given if stored is None else pd.Series(stored)
     if stored is None or cells.dtype != given.dtype:
-        return Column.of(given)
-    return Column.coded(data.codes[name], cell_texts(cells))
+        column = Column.of(given)
+    elif not isinstance(cells.dtype, np.dtype) or cells.dtype.kind not in "iu":
+        column = Column.coded(data.codes[name], cell_texts(cells))
+    else:
+        used = np.flatnonzero(np.bincount(data.codes[name], minlength=len(cells)))
+        texts = pa.array(cells.to_numpy()[used]).cast(pa.large_string())
+        order = text_order(texts)
+        rank = np.zeros(len(cells), dtype=np.int32)
+        rank[used[order]] = np.arange(len(order), dtype=np.int32)
+        return rank[data.codes[name]], texts.take(pa.array(order))
+    return column.codes, column.texts
 
 
 def earlier_of(release: Certificate | Earlier) -> Earlier:

@@ -16,7 +16,6 @@ from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.published_release import by_name, known_columns
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.published_texts import two_spellings
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import (
     MARK,
@@ -241,7 +240,10 @@ def spelling_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> 
                 pairs = np.unique(np.column_stack([values.codes, cells.codes]), axis=0)
                 place = int(np.argmax(np.diff(pairs[:, 0]) == 0))
                 first, second = (shown_cell(cells.texts[code])[1:-1] for code in pairs[place : place + 2, 1])
-                fault = f"{one.written.where}: {two_spellings(name, first, second)}"
+                fault = (
+                    f"{one.written.where}: '{name}' writes one value in two ways, {first!r} and {second!r}, by which a "
+                    "reader tells its rows apart; write it in one way before the release is made."
+                )
             if fault:
                 yield Finding(f"cells of '{one.entry.name}'", "fails", fault)
 

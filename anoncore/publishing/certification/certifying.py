@@ -56,7 +56,7 @@ from anoncore.publishing.certification.judging import (
     recheck_people,
 )
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
-from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.published_rows import PartFile, TableRows
 from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
@@ -183,7 +183,8 @@ def certified(
     splits = [(one.columns, one.k) for one in (over_all, *(leak.split for leak in leaks)) if one is not None]
     questions = [Question(one.requirement, one.attribute) for one in guarantees]
     shown_ones = [one for one in questions if unit is None and not hidden_reason(published.attributes, one)]
-    counted = Counted.of(published, shown_ones, splits=splits)
+    counted = Counted([[TableRows(one)] for one in shown], published.attributes, group, shown_ones, splits=splits)
+    sizes = counted.sizes()
     entries = [
         _asked(counted, guarantee, question, unit)
         for guarantee, question in zip(guarantees, questions, strict=True)
@@ -197,7 +198,7 @@ def certified(
     found = verdict(release, requirements, measure)
     described = [
         _table(published, table, scan, place, written)
-        for place, (table, scan) in enumerate(zip(shown, counted.sizes(), strict=True))
+        for place, (table, scan) in enumerate(zip(shown, sizes, strict=True))
     ]
     return Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),

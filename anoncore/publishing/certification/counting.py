@@ -42,20 +42,11 @@ class Counted:
     splits: Sequence[Split] = ()
     tell: Progress = silent
 
-    @classmethod
-    def of(
-        cls,
-        published: PublishedRelease,
-        questions: Sequence[Question],
-        further: Collection[str] = (),
-        splits: Sequence[Split] = (),
-        tell: Progress = silent,
-    ) -> Counted:
-        """What tables in memory show. Raises ReleaseError for joined tables with other groups than each other's."""
-        if published.group is not None:
-            published.partition(published.tables[0])
-        rows = [[TableRows(table)] for table in published.tables]
-        return cls(rows, published.attributes, published.group, questions, frozenset(further), splits, tell)
+    @cached_property
+    def published(self) -> PublishedRelease | None:
+        """The tables where all of them are in memory."""
+        whole = tuple(rows.table for parts in self.tables for rows in parts if isinstance(rows, TableRows))
+        return PublishedRelease(whole, self.attributes, self.group) if len(whole) == len(self.tables) else None
 
     def levels(self, question: Question, is_knowing: bool = False) -> list[Level]:
         """What the groups of every table that shows the attribute reach; `is_knowing` for readers who know more."""
@@ -103,7 +94,12 @@ class Counted:
         return tuple(name for name in apart if name not in self.attributes or self.attributes[name].form != "set")
 
     def sizes(self) -> list[Scan]:
-        """The groups of every table in order, those that join tables where there are any."""
+        """The groups of every table in order, those that join tables where there are any.
+
+        Raises ReleaseError for joined tables with other groups than each other's.
+        """
+        if self.published is not None and self.group is not None:
+            self.published.partition(self.published.tables[0])
         return [
             scan if self.group is None or len(apart) == 1 else scan_rows(rows, self.attributes, [], known=[self.group])
             for rows, (apart, scan) in zip(self.tables, self._whole, strict=True)
@@ -143,10 +139,7 @@ class Counted:
         # Without a known column beside them, columns that tell rows apart make no classes.
         is_class = self.group is None and any(self.attributes[name].role == "quasi-identifier" for name in names)
         splits = [one for one in self.splits if is_class and not further and set(one[0]) <= set(names)]
-        is_limited = not (rows and isinstance(rows[0], TableRows))
-        return apart, scan_rows(
-            rows, self.attributes, plain, progress=tell, splits=splits, known=apart, is_limited=is_limited
-        )
+        return apart, scan_rows(rows, self.attributes, plain, progress=tell, splits=splits, known=apart)
 
     def _sets(self, further: frozenset[str]) -> list[tuple[tuple[str, ...], Scan]]:
         found = []
@@ -158,6 +151,6 @@ class Counted:
                 if isinstance(rows, TableRows) and name in rows.names:
                     apart = told_apart(rows.names, self.attributes, self.group, further)
                     members, known = with_members(rows.table, apart, name)
-                    scan = scan_rows([TableRows(members)], self.attributes, [question], known=known, is_limited=False)
+                    scan = scan_rows([TableRows(members)], self.attributes, [question], known=known)
                     found.append((apart, scan))
         return found

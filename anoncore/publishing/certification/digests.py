@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from json.encoder import encode_basestring_ascii
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.reading.published_table import Column, PublishedTable
+from anoncore.table.coding import content_ranks
+
+AT_ONCE = 1 << 14
+Part = tuple[int, Iterable[bytes | npt.NDArray[Any]]]
+"""Something that is hashed with its length before it: how many bytes it has, and its pieces one after the other."""
+Texts: TypeAlias = Sequence[str] | pa.Array
 
 
 def column_hash(column: Column) -> str:
     """SHA-256 of a column's distinct texts and how often each occurs."""
     pairs = zip(map(encode_basestring_ascii, column.texts), column.counts.tolist(), strict=True)
-    return _sha256(f"[{','.join([f'[{text},{rows}]' for text, rows in pairs])}]".encode())
+    content = f"[{','.join([f'[{text},{rows}]' for text, rows in pairs])}]".encode()
+    return _sha256((len(content), [content]))
 
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
@@ -36,35 +46,64 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
 
     The groups' own names play no part: they are drawn anew for every file.
     """
-    parts: list[bytes | npt.NDArray[Any]] = []
+    parts: list[Part] = []
     rows: list[Int64] = []
     for table in tables:
         names = [name for name in table.columns if name != group]
         key = table.keys(names)
-        first = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
-        first[key[::-1]] = np.arange(len(key), dtype=np.int64)[::-1]
-        codes = np.array([table.columns[name].codes[first] for name in names], dtype="<i4")
-        parts.append(_text([table.name, names, [table.columns[name].texts for name in names]]) + codes.tobytes())
+        columns = {name: (table.columns[name].codes, table.columns[name].texts) for name in names}
+        parts.append(_different_rows(table.name, columns, key))
         rows.append(key)
     if group is None:
-        # Ranks in their order, without sorting them.
-        counts = [np.bincount(key) for key in rows]
-        parts += [np.repeat(np.arange(len(one), dtype="<i8"), one) for one in counts]
+        parts += map(_ranks, rows)
     else:
-        parts += sorted(_group_digests(tables, rows, group, is_sorted=True))
+        parts += [(len(one), [one]) for one in sorted(_group_digests(tables, rows, group, is_sorted=True))]
     return _sha256(*parts)
 
 
 def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
     """SHA-256 of several tables with the order of their rows; that of groups and their names play no part."""
-    parts: list[bytes | npt.NDArray[Any]] = []
-    rows: list[npt.NDArray[Any]] = []
+    parts: list[Part] = []
+    rows: list[list[Codes]] = []
     for table in tables:
         columns = {name: column for name, column in table.columns.items() if name != group}
-        parts.append(_text([table.name, list(columns), [column.texts for column in columns.values()]]))
-        rows.append(np.column_stack([column.codes for column in columns.values()]).astype("<i4", copy=False))
-    parts += rows if group is None else sorted(_group_digests(tables, rows, group, is_sorted=False))
+        text = _text([table.name, list(columns), [column.texts for column in columns.values()]])
+        parts.append((len(text), [text]))
+        rows.append([column.codes for column in columns.values()])
+    if group is None:
+        parts += [(4 * len(codes) * len(codes[0]), _interleaved(codes)) for codes in rows]
+    else:
+        stacked = [np.concatenate([*_interleaved(codes)]) for codes in rows]
+        parts += [(len(one), [one]) for one in sorted(_group_digests(tables, stacked, group, is_sorted=False))]
     return _sha256(*parts)
+
+
+def cells_hash(name: str, columns: Mapping[str, tuple[Codes, Texts]]) -> str:
+    """What `table_hash` gives for a table of these columns: codes of the rows into sorted texts."""
+    key = content_ranks([codes for codes, _ in columns.values()], [len(texts) for _, texts in columns.values()])
+    return _sha256(_different_rows(name, columns, key), _ranks(key))
+
+
+def _different_rows(name: str, columns: Mapping[str, tuple[Codes, Texts]], key: Int64) -> Part:
+    """The different rows of a table in their order; `key` (n_rows,) is the rank of each row among them."""
+    first = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
+    first[key[::-1]] = np.arange(len(key), dtype=np.int64)[::-1]
+    texts = b",".join([_texts(texts) for _, texts in columns.values()])
+    head = b"[%s,%s,[%s]]" % (_text(name), _text([*columns]), texts)
+    codes = (codes[first].astype("<i4", copy=False) for codes, _ in columns.values())
+    return len(head) + 4 * len(columns) * len(first), chain([head], codes)
+
+
+def _ranks(key: Int64) -> Part:
+    """The ranks of all rows in their order, without sorting them."""
+    ranks = np.repeat(np.arange(int(key.max(initial=-1)) + 1, dtype="<i8"), np.bincount(key))
+    return ranks.nbytes, [ranks]
+
+
+def _interleaved(columns: Sequence[Codes]) -> Iterator[npt.NDArray[Any]]:
+    """The rows of some columns, (n_some_rows, n_columns), so few at a time that they stay in fast memory."""
+    for begin in range(0, max(len(columns[0]), 1), AT_ONCE):
+        yield np.column_stack([codes[begin : begin + AT_ONCE] for codes in columns]).astype("<i4", copy=False)
 
 
 def _group_digests(
@@ -86,14 +125,22 @@ def _group_digests(
     return [digest.digest() for digest in digests]
 
 
+def _texts(texts: Texts) -> bytes:
+    """Some texts as JSON; those in Arrow are whole numbers, which are written as they are."""
+    if not isinstance(texts, pa.Array):
+        return _text(texts)
+    whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    return b'["%s"]' % pc.binary_join(whole, pa.scalar('","', texts.type))[0].as_buffer().to_pybytes()
+
+
 def _text(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-def _sha256(*parts: bytes | npt.NDArray[Any]) -> str:
+def _sha256(*parts: Part) -> str:
     digest = hashlib.sha256()
-    for part in parts:
-        content = part if isinstance(part, bytes) else np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
-        digest.update(len(content).to_bytes(8, "little"))
-        digest.update(content)
+    for n_bytes, pieces in parts:
+        digest.update(n_bytes.to_bytes(8, "little"))
+        for piece in pieces:
+            digest.update(piece if isinstance(piece, bytes) else np.ascontiguousarray(piece).reshape(-1).data)
     return digest.hexdigest()

@@ -20,7 +20,7 @@ from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
-from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
+from anoncore.publishing.certification.published_rows import PartFile, Rows, TableRows, array_of
 from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
     GroupKeys,
@@ -94,7 +94,6 @@ def scan_rows(
     progress: Progress | None = None,
     splits: Sequence[Split] = (),
     known: Sequence[str] | None = None,
-    is_limited: bool = True,
 ) -> Scan:
     """Read the rows of a table once, in pieces, and say what its groups reach; `digested` parts get digests of columns.
 
@@ -102,11 +101,11 @@ def scan_rows(
     quasi-identifiers. What a requirement needs to know of the whole table is counted first, from the sensitive columns
     alone. Pieces that share groups, other than at their edges, are read a second time. `splits` are answered in the
     same scan, or in one more where pieces share groups other than at their edges. `optional` questions are left out
-    where their attribute has more than MOST_VALUES different values; for the others that is a DataError. Without
-    `is_limited` there may be any number of them.
+    where their attribute has more than MOST_VALUES different values; for the others that is a DataError. In a table in
+    memory there may be any number of them.
     """
     tell = progress if progress is not None else silent
-    most = MOST_VALUES if is_limited else None
+    most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
     if known is None:
         known = [name for name in (files[0].names if files else ()) if attributes[name].role == "quasi-identifier"]
     asked = _attributes_of(questions)

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, Words
 from anoncore.kernels.checking import counts_level
 from anoncore.kernels.grouping import numbered_keys
-from anoncore.publishing.certification.published_texts import hashed_cells
+from anoncore.kernels.hashing import text_hashes
+from anoncore.publishing.certification.written_cells import arrow_texts
 from anoncore.release.partition import Partition
+from anoncore.release.reading.published_table import is_text_type, text_bytes
 from anoncore.requirements.requirement import Check
 
 Lanes = npt.NDArray[np.uint64]
@@ -44,6 +46,15 @@ class GroupKeys:
             codes = column.indices.take(pa.array(rows)).fill_null(len(hashes) - 1).to_numpy(zero_copy_only=False)
             lanes += (hashes * self._factors[place])[codes]
         return lanes
+
+
+def hashed_cells(values: pa.Array, key: Words) -> Words:
+    """The keyed hash of each of the distinct values of a column as it is written, uint64 (n_values, 2).
+
+    Values that are one text to `cell_texts`, such as 1.5 and 1.50, stay apart, as they are to a reader of the file.
+    """
+    cells = values if is_text_type(values.type) else pa.array(arrow_texts(values), pa.large_string())
+    return text_hashes(*text_bytes(cells.fill_null("")), key)
 
 
 @dataclass(frozen=True, eq=False)

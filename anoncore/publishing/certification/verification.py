@@ -20,7 +20,7 @@ from anoncore.publishing.certification.claims import countable, insensitive, peo
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
 from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name
+from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.published_rows import TableRows
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -193,11 +193,7 @@ def counted_findings(
     splits = [split_of(one) for one in classes]
     attributes, questions = by_name(certificate.attributes), countable(certificate)
     counted = Counted(tables, attributes, certificate.linked_by, questions, others, splits, tell)
-    whole = tuple(rows.table for parts in tables for rows in parts if isinstance(rows, TableRows))
-    published = PublishedRelease(whole, attributes, certificate.linked_by) if len(whole) == len(tables) else None
     try:
-        if published is not None and published.group is not None:
-            published.partition(published.tables[0])
         sizes = counted.sizes()
     except CancelledError:
         raise
@@ -207,8 +203,8 @@ def counted_findings(
     if hashes and not is_given:
         yield from _groups(certificate, sizes)
     found = list(requirement_findings(certificate, counted, is_given))
-    if published is not None:
-        found += people_findings(certificate, published)
+    if counted.published is not None:
+        found += people_findings(certificate, counted.published)
     elif certificate.people or certificate.joins or certificate.linked_by:
         sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
         found.append(Finding("statements", "fails", sentence))

@@ -203,7 +203,7 @@ def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
         array = pa.array(texts, pa.large_string())
     except UnicodeEncodeError:  # half a character, which sorts as its bytes do, too
         array = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
-    order = _text_order(array)
+    order = text_order(array)
     in_order = array.take(pa.array(order))
     is_new = np.ones(len(texts), dtype=np.bool_)
     is_new[1:] = np.asarray(pc.not_equal(in_order[1:], in_order[:-1]))
@@ -212,7 +212,7 @@ def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
     return rank, order[is_new].astype(np.int64)
 
 
-def _text_order(texts: pa.Array) -> Int64:
+def text_order(texts: pa.Array) -> Int64:
     """The order of some texts; short ones, such as most numbers, are compared eight bytes at once."""
     is_short = texts.type == pa.large_string() and pc.max(pc.binary_length(texts)).as_py() <= WORD_BYTES
     if not is_short or pc.any(pc.match_substring(texts, "\0")).as_py():
