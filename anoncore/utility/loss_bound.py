@@ -26,15 +26,19 @@ MOST_BOXES = 2_000
 SLACK = UNIT >> 17
 """Excess that is not looked for, which every price is lowered by: less than 0.00001 of a cell."""
 LEADERS_AT_ONCE = 128
-"""Rows that the kernel searches before progress is told and the time is looked at."""
+"""Rows that the kernel searches at most before progress is told and the time is looked at."""
+SECONDS_AT_ONCE = 0.2
+"""Seconds that such a part of the rows shall take, about."""
 LARGEST_RESULT = 2**20
 """Rows of sets that the kernel may return at once."""
 PRICE_STEPS = 400
 """Steps in which prices move before they are proven anew."""
 LARGEST_POOL = 2**24
 """Rows in known sets above which sets that no longer matter are forgotten."""
-LEAST_RADIUS = 1e-3
-"""Part of the first radius below which prices no longer move."""
+WAY_OF_MEAN, WAY_OF_OWN = 0.5, 0.2
+"""How far a price moves in a round: so much of the mean price and of itself. Farther away it takes longer to prove."""
+SHORTEST_WAY = 1e-3
+"""Part of the first ways below which prices no longer move."""
 LEAST_NEW = 1e-4
 """Part of the rows that must be in a set that was not known before, for another round to follow."""
 
@@ -243,15 +247,12 @@ class _Search:
 
     def compare_boxes(self) -> None:
         """Give every row the price of the cheapest box around it, as far as the time goes."""
-        n_rows = len(self.prices)
-        no_prices = np.zeros(n_rows, dtype=np.int64)
-        # Parts in a random order, so that those that are reached in time are like the others.
-        starts = np.random.default_rng(5).permutation(np.arange(0, n_rows, self._at_once))
-        most_boxes, done, begin = MOST_BOXES, 0, self.clock.seconds
-        for start in starts:
-            if self.clock.is_over("Comparing the cheapest classes"):
-                break
-            leaders = np.arange(start, min(start + self._at_once, n_rows))
+        n_rows, done, most_boxes = len(self.prices), 0, MOST_BOXES
+        no_prices, begin = np.zeros(n_rows, dtype=np.int64), self.clock.seconds
+        # In parts in a random order, so that those that are reached in time are like the others.
+        starts = np.random.default_rng(5).permutation(np.arange(0, n_rows, LEADERS_AT_ONCE))
+        order = np.concatenate([np.arange(start, min(start + LEADERS_AT_ONCE, n_rows)) for start in starts])
+        for leaders in self._parts(order, "Comparing the cheapest classes"):
             excess, sets = self._searched(leaders, no_prices, no_prices, False, most_boxes)
             self.prices[leaders] = np.maximum(-excess // self.k, 0)
             self._learn(sets)
@@ -262,22 +263,29 @@ class _Search:
 
     def raise_prices(self) -> None:
         """Move the prices up by what is known, lower them until they are proven, and so on while the bound rises."""
-        radius = first = float(np.average(self.prices, weights=self.rows.boxes.amounts))
-        while radius > LEAST_RADIUS * first and not self.clock.is_over("Raising the prices"):
+        way = 1.0
+        while way > SHORTEST_WAY and self.prices.any():
             n_known = len(self._known)
-            prices = self._proven(self._moved(radius))
+            prices = self._proven(self._moved(way))
             if prices is None:
                 break
             if self.rows.boxes.amounts @ (prices - self.prices) > 0:
                 self.prices = prices
             else:
-                radius /= 2
+                way /= 2
             if len(self._known) - n_known <= LEAST_NEW * len(prices):
                 break
 
-    @property
-    def _at_once(self) -> int:
-        return max(min(LEADERS_AT_ONCE, LARGEST_RESULT // self.k), 1)
+    def _parts(self, order: Int64, text: str) -> Iterator[Int64]:
+        """Rows in parts that take about equally long, until the time is up."""
+        most = max(min(LEADERS_AT_ONCE, LARGEST_RESULT // self.k), 1)
+        start, size = 0, most
+        while start < len(order) and not self.clock.is_over(text):
+            begin = self.clock.seconds
+            yield order[start : start + size]
+            start += size
+            per_row = (self.clock.seconds - begin) / size
+            size = int(min(max(SECONDS_AT_ONCE / max(per_row, 1e-9), 1), most))
 
     def _searched(
         self, leaders: Int64, prices: Int64, ranks: Int64, is_priced: bool, most_boxes: int
@@ -305,18 +313,20 @@ class _Search:
             self._known.add(key)
         self.sets += sets.chosen(is_new)
 
-    def _moved(self, radius: float) -> Int64:
-        """Prices that are higher in sum and that hardly any known set breaks, no farther from the proven ones."""
+    def _moved(self, way: float) -> Int64:
+        """Prices that are higher in sum and that hardly any known set breaks, not far from the proven ones."""
         boxes, sets = self.rows.boxes, self.sets
         self.shares = np.append(self.shares, np.zeros(len(sets.sizes) - len(self.shares)))
         starts = np.concatenate([[0], np.cumsum(sets.sizes)])
         table = csr_array((sets.copies.astype(np.float64), sets.members, starts), (len(sets.sizes), len(self.prices)))
         turned = table.T.tocsr()
+        mean = float(np.average(self.prices, weights=boxes.amounts))
+        reach = way * (WAY_OF_MEAN * mean + WAY_OF_OWN * np.abs(self.prices))
         # Rows that are suppressed lose all there is, however few they are, so that no price may be higher.
-        highest = np.minimum(self.prices + radius, self.rows.n_cells * UNIT)
+        highest = np.minimum(self.prices + reach, self.rows.n_cells * UNIT)
         # Enough equal rows lose nothing.
         highest[boxes.amounts >= self.k] = 0.0
-        lowest = np.minimum(self.prices - radius, highest)
+        lowest = np.minimum(self.prices - reach, highest)
         prices = np.clip(self.prices.astype(np.float64), lowest, highest) / UNIT
         move_prices(
             table.indptr, table.indices, table.data, sets.limits / UNIT,
@@ -333,15 +343,10 @@ class _Search:
         order = np.argsort(prices, kind="stable")
         ranks = np.empty_like(order)
         ranks[order] = np.arange(len(order))
-        found = []
-        for leaders in self._parts(order):
-            if self.clock.is_over("Proving the prices"):
-                return None
+        done, found = 0, []
+        for leaders in self._parts(order, "Proving the prices"):
             found.append(self._searched(leaders, prices, ranks, True, MOST_BOXES)[1])
+            done += len(leaders)
         for sets in found:
             self._learn(sets)
-        return prices
-
-    def _parts(self, order: Int64) -> Iterator[Int64]:
-        for start in range(0, len(order), self._at_once):
-            yield order[start : start + self._at_once]
+        return prices if done == len(order) else None
