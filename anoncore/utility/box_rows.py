@@ -13,6 +13,8 @@ from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 from anoncore.table.tree import Tree
 
+LARGEST_KEY = 2**62
+
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
@@ -36,11 +38,33 @@ class DistinctRows:
         steps = [_least_step(domain) for domain in domains]
         order = sorted(range(len(names)), key=lambda a: -steps[a])
         codes = np.column_stack([data.codes[names[a]] for a in order])
-        different, number, amounts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
         ordered = [domains[a] for a in order]
+        first, number, amounts = _different(codes, [len(domain) for domain in ordered])
+        different = codes[first]
         boxes = _laid_out(different, ordered, amounts, np.array([len(names) * UNIT + 1, *(steps[a] for a in order)]))
         # One for the end of a range that is rounded down, one for the doubles that it is worked out of.
-        return cls(boxes, number.reshape(-1), len(names), 2 * boxes.numbers.shape[1])
+        return cls(boxes, number, len(names), 2 * boxes.numbers.shape[1])
+
+    def least_steps(self, k: int) -> Int64:
+        """A loss that no box of k rows with each row is below: too few agree with it in attributes of which any other
+        value loses that much.
+        """
+        boxes = self.boxes
+        before = np.concatenate([[0], np.cumsum(boxes.amounts)])
+        is_alone = before[boxes.ends] - before[boxes.begins] < k
+        return np.where(is_alone.any(axis=0), boxes.steps[is_alone.argmax(axis=0)], 0)
+
+
+def _different(codes: Codes, sizes: Sequence[int]) -> tuple[Int64, Int64, Int64]:
+    """A row of each of the different ones, sorted by their codes, which of them each row is, and how many are alike."""
+    key, capacity = np.zeros(len(codes), dtype=np.int64), 1
+    for a, size in enumerate(sizes):
+        # Before the key would outgrow int64, it is numbered anew by the combinations that occur.
+        if capacity * size >= LARGEST_KEY:
+            key, capacity = np.unique(key, return_inverse=True)[1], len(codes)
+        key, capacity = key * size + codes[:, a], capacity * size
+    _, first, number, amounts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    return first, number, amounts
 
 
 def _laid_out(codes: Codes, domains: Sequence[Domain], amounts: Int64, steps: Int64) -> BoxRows:

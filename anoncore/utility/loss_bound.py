@@ -56,7 +56,7 @@ class LeastLoss(Result):
         No generalization with classes of at least k rows has a smaller information loss.
     certified : bool
         Whether the prices were compared with every class that they could break. It is so of every bound that is given:
-        what was not compared, because the time was up, counts as lost nothing.
+        of rows that were not compared, because the time was up, only what is plain without a search counts.
     least_box : float
         The bound that the cheapest class around each row gives alone.
     seconds : float
@@ -157,7 +157,7 @@ def least_loss(data: Microdata, k: int, seconds: float = 20.0, progress: Progres
         raise ParameterError(f"k should be greater than or equal to 1, not {k}.")
     if isnan(seconds) or seconds < 0:
         raise ParameterError(f"seconds should be greater than or equal to 0, not {seconds}.")
-    rows = DistinctRows.of(data)
+    data.require_quasi_identifiers()
     if k > data.n_people:
         raise InfeasibleError(
             f"k = {k:,} is not possible: the table has {data.n_people:,} {data.people_word}; choose k at most "
@@ -165,12 +165,14 @@ def least_loss(data: Microdata, k: int, seconds: float = 20.0, progress: Progres
             nearest=data.n_people,
         )
     with recorded() as compiling:
-        search = _Search(rows, k, _Clock(seconds, compiling, progress or silent))
+        clock = _Clock(seconds, compiling, progress or silent)
+        rows = DistinctRows.of(data)
+        search = _Search(rows, k, clock)
         search.compare_boxes()
         least_box = search.bound
         search.raise_prices()
     prices = search.prices[rows.number] / (UNIT * rows.n_cells)
-    return LeastLoss(k, search.bound, True, least_box, search.clock.seconds, prices)
+    return LeastLoss(k, search.bound, True, least_box, clock.seconds, prices)
 
 
 class _Clock:
@@ -231,7 +233,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         n_rows = len(self.rows.boxes.amounts)
-        self.prices, self.shares = np.zeros(n_rows, dtype=np.int64), np.zeros(0)
+        self.prices, self.shares = self.rows.least_steps(self.k), np.zeros(0)
         none = np.zeros(0, dtype=np.int32)
         self.sets = _Sets(none, none, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self._known: set[int] = set()
@@ -254,7 +256,7 @@ class _Search:
         order = np.concatenate([np.arange(start, min(start + LEADERS_AT_ONCE, n_rows)) for start in starts])
         for leaders in self._parts(order, "Comparing the cheapest classes"):
             excess, sets = self._searched(leaders, no_prices, no_prices, False, most_boxes)
-            self.prices[leaders] = np.maximum(-excess // self.k, 0)
+            self.prices[leaders] = -excess // self.k
             self._learn(sets)
             done += len(leaders)
             per_row = (self.clock.seconds - begin) / done

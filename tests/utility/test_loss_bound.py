@@ -68,6 +68,24 @@ def test_the_cheapest_box_is_that_of_all_sets_with_the_row(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
+def test_what_is_plain_without_a_search_is_no_more_than_the_cheapest_box(seed):
+    rng = np.random.default_rng(seed)
+    data, k = random_table(rng), int(rng.integers(2, 5))
+    rows, _, excess, *_ = search(data, k)
+    plain = rows.least_steps(k)
+    assert (k * plain <= -excess).all()
+
+
+def test_rows_of_many_attributes_are_told_apart():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.integers(0, 300, (50, 12)), columns=list("abcdefghijkl"))
+    frame = pd.concat([frame, frame.head(10)], ignore_index=True)
+    rows = DistinctRows.of(Microdata(frame, dict.fromkeys(frame, "quasi-identifier")))
+    assert sorted(rows.boxes.amounts.tolist()) == [1] * 40 + [2] * 10
+    assert (rows.number[:10] == rows.number[50:]).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("most_boxes", [1, 3, 10**6])
 def test_lowered_prices_are_broken_by_no_set_whatever_they_were(seed, most_boxes):
     rng = np.random.default_rng(seed)
@@ -173,13 +191,15 @@ def test_a_constant_attribute_is_a_cell_that_loses_nothing():
     assert least.bound == pytest.approx(0.5, abs=1e-6)
 
 
-def test_what_the_time_does_not_suffice_for_counts_as_lost_nothing():
+def test_without_time_the_bound_is_what_is_plain_without_a_search():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.integers(0, 50, (400, 3)), columns=list("abc"))
     data = Microdata(frame, dict.fromkeys(frame, "quasi-identifier"))
-    nothing, all_of_it = utility.least_loss(data, 4, seconds=0), utility.least_loss(data, 4)
-    assert (nothing.bound, nothing.certified) == (0.0, True)
-    assert 0 < all_of_it.least_box < all_of_it.bound
+    plain, all_of_it = utility.least_loss(data, 4, seconds=0), utility.least_loss(data, 4)
+    # No four rows are alike, and the least step of any of the three attributes is 1 of 49.
+    assert plain.bound == plain.least_box == pytest.approx(1 / 49 / 3, abs=1e-6)
+    assert plain.certified
+    assert plain.bound < all_of_it.least_box < all_of_it.bound
 
 
 def test_large_classes_are_searched_in_parts():
