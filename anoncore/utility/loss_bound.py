@@ -25,7 +25,7 @@ MOST_BOXES = 2_000
 """Boxes that are looked at for one row; what is left then counts as possible, which makes the bound lower."""
 SLACK = UNIT >> 17
 """Excess that is not looked for, which every price is lowered by: less than 0.00001 of a cell."""
-LEADERS_AT_ONCE = 128
+LEADERS_AT_ONCE = 16
 """Rows that the kernel searches at most before progress is told and the time is looked at."""
 SECONDS_AT_ONCE = 0.2
 """Seconds that such a part of the rows shall take, about."""
@@ -265,9 +265,10 @@ class _Search:
 
     def raise_prices(self) -> None:
         """Move the prices up by what is known, lower them until they are proven, and so on while the bound rises."""
-        way = 1.0
-        while way > SHORTEST_WAY and self.prices.any():
-            n_known = len(self._known)
+        way, took = 1.0, 0.0
+        # A round takes no less time than the one before it, and one that does not end proves nothing.
+        while way > SHORTEST_WAY and self.prices.any() and self.clock.seconds + took < self.clock.most:
+            n_known, begin = len(self._known), self.clock.seconds
             prices = self._proven(self._moved(way))
             if prices is None:
                 break
@@ -277,6 +278,7 @@ class _Search:
                 way /= 2
             if len(self._known) - n_known <= LEAST_NEW * len(prices):
                 break
+            took = self.clock.seconds - begin
 
     def _parts(self, order: Int64, text: str) -> Iterator[Int64]:
         """Rows in parts that take about equally long, until the time is up."""
