@@ -6,6 +6,7 @@ from anoncore.utility.homogeneity import TargetScore, conditional_entropy, rmse
 from anoncore.utility.learning import Classification, classification
 from anoncore.utility.learning_estimate import ClassificationEstimate, classification_estimate
 from anoncore.utility.loss import InformationLoss, information_loss
+from anoncore.utility.loss_bound import LeastLoss, least_loss
 from anoncore.utility.outcome import Outcome
 from anoncore.utility.queries import QueryError, query_error
 from anoncore.utility.two_way import TwoWayError, two_way_error
@@ -19,6 +20,7 @@ __all__ = [
     "ClassificationEstimate",
     "GroupScore",
     "InformationLoss",
+    "LeastLoss",
     "Outcome",
     "QueryError",
     "QueryWorkload",
@@ -33,6 +35,7 @@ __all__ = [
     "conditional_entropy",
     "discernibility",
     "information_loss",
+    "least_loss",
     "query_error",
     "rmse",
     "two_way_error",

@@ -65,6 +65,7 @@ def tasks() -> tuple[Task, ...]:
         found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))
     for measure in MEASURES:
         found.append(Task(_slug(measure), _spoken(measure), partial(_measure_all, measure)))
+    found.append(Task("least-loss", "The least loss that is possible", _bound))
     return tuple(found)
 
 
@@ -173,6 +174,13 @@ def _measure_all(measure: str) -> None:
     """One measure of the first methods, which differ in the form of what they publish."""
     for name in FIRST_METHODS:
         _evaluate(measure, _release(name))
+
+
+def _bound() -> None:
+    """The least loss of a small table, with and without prices."""
+    from anoncore.utility import least_loss
+
+    least_loss(_table(), k=3, seconds=0.5)
 
 
 def _evaluate(measure: str, release: Release) -> None:

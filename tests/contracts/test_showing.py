@@ -122,6 +122,7 @@ def shown() -> tuple[Any, ...]:
         attacks.minimality(mondrian, "illness"),
         attacks.downcoding(mondrian),
         utility.information_loss(mondrian),
+        utility.least_loss(data, k=4, seconds=0.2),
         utility.discernibility(mondrian),
         utility.average_group_size(mondrian),
         utility.conditional_entropy(mondrian, "illness"),
