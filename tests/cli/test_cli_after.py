@@ -17,14 +17,14 @@ from anoncore.publishing.saved_releases import saved_releases
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard import session_file
 from dashboard.workspace import Workspace
-from tests.dashboard.results import ROLES, loaded, people
+from tests.dashboard.results import ROLES, loaded, people, put
 
 METHODS = [Anatomy(l=2), Mondrian(requirements=(KAnonymity(k=4),))]
 LATER = Mondrian(requirements=(KAnonymity(k=4), DistinctDiversity(l=3)))
 
 
 def _saved(folder: Path, algorithm: Algorithm, frame: pd.DataFrame) -> tuple[Path, Path]:
-    """A session with two runs of the table, and the certificate of the second one."""
+    """A session with two releases of the table, and the certificate of the second one."""
     here = Workspace("one")
     table, tags = loaded(frame, ROLES, "earlier.csv")
     here.load(table, tags)
@@ -32,7 +32,7 @@ def _saved(folder: Path, algorithm: Algorithm, frame: pd.DataFrame) -> tuple[Pat
     release = algorithm.anonymize(data)
     for one in (Mondrian(requirements=(KAnonymity(k=9),)).anonymize(data), release):
         assert isinstance(one.algorithm, Algorithm)
-        here.add_run(one.algorithm, one, 0.5, tags, table)
+        put(here, one.algorithm, table, tags, one)
     (folder / "session.anoncore").write_bytes(session_file.save(here))
     certificate, _ = publish(release, folder, "earlier", new_key())
     return folder / "session.anoncore", certificate

@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +22,7 @@ from dashboard.serving import keeping, settings, vault
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault
 from dashboard.workspace import Workspace
+from tests.dashboard.results import put
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; the extra 'serve' brings it")
 SECRET = "Ottilie Geheimrat"
@@ -37,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def worked(owner: str = "") -> Workspace:
-    """A workspace with a table, two runs of it, and a renamed and pinned one."""
+    """A workspace with a table, two releases of it, and one of them renamed."""
     frame = pd.DataFrame({"name": [SECRET] * 40, "age": range(40), "illness": ["x", "y"] * 20})
     here = Workspace("id-of-the-workspace", owner, "ann@office.example" if owner else "")
     table = LoadedTable("t1", "akte.csv", frame, "d" * 64, ("a note",), None, untagged(frame))
@@ -45,9 +47,14 @@ def worked(owner: str = "") -> Workspace:
     here.load(table, tags)
     data = state.coded(table, tags)
     for algorithm in (Mondrian(), Anatomy(l=2)):
-        here.add_run(algorithm, algorithm.anonymize(data), 0.1, tags, table)
-    here.change_run(here.runs[0].id, label="mine", pinned=True)
+        put(here, algorithm, table, tags, algorithm.anonymize(data))
+    renamed(here, 0, "mine")
     return here
+
+
+def renamed(here: Workspace, place: int, label: str) -> None:
+    """Give the release of a column another name."""
+    here.show_on_board([replace(run, label=label) if run is here.runs[place] else run for run in here.runs])
 
 
 def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
@@ -64,8 +71,8 @@ def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
     assert here.table is not None
     pd.testing.assert_frame_equal(saved.table.frame, here.table.frame)
     assert (saved.table.name, saved.table.digest, saved.tags.digest) == ("akte.csv", "d" * 64, here.tags.digest)
-    assert [(run.label, run.pinned, run.algorithm) for run in saved.runs] == [
-        (run.label, run.pinned, run.algorithm) for run in here.runs
+    assert [(run.label, run.column, run.algorithm) for run in saved.runs] == [
+        (run.label, run.column, run.algorithm) for run in here.runs
     ]
     for back, run in zip(saved.runs, here.runs, strict=True):
         # The whole release, but for the numbers of groups, which are drawn anew for every file.
@@ -116,7 +123,7 @@ def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     keeping.save(here, None)
     (group,) = (path for path in folder.iterdir() if path.is_dir() and path.name != keeping.PEOPLE)
     older = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    here.change_run(here.runs[0].id, label="a newer name")
+    renamed(here, 0, "a newer name")
     keeping.save(here, None)
     newer = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     changed = [path for path in older if older[path] != newer[path]]
@@ -196,14 +203,13 @@ def test_a_table_is_written_once_and_the_rest_when_it_has_changed(folder: Path) 
     before = {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
     keeping.save(here, None)
     assert before == {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
-    here.change_run(here.runs[1].id, label="other")
+    renamed(here, 1, "other")
     keeping.save(here, None)
     after = {path.name: path.stat().st_ino for path in group.iterdir()}
     assert {name for name, inode in after.items() if inode != before[name][0]} == {"session"}
     frame = pd.DataFrame({"age": range(9)})
     here.load(LoadedTable("t2", "new.csv", frame, "e" * 64, (), None, untagged(frame)), untagged(frame))
-    for run in here.runs:
-        here.remove_run(run.id)
+    here.show_on_board(())
     keeping.save(here, None)
     assert len(list(group.iterdir())) == 2, "the table that nothing uses any more is gone"
 
