@@ -8,7 +8,6 @@ from math import isnan
 from time import perf_counter
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.compile_time import CompileTime, recorded
@@ -322,6 +321,9 @@ class _Search:
         boxes, sets = self.rows.boxes, self.sets
         self.shares = np.append(self.shares, np.zeros(len(sets.sizes) - len(self.shares)))
         starts = np.concatenate([[0], np.cumsum(sets.sizes)])
+        # scipy.sparse is slow to import, and only this needs it.
+        from scipy.sparse import csr_array
+
         table = csr_array((sets.copies.astype(np.float64), sets.members, starts), (len(sets.sizes), len(self.prices)))
         turned = table.T.tocsr()
         mean = float(np.average(self.prices, weights=boxes.amounts))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from anoncore import Microdata
-from anoncore.publishing.export import csv_bytes, safe_cells
 from dashboard import state
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
 from dashboard.board.wishes import AXES, Wishes
@@ -81,13 +80,20 @@ def below(over: Over, version: int) -> None:
         st.download_button(
             "Save the points",
             # It is made outside the page's thread, where nobody knows whose session it is.
-            data=audit.taken_away(here.who, "points", lambda: csv_bytes(safe_cells(over.frame()))),
+            data=audit.taken_away(here.who, "points", lambda: _content(over)),
             file_name=f"over-{over.axis}.csv",
             mime="text/csv",
             key="over-save",
             on_click="ignore",
             help=f"A CSV file with a row for each release over {escaped(over.title)}.",
         )
+
+
+def _content(over: Over) -> bytes:
+    # What is published with takes half a second to import, for which the first page must not wait.
+    from anoncore.publishing.export import csv_bytes, safe_cells
+
+    return csv_bytes(safe_cells(over.frame()))
 
 
 def take(found: dict[str, object]) -> None:

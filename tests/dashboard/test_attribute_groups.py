@@ -85,7 +85,7 @@ def test_the_proposal_is_shown_and_follows_the_other_fields(visitor: Visitor, ki
     data = state._microdata.get(_here(visitor).table, _here(visitor).tags)
     count = "columns" if word == "column" else "fragments"
     for number in (2, 3):
-        visitor.at.number_input(key=f"parameter.{kind.name}.{count}").set_value(number)
+        visitor.at.number_input(key=f"board-c1-{kind.name}.{count}").set_value(number)
         visitor.run()
         shown = _shown(visitor)
         groups = kind(**{count: number}).proposed_groups(data).groups
