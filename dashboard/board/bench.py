@@ -153,6 +153,8 @@ class Bench:
 
     def cancel(self) -> None:
         """Stop everything; called when the workspace closes."""
+        # What is wished for no longer is not begun anew by what ends or by the timer.
+        self.rest()
         for attempt in self.attempts:
             attempt.cancel()
 

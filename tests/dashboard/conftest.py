@@ -15,7 +15,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from anoncore.sources import TableSource, read_table
-from dashboard import reading, state, warmup
+from dashboard import jobs, reading, state, warmup
 from dashboard.board.wishes import History, Wishes
 from dashboard.routes import ROUTES
 from dashboard.serving import own_token
@@ -170,6 +170,15 @@ def no_warm_up(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def started_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without a server are drawn for whoever started the program, which a gate would have seen."""
     monkeypatch.setattr(own_token, "is_checked", lambda: True)
+
+
+@pytest.fixture(autouse=True)
+def computes_no_longer_than_its_test() -> Iterator[None]:
+    """Whatever a test has begun ends with it: a later one would wait for its turn behind that."""
+    yield
+    for here in state._workspaces.all():
+        here.close()
+    jobs.cancel_all(0.0)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def _entered(visitor: Visitor, kind: Any) -> dict[str, Any]:
 
 
 def _open(visitor: Visitor, kind: Any, field: str) -> Visitor:
-    visitor.make(kind.name, l=2)
+    visitor.open("board").ask(kind.name, l=2)
     visitor.at.session_state["_board_dialog"] = ("method", "c1")
     visitor.run()
     assert not any("association" in chart.proto.id for chart in visitor.at.get("plotly_chart"))
