@@ -88,7 +88,8 @@ def make_for_a_closer_look() -> bool:
 @st.fragment(run_every=POLL, key="making-watch")
 def _watch(bench: Bench, version: int, is_there: bool) -> None:
     """Draw the page anew when something new is known; where no release is there yet, say that they are made."""
-    if bench.version != version or not bench.is_busy:
+    # A page that shows a release is drawn anew once, when all are there: what somebody clicks meanwhile may be lost.
+    if not bench.is_busy or (bench.version != version and not is_there):
         st.rerun()
     if not is_there:
         st.info("The releases of the board are being made; this takes a moment.")

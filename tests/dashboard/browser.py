@@ -337,9 +337,10 @@ class Visitor:
     def choose_row(self, key: str, row: int) -> None:
         """Select a row of a grid by its marker; tried again until the grid has taken it."""
         grid = self.grid(key)
-        grid.scroll_into_view_if_needed()
         line = grid.locator(f"tr[aria-rowindex='{row + 2}']")
         for _ in range(8):
+            # A page that has got another release is drawn anew, and the grid with it.
+            self.settle()
             grid.click(position={"x": 22, "y": 35 * (row + 1.5)})
             # A second click would take the choice back, so a grid that is slow to show it is waited for.
             for _ in range(20):

@@ -289,7 +289,7 @@ def test_whatever_is_opened_and_closed_over_the_board_leaves_it_as_it_was(browse
         expect(board(visitor)).to_have_text(before, use_inner_text=True, timeout=20_000)
     rows = [line.inner_text() for line in board(visitor).locator("tbody .label").all()]
     target = held["0"][0][2]
-    assert list(held.values()) == [(["2", "diagnosis", target], rows)] * 4
+    assert list(held.values()) == [(["2", "diagnosis", target, ""], rows)] * 4
 
     # A field that is moved changes what it is about, and nothing else.
     opened(visitor, "adversary").get_by_role("slider").press("ArrowRight")
@@ -298,7 +298,7 @@ def test_whatever_is_opened_and_closed_over_the_board_leaves_it_as_it_was(browse
     wait_for_numbers(visitor, 4)
     assert [line.inner_text() for line in board(visitor).locator("tbody .label").all()] == rows
     assert f"predicts {target}" in board(visitor).inner_text()
-    assert shown_adversary(visitor) == (["3", "diagnosis", target], rows)
+    assert shown_adversary(visitor) == (["3", "diagnosis", target, ""], rows)
 
 
 def test_columns_are_added_changed_and_removed(browse: Any) -> None:

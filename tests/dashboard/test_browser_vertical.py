@@ -56,7 +56,7 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     visitor.see("0 of 1,600 joins drawn here are unsafe")
     _charts(visitor, 2)
     visitor.tab("Class values")
-    visitor.see("In the run's colour: dependency", 60)
+    visitor.see("In the release's colour: dependency", 60)
     _charts(visitor, 1)
     visitor.tab("Membership")
     visitor.see("the less a match tells")
