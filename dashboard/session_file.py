@@ -42,7 +42,7 @@ from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from anoncore.sources.apart import read_table_apart
 from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone
-from dashboard.board.wishes import MOST_COLUMNS, Wishes, from_plain, levels_of, own_parameters, to_plain
+from dashboard.board.wishes import MOST_COLUMNS, Wishes, from_plain, own_parameters, promised, to_plain
 from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.workspace import Run, Workspace
 
@@ -59,7 +59,7 @@ class Saved:
     which of them was shown, and what was asked of the board, where it was looked at. `tables` are those of the file, in
     its order. `undecided` are columns of the table that a session of before published although nobody decided on them;
     they are left out now. `n_moved` releases that no column showed, as earlier versions made them on a page of their
-    own, are columns now.
+    own, are columns now; `n_left` have no place on the board or are of another table.
     """
 
     table: LoadedTable | None
@@ -70,6 +70,7 @@ class Saved:
     tables: tuple[LoadedTable, ...] = ()
     undecided: tuple[str, ...] = ()
     n_moved: int = 0
+    n_left: int = 0
 
 
 def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
@@ -152,6 +153,11 @@ def restore(here: Workspace, saved: Saved) -> None:
             here.notices.append(
                 f"{saved.n_moved:,} {'release' if saved.n_moved == 1 else 'releases'} of this session stood beside the "
                 "board. They are columns of it now, under what is asked of all."
+            )
+        if saved.n_left:
+            here.notices.append(
+                f"{saved.n_left:,} more {'is' if saved.n_left == 1 else 'are'} of another table, or had no place on "
+                "the board, and stayed in the file."
             )
         runs = [replace(run, owner=here.id) for run in saved.runs]
         here.show_on_board(runs)
@@ -260,7 +266,8 @@ def _read(
     before = runs[shown] if shown is not None and shown < len(runs) else None
     wishes, runs, n_moved = _on_board(runs, wishes, before, table)
     current = next((place for place, run in enumerate(runs) if before is not None and run.id == before.id), None)
-    return Saved(table, tags, runs, current, wishes, tuple(tables), undecided, n_moved)
+    n_left = len(manifest["runs"]) - len(runs)
+    return Saved(table, tags, runs, current, wishes, tuple(tables), undecided, n_moved, n_left)
 
 
 def _on_board(
@@ -278,7 +285,8 @@ def _on_board(
         if run.column in columns:
             placed.append(run)
         elif table is not None and run.table is not None and run.table.id == table.id:
-            asked = wishes or Wishes(levels_of((shown or run).promises))
+            shown = run if shown is None or shown.table is None or shown.table.id != table.id else shown
+            asked = wishes or promised(shown.promises, shown.data)
             if len(asked.columns) == MOST_COLUMNS:
                 continue
             method, fields = ("", {}) if run.algorithm is None else own_parameters(run.algorithm)

@@ -234,7 +234,7 @@ def quick(run: Run, secret: str | None) -> Facts:
     }
     if release.is_synthetic:
         return {"hides": {"why": NOBODYS}, **_promised(run), **others}
-    sizes = _sizes(release)
+    sizes = hidden_among(release)
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
         "groups": int(n_groups),
@@ -246,7 +246,7 @@ def quick(run: Run, secret: str | None) -> Facts:
     }
 
 
-def _sizes(release: Release) -> Int64:
+def hidden_among(release: Release) -> Int64:
     """Among how many people each person hides, in their smallest group; rows where every row is another person."""
     sizes = np.min([release.people_per_group(part)[part.partition.group] for part in release.fragments], axis=0)
     if release.data.people is None:

@@ -14,7 +14,8 @@ from typing import Any
 from anoncore import Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
 from anoncore.measures.criteria import CRITERIA
-from anoncore.requirements import REQUIREMENTS, FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.search.candidates import LEVELS, requirement
 from dashboard.board.opened import Opened
 from dashboard.board.target import best_predicted
 from dashboard.palette import STYLES
@@ -252,17 +253,17 @@ def _column(values: Mapping[str, Any], opened: Sequence[Opened], runs: Sequence[
     return Column(_column_id(values), method, _whole(values["color"], 0, MOST_COLUMNS), fields)
 
 
-def levels_of(promises: Sequence[Requirement]) -> Mapping[str, float]:
-    """The levels of k, l and t among the promises of a method, by axis."""
-    kinds: dict[str, tuple[type[Requirement], str]] = {"k": (KAnonymity, "k"), "l": (FrequencyDiversity, "l")}
-    kinds["t"] = (TCloseness, "t")
-    found = {
-        axis: getattr(promise, field)
-        for axis, (kind, field) in kinds.items()
-        for promise in promises
-        if isinstance(promise, kind)
-    }
-    return MappingProxyType(found)
+def promised(promises: Sequence[Requirement], data: Microdata) -> Wishes:
+    """Wishes that ask of all columns what a method promised: by the levels of k, l and t where one means the same."""
+    wishes = Wishes()
+    for promise in promises:
+        axis = next((axis for axis, kind in LEVELS.items() if isinstance(promise, kind)), None)
+        value = None if axis is None else float(getattr(promise, axis))
+        if axis is None or value is None or promise != requirement(axis, value, data):
+            wishes = replace(wishes, more=(*wishes.more, promise))
+        else:
+            wishes = wishes.with_level(axis, int(value) if axis == "k" else value)
+    return wishes
 
 
 def own_parameters(algorithm: Algorithm) -> tuple[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import N_QUERIES, usual_distance
 from anoncore.utility import InformationLoss
 from dashboard import compute, state
+from dashboard.board.facts import hidden_among
 from dashboard.charts.columns import attribute_bars, curves
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -37,9 +38,7 @@ class Spread:
 
 def _sizes(run: Run, _attribute: str | None) -> Floats:
     run.release.require_people("A group counts the people in it")
-    sizes = [part.partition.sizes[part.partition.group] for part in run.release.fragments]
-    found: Floats = np.min(sizes, axis=0).astype(np.float64)
-    return found
+    return hidden_among(run.release).astype(np.float64)
 
 
 def _beliefs(run: Run, attribute: str | None) -> Floats:
@@ -67,7 +66,7 @@ SPREADS = {
     "belief": Spread("belief in one value", "largest probability of one value", "people", ".0%", _beliefs),
     "distance": Spread("distance from the table", "EMD from the table", "groups", ".2f", _distances),
     "risk": Spread("risk to be found", "probability to be found", "people", ".0%", _risks),
-    "sizes": Spread("group sizes", "rows of the person's smallest group", "people", ",.0f", _sizes, logarithmic=True),
+    "sizes": Spread("group sizes", "people in the smallest group of each", "people", ",.0f", _sizes, logarithmic=True),
     "queries": Spread("query errors", "relative error (larger ones count as 100%)", "queries", ".0%", _errors),
 }
 
@@ -75,46 +74,48 @@ SPREADS = {
 def spread(name: str, attribute: str | None = None) -> None:
     """Draw how one of `SPREADS` is spread in all columns that have it, where there are two at least."""
     about = SPREADS[name]
-    found = _of_columns(lambda run: about.values(run, attribute))
-    if len(found) < 2:
+    measured = _of_columns(lambda run: about.values(run, attribute))
+    if len(measured) < 2:
         return
-    labels = [run.label for run, _ in found]
+    labels = [run.label for run, _ in measured]
     parts.chart(
         curves(
-            [values for _, values in found],
+            [values for _, values in measured],
             labels,
-            [run_style(run.color_index) for run, _ in found],
-            about.x,
+            [run_style(run.color_index) for run, _ in measured],
+            measured[0][0].data.in_words(about.x),
             about.form,
             about.logarithmic,
         ),
         key=f"all-{name}",
-        caption=f"All columns of the board. Each curve climbs to the right: how many of all {about.of} have at most "
-        "the value below.",
+        caption=measured[0][0].data.in_words(
+            f"All columns of the board. Each curve climbs to the right: how many of all {about.of} have at most the "
+            "value below."
+        ),
         alt=f"{about.title.capitalize()}: "
-        + "; ".join(f"{run.label}: median {np.median(values):.3g}" for run, values in found),
+        + "; ".join(f"{run.label}: median {np.median(values):.3g}" for run, values in measured),
     )
 
 
 def losses() -> None:
     """Draw the information loss of every attribute in all columns that have it, where there are two at least."""
 
-    def measured(run: Run) -> InformationLoss:
+    def loss_of(run: Run) -> InformationLoss:
         return compute.cached("utility.information_loss", run, utility.information_loss)
 
-    found = _of_columns(measured)
-    if len(found) < 2:
+    measured = _of_columns(loss_of)
+    if len(measured) < 2:
         return
     parts.chart(
         attribute_bars(
-            [dict(loss.per_attribute) for _, loss in found],
-            [run.label for run, _ in found],
-            [run_style(run.color_index) for run, _ in found],
+            [dict(loss.per_attribute) for _, loss in measured],
+            [run.label for run, _ in measured],
+            [run_style(run.color_index) for run, _ in measured],
         ),
         key="all-losses",
         caption="All columns of the board: the share of its domain that a cell covers, on average. 0% is exact, 100% "
         "says nothing.",
-        alt="; ".join(f"{run.label}: {share_text(float(loss))} in all" for run, loss in found),
+        alt="; ".join(f"{run.label}: {share_text(float(loss))} in all" for run, loss in measured),
     )
 
 

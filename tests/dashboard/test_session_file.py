@@ -18,7 +18,7 @@ from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard import session_file, state
-from dashboard.board.wishes import Wishes
+from dashboard.board.wishes import MOST_COLUMNS, Wishes
 from dashboard.loaded_table import LoadedTable, Tags, untagged
 from dashboard.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
@@ -124,6 +124,33 @@ def test_releases_that_no_column_showed_become_columns_of_the_board() -> None:
     ]
     for one, other in zip(here.runs, there.runs, strict=True):
         assert np.array_equal(one.release.fragments[0].partition.group, other.release.fragments[0].partition.group)
+
+
+def test_releases_that_find_no_place_on_the_board_are_counted_and_said() -> None:
+    here = _workspace()
+
+    def earlier(name: str, old: bytes) -> bytes:
+        if name != session_file.MANIFEST:
+            return old
+        manifest = json.loads(old)
+        for run in manifest["runs"]:
+            run |= {"column": ""}
+        manifest["runs"] *= MOST_COLUMNS
+        return json.dumps(manifest).encode()
+
+    content = session_file.save(here)
+    arrays = {name for name in zipfile.ZipFile(io.BytesIO(content)).namelist() if name.startswith("runs/")}
+    file = io.BytesIO(_rewritten(content, earlier))
+    with zipfile.ZipFile(file, "a") as more, zipfile.ZipFile(io.BytesIO(content)) as old:
+        for number in range(2, 2 * MOST_COLUMNS):
+            for name in arrays:
+                if name.startswith((f"runs/{number % 2}.", f"runs/{number % 2}/")):
+                    more.writestr(name.replace(f"runs/{number % 2}", f"runs/{number}", 1), old.read(name))
+    saved = _opened(file.getvalue())
+    assert (len(saved.runs), saved.n_moved, saved.n_left) == (MOST_COLUMNS, MOST_COLUMNS, MOST_COLUMNS)
+    there = Workspace("two")
+    session_file.restore(there, saved)
+    assert there.notices[-1].startswith(f"{MOST_COLUMNS} more are of another table, or had no place on the board")
 
 
 def test_a_column_that_showed_a_run_is_one_of_its_method() -> None:

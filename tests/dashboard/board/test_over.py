@@ -223,4 +223,5 @@ def test_all_points_are_a_table():
     frame = found.frame()
     assert frame["t"].tolist() == list(found.values)
     assert frame["two-way error"].tolist() == [found.at("c1", t).quick["lost"]["value"] for t in found.values]
-    assert set(frame["given away (estimate)"]) == {0.25}
+    assert set(frame["given away, at least (estimate)"]) == {0.25}
+    assert set(frame["given away by chance (estimate)"]) == {0.02}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, ParameterError
 from anoncore.algorithms import Mondrian, StackAndDeal, Suppression
-from anoncore.requirements import EntropyDiversity, KAnonymity, TCloseness
+from anoncore.requirements import DistinctDiversity, EntropyDiversity, KAnonymity, TCloseness
 from anoncore.search.keeping import keeping
 from dashboard.board.wishes import (
     MOST_STEPS,
@@ -22,9 +22,9 @@ from dashboard.board.wishes import (
     Wishes,
     first_wishes,
     from_plain,
-    levels_of,
     most_frequent,
     own_parameters,
+    promised,
     to_plain,
 )
 
@@ -165,11 +165,18 @@ def test_wishes_come_back_from_plain_values_as_they_were():
 
 
 def test_an_algorithm_is_its_method_with_what_belongs_to_it_alone():
-    asked = (KAnonymity(k=7), TCloseness(t=0.2))
-    whole = Suppression(method=Mondrian(requirements=asked, split="loss", refine=True))
+    whole = Suppression(method=Mondrian(requirements=(KAnonymity(k=7),), split="loss", refine=True))
     assert own_parameters(whole) == ("mondrian", {"split": "loss", "refine": True})
     assert own_parameters(StackAndDeal(k=9)) == ("stack-and-deal", {})
-    assert dict(levels_of(asked)) == {"k": 7, "t": 0.2}
+
+
+def test_what_a_method_promised_is_asked_whole():
+    data = Microdata(PEOPLE, ROLES)
+    diverse, ordered = DistinctDiversity(l=2), TCloseness(t=0.2, ground="ordered")
+    wishes = promised((KAnonymity(k=7), TCloseness(t=0.3, ground="equal"), diverse), data)
+    assert (dict(wishes.levels), wishes.more) == ({"k": 7, "t": 0.3}, (diverse,))
+    # The t of a category means the equal distance, so that another one is asked for as it is.
+    assert promised((ordered,), data).more == (ordered,)
 
 
 @pytest.mark.parametrize(
