@@ -146,7 +146,7 @@ def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
 
     Then people are found by it however large their buckets are, so the size of a bucket is not the k that was asked.
     """
-    if not isinstance(wanted, KAnonymity) or not _has_buckets(run):
+    if not isinstance(wanted, KAnonymity) or not has_buckets(run):
         return None
     found = compute.cached("attacks.reidentification", run, attacks.reidentification)
     reached = round(1 / float(found.prosecutor.largest))
@@ -160,7 +160,7 @@ def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
     return Mark(symbol_of(wanted), "missed", _level(reached), sentence, _level(wanted.threshold))
 
 
-def _has_buckets(run: Run) -> bool:
+def has_buckets(run: Run) -> bool:
     """Whether the groups of a release hide whose secret it is, and not whose row. Of a release that was made elsewhere
     its tables tell: groups that join several of them may be such buckets.
     """
@@ -238,7 +238,7 @@ def quick(run: Run, secret: str | None) -> Facts:
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
         "groups": int(n_groups),
-        "word": BUCKET if _has_buckets(run) else release.group_word,
+        "word": BUCKET if has_buckets(run) else release.group_word,
         "smallest": int(sizes.min()),
         "median": int(np.median(sizes)),
         "sizes": histogram(sizes),

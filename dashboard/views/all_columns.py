@@ -15,7 +15,8 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import N_QUERIES, usual_distance
 from anoncore.utility import InformationLoss
 from dashboard import compute, state
-from dashboard.board.facts import hidden_among
+from dashboard.board.facts import has_buckets, hidden_among
+from dashboard.board.grid import and_list
 from dashboard.charts.columns import attribute_bars, curves
 from dashboard.palette import run_style
 from dashboard.state import Run
@@ -90,10 +91,21 @@ def spread(name: str, attribute: str | None = None) -> None:
         key=f"all-{name}",
         caption=measured[0][0].data.in_words(
             f"All columns of the board. Each curve climbs to the right: how many of all {about.of} have at most the "
-            "value below."
+            f"value below.{_of_buckets([run for run, _ in measured]) if name == 'sizes' else ''}"
         ),
         alt=f"{about.title.capitalize()}: "
         + "; ".join(f"{run.label}: median {np.median(values):.3g}" for run, values in measured),
+    )
+
+
+def _of_buckets(runs: list[Run]) -> str:
+    """That buckets hide nobody, of the releases that have some."""
+    names = [run.title for run in runs if has_buckets(run)]
+    if not names:
+        return ""
+    return (
+        f" The groups of {and_list(names)} are buckets: they hide whose secret is whose, and not who somebody is, as "
+        "what others know is published exactly."
     )
 
 

@@ -75,3 +75,9 @@ def test_releases_of_one_name_are_told_apart(visitor: Visitor) -> None:
         add_run(visitor, Anatomy(l=2, seed=seed))
     table = table_of(visitor.open("one person"), "attribute", "original")
     assert list(table)[2:] == ["Anatomy (l = 2)", "Anatomy (l = 2) (2)"]
+
+
+def test_the_picture_of_sizes_says_that_buckets_hide_nobody(visitor: Visitor) -> None:
+    add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    add_run(visitor, Anatomy(l=2, seed=1))
+    assert "The groups of Anatomy are buckets" in visitor.open("classes").texts()
