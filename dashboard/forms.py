@@ -138,7 +138,7 @@ def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
         return _number(field, key, value)
     if field.form == "flag":
         _seed(key, bool(value))
-        return st.toggle(field.title, key=key, help=field.help)
+        return st.toggle(field.title, key=key, persist_state="page", help=field.help)
     if field.form == "choice":
         return _choice(field, key, value)
     if field.form == "attribute":
@@ -150,7 +150,7 @@ def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
     if field.form == "ends":
         return ends_of_ranges.draw(field, key, value, names.all, names.data, _seed)
     _seed(key, value if isinstance(value, str) else text_value(value))
-    return st.text_area(field.title, key=key, help=f"{field.help} (written as JSON)", height=80)
+    return st.text_area(field.title, key=key, persist_state="page", help=f"{field.help} (written as JSON)", height=80)
 
 
 def _number(field: FieldForm, key: str, value: Any) -> Any:
@@ -164,7 +164,9 @@ def _number(field: FieldForm, key: str, value: Any) -> Any:
     if field.stops:
         options = sorted({*field.stops, *([value] if value is not None else [])})
         _seed(key, value, among=options)
-        return st.select_slider(field.title, options, key=key, help=field.help, format_func=lambda one: f"{one:g}")
+        return st.select_slider(
+            field.title, options, key=key, persist_state="page", help=field.help, format_func=lambda one: f"{one:g}"
+        )
     _seed(key, value)
     # Streamlit types forms of whole numbers and of others apart; here `cast` keeps all bounds of one kind.
     bounds: dict[str, Any] = {"min_value": low, "max_value": high, "step": cast(field.step)}
@@ -173,6 +175,7 @@ def _number(field: FieldForm, key: str, value: Any) -> Any:
         value=None if field.optional else "min",
         format=None if field.form == "integer" else "%g",
         key=key,
+        persist_state="page",
         help=field.help,
         placeholder="not given",
         **bounds,
@@ -184,8 +187,8 @@ def _choice(field: FieldForm, key: str, value: Any) -> Any:
     options = list(field.options)
     _seed(key, value if value in options else options[0], among=options)
     if len(options) <= MOST_SEGMENTS:
-        return st.segmented_control(field.title, options, key=key, help=field.help, required=True)
-    return st.selectbox(field.title, options, key=key, help=field.help)
+        return st.segmented_control(field.title, options, key=key, persist_state="page", help=field.help, required=True)
+    return st.selectbox(field.title, options, key=key, persist_state="page", help=field.help)
 
 
 def _attribute(field: FieldForm, key: str, value: Any, names: Names) -> Any:
@@ -197,7 +200,12 @@ def _attribute(field: FieldForm, key: str, value: Any, names: Names) -> Any:
     _seed(key, value if value in options else (options[0] if options else None), among=options)
     empty = "every sensitive attribute" if protects else "none"
     chosen = st.selectbox(
-        field.title, options, key=key, help=field.help, format_func=lambda name: empty if name == _NO_NAME else name
+        field.title,
+        options,
+        key=key,
+        persist_state="page",
+        help=field.help,
+        format_func=lambda name: empty if name == _NO_NAME else name,
     )
     return None if chosen == _NO_NAME else chosen
 
@@ -207,7 +215,12 @@ def _attributes(field: FieldForm, key: str, value: Any, names: Names) -> Any:
     start = (value or ()) if kept is _ABSENT else kept
     state.set_widget_values({key: [name for name in start if name in names.all]})
     chosen = st.multiselect(
-        field.title, list(names.all), key=key, help=field.help, placeholder="all" if field.optional else "none"
+        field.title,
+        list(names.all),
+        key=key,
+        persist_state="page",
+        help=field.help,
+        placeholder="all" if field.optional else "none",
     )
     return None if field.optional and not chosen else tuple(chosen)
 

@@ -636,6 +636,10 @@ def let_widget_show(key: str, value: Any, choices: Collection[Any] = ()) -> None
     A widget that shows the value already is left alone: told again, the browser would go back to it from whatever the
     visitor has moved the widget to since this draw of the page began. `choices` are what the widget offers; with
     others it is a new widget for the browser, which must be told its value.
+
+    The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
+    browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody
+    had chosen it.
     """
     offered, seen = tuple(choices), f"offered-{key}"
     if key not in st.session_state or st.session_state[key] != value or session(seen) != offered:

@@ -37,6 +37,7 @@ def draw(
             text = st.text_input(
                 name,
                 key=place,
+                persist_state="page",
                 help="The smallest and the largest, or all ends of the ranges, with commas between them.",
                 placeholder="" if data is None else own_ends(data.domain[name]),
             )

@@ -31,6 +31,7 @@ def draw(field: FieldForm, key: str, value: Mapping[str, float] | None, names: S
                 step=field.step,
                 format="%g",
                 key=place,
+                persist_state="page",
                 help=field.help,
                 placeholder="as the others",
             )

@@ -186,8 +186,7 @@ def _level(level: Level, wishes: Wishes) -> None:
     # the last value would else take it back with whatever it says next.
     slider, field = f"board-{axis}", f"board-{axis}-typed-{held}"
     state.let_widget_show(slider, OFF if held is None else held, options)
-    if field not in st.session_state:
-        state.set_widget_values({field: None if held is None else int(held) if is_whole else float(held)})
+    state.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
 
     def change(key: str) -> None:
         value = state.widget_value(key)
@@ -200,6 +199,7 @@ def _level(level: Level, wishes: Wishes) -> None:
             level.label,
             options,
             key=slider,
+            persist_state="page",
             on_change=change,
             args=(slider,),
             help=level.help,
@@ -213,6 +213,7 @@ def _level(level: Level, wishes: Wishes) -> None:
             max_value=kind(level.typed[1]),
             value=None,
             key=field,
+            persist_state="page",
             step=kind(level.by),
             format="%d" if is_whole else "%g",
             on_change=change,

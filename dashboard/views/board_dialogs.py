@@ -154,7 +154,11 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     if state.widget_value(family_key) not in shown:
         state.set_widget_values({family_key: ALGORITHMS[first].family})
     family = st.selectbox(
-        "What it does to the table", shown, key=family_key, format_func=lambda one: FAMILIES.get(one, one)
+        "What it does to the table",
+        shown,
+        key=family_key,
+        persist_state="page",
+        format_func=lambda one: FAMILIES.get(one, one),
     )
     names = families[family]
     name_key = f"{key}-{family}"
@@ -164,6 +168,7 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
         "Method",
         names,
         key=name_key,
+        persist_state="page",
         format_func=lambda one: f"**{ALGORITHMS[one].title}**" + (f" ({BEGIN})" if one in RECOMMENDED else ""),
         captions=[ALGORITHMS[one].summary for one in names],
     )
@@ -228,7 +233,9 @@ def _publish(column_id: str, bench: Bench | None) -> None:
     names = {id: escaped(name) for id, name in run_names(runs).items()}
     if state.widget_value(_RELEASE) not in by_id:
         state.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
-    chosen = st.radio("Release", list(by_id), key=_RELEASE, format_func=names.__getitem__, horizontal=True)
+    chosen = st.radio(
+        "Release", list(by_id), key=_RELEASE, persist_state="page", format_func=names.__getitem__, horizontal=True
+    )
     run: Run = by_id[chosen]
     st.caption(_published(run))
     if whose_rows.stands_open(run, "publish"):
@@ -342,6 +349,7 @@ def _left_out(wishes: Wishes, people: str) -> None:
         f"{people.capitalize()} left out, at most",
         options,
         key=key,
+        persist_state="page",
         on_change=change,
         format_func=lambda one: f"{one:g}%",
         help="Methods that coarsen values leave out those that are like no other, where all others are then told so "
@@ -377,17 +385,24 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             2,
             10,
             key=keys["r"],
+            persist_state="page",
             on_change=change,
             args=("r",),
             help="r = 2: surer than the toss of a coin.",
         )
         st.selectbox(
-            "Secret that is looked at", list(data.sensitive), key=keys["secret"], on_change=change, args=("secret",)
+            "Secret that is looked at",
+            list(data.sensitive),
+            key=keys["secret"],
+            persist_state="page",
+            on_change=change,
+            args=("secret",),
         )
         st.selectbox(
             "Attribute that a model predicts",
             list(data.attributes),
             key=keys["target"],
+            persist_state="page",
             on_change=change,
             args=("target",),
         )
@@ -396,6 +411,7 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             list(ROWS),
             selection_mode="multi",
             key=keys["hidden"],
+            persist_state="page",
             format_func=lambda name: ROWS[name][0],
             on_change=change,
             args=("hidden",),
@@ -404,6 +420,7 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             "Further rows: any other number",
             [name for name, criterion in CRITERIA.items() if data.sensitive or not criterion.of_attribute],
             key=keys["numbers"],
+            persist_state="page",
             format_func=lambda name: CRITERIA[name].title if name in CRITERIA else name,
             on_change=change,
             args=("numbers",),

@@ -380,6 +380,30 @@ def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_betwee
     assert "No attribute is tagged yet" not in visitor.text()
 
 
+def test_a_browser_that_is_slower_than_the_next_draw_takes_no_promise_back(browse: Any) -> None:
+    # A new session draws the board again before such a browser shows it: fields that it was told about once would begin
+    # with their defaults, and send them back as if somebody had chosen that nothing is promised.
+    visitor = browse()
+    visitor.open("classes")
+    visitor.page.context.new_cdp_session(visitor.page).send("Emulation.setCPUThrottlingRate", {"rate": 10})
+    visitor.go("Board")
+    wait_for_numbers(visitor, 4)
+    visitor.settle()
+    typed = {axis: visitor.page.get_by_role("spinbutton", name=f"{axis}, typed") for axis in "klct"}
+    assert {axis: field.input_value() for axis, field in typed.items()} == {"k": "10", "l": "3", "c": "", "t": "0.3"}
+    sliders = visitor.page.locator(".st-key-promises").get_by_role("slider")
+    assert [slider.get_attribute("aria-valuetext") for slider in sliders.all()] == ["10", "3", "off", "0.3"]
+
+    # What is published is the release of the column that was asked for, not the first of the list.
+    title = visitor.page.locator("[class*='st-key-board-answer-'] strong").first.inner_text()
+    visitor.page.get_by_role("button", name="Publish …").click()
+    dialog = visitor.page.get_by_role("dialog")
+    dialog.get_by_text("Download the release").wait_for(timeout=120_000)
+    visitor.settle()
+    chosen = dialog.get_by_role("radio", checked=True).first.locator("xpath=ancestor::label")
+    assert chosen.inner_text().startswith(title)
+
+
 def test_publishing_says_what_does_not_hold_in_equal_size(browse: Any) -> None:
     visitor = browse()
     uploaded(visitor)

@@ -37,7 +37,9 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     visitor.show_release("Anatomy")
     visitor.tab("Foreground knowledge")
     visitor.see("Learning error", seconds=120)
-    assert _metric(visitor, "Breached") > 50
+    # How many it is, depends on the draw of the groups: 48 to 61 percent, 18 to 31 of them beyond chance.
+    assert _metric(visitor, "Breached") > 40
+    assert _metric(visitor, "Above chance") > 5
     visitor.tab("One group")
     visitor.see("Possible worlds")
     number = visitor.cell("foreground-groups", 0, 2)
