@@ -88,7 +88,7 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
     if not keeping:
         return _none_keeps(ready, asked, waiting)
     best = (good or keeping)[0]
-    more = [*_counted_here(best), *_left_out(left_out), *_not_attacked(best, asked), *waiting]
+    more = [*_counted_here(best), *_left_out(left_out), *_not_attacked(best, asked), *_to_save(best, asked), *waiting]
     if not good:
         against = f" keeps all that you ask, but {_against(best, asked)}"
         return Answer("Not yet:", best.title, against, tuple(more), "warn", best.id)
@@ -213,6 +213,17 @@ def _left_out(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [f"Left out, as nobody decided on {'it' if len(names) == 1 else 'them'}: {listing(names, MOST_NAMED)}."]
+
+
+def _to_save(column: Shown, asked: Asked) -> list[str]:
+    """How much of its information loss any other release could save at most, where that is known."""
+    slow, lost = (column.slow or {}).get("least"), (column.quick or {})["lost"].get("information", 0.0)
+    bound = None if slow is None or slow.found is None else slow.found.get("bound")
+    if bound is None or not 0 < bound <= lost:
+        return []
+    least = f"no groups of {asked.levels['k']:,g} lose less than {share_text(bound)}"
+    saved = share_text(1 - bound / lost)
+    return [f"Of its information loss of {share_text(lost)} at most {saved} could be saved: {least}."]
 
 
 def _waiting(columns: Sequence[Shown]) -> tuple[str, ...]:

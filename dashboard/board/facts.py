@@ -20,6 +20,7 @@ from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures import Verdict, verdict
 from anoncore.measures.criteria import CRITERIA, usual_distance
 from anoncore.privacy.guarantees import judged
+from anoncore.release.recoding import Generalized
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
     DistinctDiversity,
@@ -42,6 +43,8 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
 CLASSIFIER = "tree"
 FOLDS = 10
+SECONDS_FOR_BOUND = 4.0
+"""What the least possible information loss is looked for; longer makes the bound higher, never wrong."""
 NOT_OF_ORIGINAL = ("foreground-excess",)
 """Criteria that say nothing of a table in which everybody is a group of their own."""
 
@@ -304,11 +307,36 @@ def _lost(run: Run) -> Facts:
     try:
         if run.data.knows_rows:
             error = compute.cached("utility.two_way_error", run, utility.two_way_error)
-            return {"value": float(error), **_by_attribute(error.pairs)}
+            found = {"value": float(error), **_by_attribute(error.pairs)}
+            if is_generalized(run.release):
+                loss = compute.cached("utility.information_loss", run, utility.information_loss)
+                found["information"] = float(loss)
+            return found
         bound = compute.cached("utility.two_way_error_bound", run, utility.two_way_error_bound)
     except AnonymizationError as error:
         return {"why": reason(error)}
     return {"at_most": float(bound), **_by_attribute(bound.pairs), "uncounted": list(bound.uncounted)}
+
+
+def is_generalized(release: Release) -> bool:
+    """Whether it is one table of classes whose rows share their cells, which information loss is made for."""
+    known = [release.fragments[0].recodings.get(name) for name in release.data.quasi_identifiers]
+    return len(release.fragments) == 1 and all(isinstance(recoding, Generalized) for recoding in known)
+
+
+def least_lost(release: Release, k: int, progress: Progress) -> Facts:
+    """The information loss that no classes of at least k rows are below; empty for releases that are not such classes.
+
+    It is about the table, and worked out once for all of its releases.
+    """
+    data = release.data
+    if not data.knows_rows or not is_generalized(release) or release.partition.sizes.min() < k:
+        return {}
+
+    def bound() -> float:
+        return utility.least_loss(data, k, SECONDS_FOR_BOUND, progress).bound
+
+    return {"bound": cached(data, "least loss", (k,), bound)}
 
 
 def _by_attribute(pairs: pd.DataFrame) -> Facts:
@@ -439,11 +467,17 @@ NUMBER = "number:"
 """How the names of rows begin that were added: the name of a criterion follows."""
 
 
-def measures(secret: str | None, r: int, target: str | None, numbers: Sequence[str] = ()) -> tuple[Measure, ...]:
-    """The slow numbers of the board for one adversary, one attribute that is predicted, and further criteria."""
+def measures(
+    secret: str | None, r: int, target: str | None, numbers: Sequence[str] = (), k: float | None = None
+) -> tuple[Measure, ...]:
+    """The slow numbers of the board for one adversary, one attribute that is predicted, further criteria, and groups of
+    at least k.
+    """
     found: list[Measure] = [((f"{NUMBER}{name}", name, secret), None, number) for name in numbers]
     if secret is not None:
         found.append((("given", secret, r), about_given_away, given_away))
     if target is not None:
         found.append((("predictable", target), about_predictable, predictable))
+    if k is not None:
+        found.append((("least", int(k)), None, least_lost))
     return tuple(found)

@@ -528,7 +528,9 @@ def _lost_cell(lost: Facts) -> Cell:
         return {"state": "failed", "why": lost["why"]}
     order = sorted(range(len(lost["means"])), key=lambda place: -lost["means"][place])
     worst = [f"{lost['names'][place]} {share_text(lost['means'][place])}" for place in order[:MOST_NAMED]]
-    sub = f"worst: pairs with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost"
+    sub = f"worst with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost"
+    if "information" in lost:
+        sub = f"{sub}; information loss {share_text(lost['information'])}"
     is_bound = "at_most" in lost
     text = f"at most {share_text(lost['at_most'])}" if is_bound else share_text(lost["value"])
     return {

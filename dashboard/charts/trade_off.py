@@ -77,11 +77,18 @@ def frontier(tried: Sequence[Tried], right: Axis, up: Axis) -> list[Tried]:
     return found
 
 
-def trade_off(tried: Sequence[Tried], right: Axis, up: Axis, gains: Sequence[tuple[int, int]] = ()) -> go.Figure:
+def trade_off(
+    tried: Sequence[Tried],
+    right: Axis,
+    up: Axis,
+    gains: Sequence[tuple[int, int]] = (),
+    edges: Sequence[float | None] = (None, None),
+) -> go.Figure:
     """Every release as a mark, columns of the board in their colours, those that do not keep what is asked hollow or
     pale; and the frontier of those that do.
 
-    `gains` are the places of two releases each that differ in nothing but that the second one was refined.
+    `gains` are the places of two releases each that differ in nothing but that the second one was refined, `edges` the
+    numbers to the right and upwards that no release is below, where they are known.
     """
     line = frontier(tried, right, up)
     traces = []
@@ -116,6 +123,10 @@ def trade_off(tried: Sequence[Tried], right: Axis, up: Axis, gains: Sequence[tup
         if group:
             traces.append(_marks(group, name, right, up))
     result = figure(*traces, x=right.label, y=up.label, height=330, legend=True)
+    for draw, edge, angle in ((result.add_vline, edges[0], -90), (result.add_hline, edges[1], 0)):
+        if edge is not None:
+            draw(edge, line={"color": ORIGINAL, "width": 1.5, "dash": "dash"}, annotation_text="least possible")
+            result.layout.annotations[-1].textangle = angle
     for update, axis, values in (
         (result.update_xaxes, right, [one.x for one in tried]),
         (result.update_yaxes, up, [one.y for one in tried]),

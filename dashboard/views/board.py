@@ -235,16 +235,23 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
     if ready is not None:
         return list(ready), None, 0
-    made = making.make(wishes, data, facts.measures(secret, wishes.r, target, wishes.numbers))
+    measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"))
+    made = making.make(wishes, data, measures)
     shown = [
-        _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, wishes, data)
+        _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, measures, wishes, data)
         for column in wishes.columns
     ]
     return shown, made.bench, made.version
 
 
 def _shown(
-    column: Column, attempt: Attempt | None, problem: str, kept: tuple[Any, ...], wishes: Wishes, data: Microdata
+    column: Column,
+    attempt: Attempt | None,
+    problem: str,
+    kept: tuple[Any, ...],
+    measures: Sequence[facts.Measure],
+    wishes: Wishes,
+    data: Microdata,
 ) -> Shown:
     """One column as far as it is known."""
     if attempt is not None:
@@ -254,14 +261,13 @@ def _shown(
     )
     if attempt is None or problem:
         return replace(known, status="failed", problem=data.in_words(problem))
-    secret, target = wishes.secret_of(data), wishes.target_of(data)
-    quick, marks = attempt.quick.get(secret), attempt.marks.get(kept)
+    quick, marks = attempt.quick.get(wishes.secret_of(data)), attempt.marks.get(kept)
     if attempt.run is None or quick is None or marks is None:
         takes_long = attempt.algorithm is not None and attempt.algorithm.takes_long
         return replace(known, doing=attempt.job.text) if takes_long and attempt.job is not None else known
     slow = {
         str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
-        for key, _, _ in facts.measures(secret, wishes.r, target, wishes.numbers)
+        for key, _, _ in measures
         if key in attempt.slow
     }
     own = known.own + left_out.told(attempt.run.release)

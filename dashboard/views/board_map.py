@@ -34,6 +34,7 @@ AXES: Mapping[str, Axis] = {
     "distance": Axis(ROWS["distance"][0], "largest EMD", "number"),
     "given": Axis(ROWS["given"][0], "share of those with a secret", "share"),
     "lost": Axis(ROWS["lost"][0], "two-way error", "share"),
+    "information": Axis("Information loss", "share of its domain that a cell covers", "share"),
     "predictable": Axis(ROWS["predictable"][0], "F-measure", "number", more_is_better=True),
 }
 """The rows of the board that are a number, as axes."""
@@ -54,6 +55,7 @@ class Map:
     secret: str | None
     target: str | None
     r: int
+    k: float | None
 
     def tried(
         self, label: str, numbers: Numbers, color: int | None, algorithm: object, keeps: bool, verdict: str
@@ -84,14 +86,18 @@ def render(
         up = _axis("Upwards", rows, "distance" if secret is not None else "hides", "board-map-up")
         right = _axis("To the right", rows, "lost", "board-map-right")
     asked = requirements_of(wishes.levels, wishes.more, data)
-    about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r)
+    if bench is None and "information" in (right, up):
+        # What ships with the program has no bound, which takes a while to prove.
+        state.set_live()
+        st.rerun()
+    about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r, wishes.levels.get("k"))
     elsewhere, is_busy = _elsewhere(bench, about)
     tried = [*_columns(shown, runs, about), *elsewhere]
     tried += _trials(finding, over, about, {one.key for one in tried})
     if not tried:
         st.caption("No release has both numbers yet.")
     else:
-        _draw(tried, about)
+        _draw(tried, about, _least(shown))
     if is_busy:
         _watch(bench, about)
 
@@ -102,7 +108,14 @@ def _axis(label: str, rows: Sequence[str], usual: str, key: str) -> str:
     )
 
 
-def _draw(tried: Sequence[Tried], about: Map) -> None:
+def _least(shown: Sequence[Shown]) -> float | None:
+    """The information loss that no classes of the size that is asked for are below, where it is known."""
+    slow = [(one.slow or {}).get("least") for one in shown]
+    bounds = [one.found["bound"] for one in slow if one is not None and one.found]
+    return max(bounds, default=None)
+
+
+def _draw(tried: Sequence[Tried], about: Map, least: float | None) -> None:
     right, up = AXES[about.right], AXES[about.up]
     gains = gained(tried, about)
     line = frontier(tried, right, up)
@@ -117,8 +130,11 @@ def _draw(tried: Sequence[Tried], about: Map) -> None:
     else:
         joined = "No release here is known to keep all that is asked, so no line joins the best."
     refined = " A bold line is what refining gained." if gains else ""
+    edges = [least if name == "information" else None for name in (about.right, about.up)]
+    if edges != [None, None]:
+        refined += f" No release with classes of {about.k:,g} lies beyond the dashed edge: that is proven."
     parts.chart(
-        trade_off(tried, right, up, gains),
+        trade_off(tried, right, up, gains, edges),
         key="board-map",
         caption="Every release of this table tried so far; towards the corner at "
         f"the {corner} is better in both. {joined}{refined} Columns of the board have their colours.",
@@ -217,6 +233,7 @@ def numbers(quick: facts.Facts, slow: Mapping[str, facts.Facts | None]) -> Numbe
         "hides": quick.get("smallest"),
         "distance": quick["distance"].get("largest"),
         "lost": quick["lost"].get("value"),
+        "information": quick["lost"].get("information"),
         **{name: None if told is None else told.get("value") for name, told in slow.items()},
     }
     return {name: float(value) for name, value in found.items() if value is not None and not isnan(value)}

@@ -103,9 +103,20 @@ def put(here: Workspace, algorithm: Algorithm, table: LoadedTable, tags: Tags, r
 
 def figure(visitor: Visitor, key: str) -> list[dict[str, Any]]:
     """The traces of the figure whose key begins so, with arrays as numpy arrays."""
+    return [_decoded(trace) for trace in _drawn(visitor, key)["data"]]
+
+
+def layout(visitor: Visitor, key: str) -> dict[str, Any]:
+    """The layout of the figure whose key begins so."""
+    found: dict[str, Any] = _drawn(visitor, key)["layout"]
+    return found
+
+
+def _drawn(visitor: Visitor, key: str) -> dict[str, Any]:
     for element in visitor.at.get("plotly_chart"):
         if f"-{key}" in element.proto.id:
-            return [_decoded(trace) for trace in json.loads(element.proto.spec)["data"]]
+            found: dict[str, Any] = json.loads(element.proto.spec)
+            return found
     raise AssertionError(f"There is no chart {key!r}.")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncore import utility
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.board import shipped
 from dashboard.board.grid import ROWS
@@ -14,7 +18,7 @@ from dashboard.charts.trade_off import Tried, frontier, trade_off
 from dashboard.palette import run_style
 from dashboard.views.board_map import AXES, Map, gained, numbers
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import figure
+from tests.dashboard.results import figure, layout, people
 
 PLAIN = Mondrian(requirements=(KAnonymity(k=5),))
 TRIED = [
@@ -25,7 +29,7 @@ TRIED = [
     Tried("unknown", 0.4, 0.1),
 ]
 LOST, DISTANCE, SIZE = AXES["lost"], AXES["distance"], AXES["hides"]
-ABOUT = Map("lost", "distance", (KAnonymity(k=5),), "disease", "disease", 2)
+ABOUT = Map("lost", "distance", (KAnonymity(k=5),), "disease", "disease", 2, 5)
 
 
 def joined(tried: list[Tried], right: object = LOST, up: object = DISTANCE) -> list[tuple[float, float]]:
@@ -85,11 +89,12 @@ def test_the_frontier_is_what_no_other_that_keeps_is_better_than(values: list[tu
 
 
 def test_an_axis_is_a_row_of_the_board_and_holds_the_numbers_of_its_cells(visitor: Visitor) -> None:
-    assert set(AXES) == set(ROWS) - {"promise"}
-    assert all(axis.title == ROWS[row][0] for row, axis in AXES.items())
+    rows = set(AXES) - {"information"}
+    assert rows == set(ROWS) - {"promise"}
+    assert all(AXES[row].title == ROWS[row][0] for row in rows)
     visitor.open("board")
     held = shipped._held()["columns"]
-    for row in AXES:
+    for row in rows:
         next(one for one in visitor.at.selectbox if one.key == "board-map-up").set_value(row)
         visitor.run()
         marks = {trace["name"]: trace for trace in figure(visitor, "board-map") if trace["mode"] == "markers"}
@@ -99,6 +104,38 @@ def test_an_axis_is_a_row_of_the_board_and_holds_the_numbers_of_its_cells(visito
             assert [*marks[column["title"]]["x"], *marks[column["title"]]["y"]] == [wanted["lost"], wanted[row]]
             keeps = all(mark["state"] in ("kept", "met") for mark in column["marks"])
             assert marks[column["title"]]["marker"]["symbol"].endswith("-open") != keeps
+
+
+def test_the_edge_that_is_proven_stands_at_the_least_loss_of_classes_of_k(visitor: Visitor) -> None:
+    loss = AXES["information"]
+    plain, edged = trade_off(TRIED, loss, SIZE), trade_off(TRIED, loss, SIZE, edges=(0.07, None))
+    assert len(plain.layout.shapes) == 0
+    (edge,) = edged.layout.shapes
+    assert (edge.x0, edge.x1) == (0.07, 0.07)
+
+    visitor.upload("people.csv", people(120).drop(columns="visits").to_csv(index=False).encode())
+    visitor.tag(age="quasi-identifier", town="quasi-identifier", illness="sensitive")
+    visitor.make("mondrian", "anatomy", k=5)
+    visitor.open("board")
+    next(one for one in visitor.at.selectbox if one.key == "board-map-right").set_value("information")
+    visitor.run()
+    end = time.monotonic() + 60
+    while visitor.here.jobs["board"].is_busy and time.monotonic() < end:
+        time.sleep(0.05)
+    visitor.run()
+    data = visitor.here.runs[0].data
+    least = utility.least_loss(data, 5).bound
+    (edge,) = layout(visitor, "board-map")["shapes"]
+    assert edge["x0"] == pytest.approx(least)
+    # Buckets publish what is known as it is: they lose none of it, and no bound is about them.
+    marks = {trace["name"]: trace for trace in figure(visitor, "board-map") if trace["mode"] == "markers"}
+    assert "Anatomy" not in marks
+    mark = marks["Mondrian"]
+    assert mark["x"][0] >= least > 0
+    loss = float(utility.information_loss(visitor.here.runs[0].release))
+    assert mark["x"][0] == loss
+    said = f"Of its information loss of {share_text(loss)} at most {share_text(1 - least / loss)} could be saved"
+    assert said in visitor.texts()
 
 
 @pytest.mark.parametrize("missing", [None, float("nan")])

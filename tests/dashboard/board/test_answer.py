@@ -145,3 +145,16 @@ def test_what_a_search_found_is_told_only_where_it_loses_less():
     # Where no column can be published, anything that can is better.
     missed = [column("c1", "Anatomy", 0.01, mark("k", "missed", "1"))]
     assert answer(missed, ASKED, better=("Local suppression", 0.132)).better == told
+
+
+def test_how_much_any_other_release_could_save_at_most_is_said_where_it_is_proven():
+    def release(**slow):
+        found = column("c1", "Mondrian", 0.2)
+        quick = {**found.quick, "lost": {"value": 0.2, "information": 0.08}}
+        return replace(found, quick=quick, slow={**found.slow, **slow})
+
+    said = "Of its information loss of 8.0% at most 75.0% could be saved: no groups of 10 lose less than 2.0%."
+    assert said in answer([release(least=SlowFacts(exact={"bound": 0.02}))], ASKED).more
+    # A release whose rows share no cells has no such bound, and none may be known.
+    for slow in ({"least": SlowFacts(exact={})}, {"least": SlowFacts(problem="It failed.")}, {}):
+        assert not any("saved" in told for told in answer([release(**slow)], ASKED).more)

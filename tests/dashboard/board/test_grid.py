@@ -57,7 +57,7 @@ def test_the_most_that_can_be_lost_is_told_as_such_and_is_no_price():
     (cell,) = cells([bounded], "lost")["cells"]
     assert (cell["state"], cell["text"]) == ("bound", "at most 12.0%")
     assert cell["alt"] == "at most 12.0% lost; most in town 12.0%, age 6.0%"
-    assert cell["sub"] == "worst: pairs with town; the original is not here, and it may be less"
+    assert cell["sub"] == "worst with town; the original is not here, and it may be less"
     assert (cell["names"], cell["bars"]) == (["town", "age"], [0.12, 0.06])
     # Which of two loses least is not known where one may lose less than is told.
     assert cheapest([column("c1"), bounded]) is None
