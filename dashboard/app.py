@@ -42,7 +42,7 @@ def main() -> None:
         initial_sidebar_state="auto",
     )
     st.html(HERE / "page.css")
-    if route.section in routes.WITH_SIDEBAR:
+    if route.section in routes.OF_A_RELEASE or access.is_signed_in():
         with st.sidebar:
             sidebar.render()
             access.render()

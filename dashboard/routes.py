@@ -29,14 +29,7 @@ class Route:
 
 ROUTES = (
     Route("board", "Board", "Board", "Say what you ask for, and see every method side by side."),
-    Route("data", "Data", "Table", "Load a table and see what is in it."),
-    Route("attributes", "Attributes", "Table", "Say what each column tells about a person, and edit hierarchies."),
-    Route(
-        "large",
-        "Large table",
-        "Table",
-        "Explore a sample of a table on this machine, and run its recipe on all rows.",
-    ),
+    Route("table", "Table", "Table", "Load a table, and say what each of its columns tells about a person."),
     Route("classes", "Classes", "Look closer", "The groups of rows that nobody can tell apart."),
     Route(
         "before_after", "Before and after", "Look closer", "What the release changed: rows, distributions, and pairs."
@@ -65,9 +58,10 @@ ROUTES = (
 )
 OF_A_RELEASE = frozenset({"Look closer", "Publish"})
 """The sections whose pages show releases of the board."""
-WITH_SIDEBAR = OF_A_RELEASE | {"Table"}
-"""The sections whose pages are about the table, which stands in the sidebar."""
-MOVED = {"anonymize": "board", "compare": "board", "sweep": "board", "targets": "board", "choose": "board"}
+MOVED = {
+    **dict.fromkeys(("anonymize", "compare", "sweep", "targets", "choose"), "board"),
+    **dict.fromkeys(("data", "attributes", "large"), "table"),
+}
 """The pages of before by the names in their addresses, and those that do now what they did."""
 _BY_NAME = {route.name: route for route in ROUTES}
 
@@ -149,8 +143,8 @@ def _renderer(name: str) -> Callable[[], None]:
                 view.render()
         except AnonymizationError as error:
             st.error(escaped(reason(error)))
-            if name != "data":
-                link("attributes", "Change how attributes are read")
+            if name != "table":
+                link("table", "Change how attributes are read")
 
     render.__name__ = name
     return render

@@ -421,7 +421,7 @@ def microdata(tags: Tags | None = None) -> Microdata:
     """
     here = workspace()
     if here.table is None:
-        raise AnonymizationError("No table is loaded; choose one on the page Data.")
+        raise AnonymizationError("No table is loaded; choose one on the page Table.")
     return _microdata.get(here.table, tags if tags is not None else here.tags)
 
 

@@ -1,4 +1,4 @@
-"""How edits on the page Attributes become tags: pure functions, no widgets."""
+"""How edits of the page Table become tags: pure functions, no widgets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from anoncore.table.suggestions import Suggestion
 from anoncore.table.summary import ColumnSummary
 from dashboard.loaded_table import Tags
 
-NAME, ROLE, KIND, VALUES, HINT = "Attribute", "Role", "Kind", "Values", "Suggestion"
+NAME, ROLE, KIND, EXAMPLES, VALUES = "Attribute", "Role", "Kind", "Examples", "Values"
+MISSING, BARS, SINGLE, HINT = "Missing", "Distribution", "Unique", "Suggestion"
 LEFT_OUT = "left out"
 """What stands in place of the role of an attribute on which nobody decided."""
 ROLES = [*(role.value for role in Role), LEFT_OUT]
@@ -32,7 +33,11 @@ def editor_base(tags: Tags, summaries: Sequence[ColumnSummary], suggestions: Seq
             NAME: [summary.name for summary in summaries],
             ROLE: [tags.roles.get(summary.name, LEFT_OUT) for summary in summaries],
             KIND: [str(tags.kinds[summary.name]) for summary in summaries],
+            EXAMPLES: [", ".join(summary.examples) for summary in summaries],
             VALUES: [summary.n_distinct for summary in summaries],
+            MISSING: [100 * summary.n_missing / max(summary.n_rows, 1) for summary in summaries],
+            BARS: [list(summary.bin_counts) for summary in summaries],
+            SINGLE: [summary.n_single for summary in summaries],
             HINT: [
                 f"{suggestion.role.value}: {suggestion.reason}" if is_role(suggestion) else suggestion.reason
                 for suggestion in suggestions

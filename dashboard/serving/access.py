@@ -190,6 +190,12 @@ def sign_out_button() -> None:
         st.logout()
 
 
+def is_signed_in() -> bool:
+    """Whether there is somebody who can end a sign-in."""
+    here = person()
+    return here is not None and bool(here.id)
+
+
 def render() -> None:
     """Draw who is signed in, and the button that ends the sign-in; nothing where nobody signs in."""
     here = person()

@@ -1,4 +1,4 @@
-"""Part of the page Attributes: a change of one tag, which is made only if the table can then be read."""
+"""Part of the page Table: a change of one tag, which is made only if the table can then be read."""
 
 from __future__ import annotations
 

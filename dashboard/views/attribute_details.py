@@ -1,50 +1,93 @@
-"""Part of the page Attributes: order, hierarchy and protected values of one attribute."""
+"""Part of the page Table: distribution, order, hierarchy and protected values of one column."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from anoncore import DataError, Domain, Kind, Microdata, Role
-from dashboard import state, tagging
+from anoncore.table.suggestions import uniqueness
+from anoncore.table.summary import ColumnSummary
+from dashboard import compute, state, tagging
+from dashboard.charts import tables as charts
 from dashboard.markdown import escaped
 from dashboard.state import LoadedTable
-from dashboard.views import attribute_changes, attribute_hierarchy
+from dashboard.views import attribute_changes, attribute_hierarchy, parts, table_columns
 
 MOST_ORDERED = 500
 MOST_LISTED = 1_000
 
 
-def render(table: LoadedTable, data: Microdata) -> None:
-    """Draw the choice of an attribute and what can be set for it."""
-    st.subheader("One attribute in detail")
-    if data.attributes and state.widget_value("detail-attribute") not in data.attributes:
-        # Nothing could be chosen while no column had a role, and the box would keep that.
-        state.set_widget_values({"detail-attribute": data.attributes[0]})
-    name = st.selectbox(
-        "Attribute",
-        data.attributes,
-        key="detail-attribute",
-        persist_state="session",
-        help="Those that a release may have: neither identifiers nor columns that are left out.",
-        width=420,
-    )
+def render(table: LoadedTable, data: Microdata | None) -> None:
+    """Draw the choice of a column, its distribution, and what can be set for it where the tags can be read."""
+    st.subheader("One column in detail")
+    by_name = {summary.name: summary for summary in table_columns.summaries(table)}
+    if not by_name:
+        return
+    if state.widget_value("detail-attribute") not in by_name:
+        known = data.attributes if data is not None else ()
+        state.set_widget_values({"detail-attribute": next(iter(known or by_name))})
+    name = st.selectbox("Column", list(by_name), key="detail-attribute", persist_state="session", width=420)
     if name is None:
         return
-    domain = data.domain[name]
-    # The role and the kind stand beside the list: an option of the list that is called otherwise keeps its old name.
-    st.caption(f"{data.roles[name].value}, {domain.kind.value}, {len(domain.values):,} values.")
-    problem = attribute_changes.problem(name)
-    if problem:
-        st.error(escaped(problem))
     key = f"{table.id}-{state.session('editor_turn', 0)}-{name}"
     left, right = st.columns(2, gap="large")
+    with left:
+        _distribution(by_name[name])
+    if data is None:
+        return
+    if name not in data.attributes:
+        right.caption("No release has this column, so nothing is to be set for it.")
+        return
+    domain = data.domain[name]
     with left:
         if data.roles[name] is Role.SENSITIVE:
             _protected_values(key, name, domain)
         _order(key, name, domain)
     with right:
+        # The role and the kind stand beside the list: an option that is called otherwise keeps its old name.
+        st.caption(f"{data.roles[name].value}, {domain.kind.value}, {len(domain.values):,} values.")
+        st.caption(escaped(_singled_out(table, data, name)))
+        problem = attribute_changes.problem(name)
+        if problem:
+            st.error(escaped(problem))
         attribute_hierarchy.choose(table, data, key, name)
     attribute_hierarchy.details(table, data, key, name)
+
+
+def _distribution(summary: ColumnSummary) -> None:
+    if summary.n_distinct == 0:
+        st.info("Every cell of this column is empty.")
+        return
+    parts.chart(
+        charts.distribution(summary),
+        key="distribution",
+        caption=escaped(_told(summary)),
+        alt=f"Distribution of {summary.name}",
+    )
+
+
+def _told(summary: ColumnSummary) -> str:
+    shown, known = summary.n_in_bins, summary.n_rows - summary.n_missing
+    if shown < known:
+        few = len(summary.bin_counts)
+        return f"The {few} most frequent of {summary.n_distinct:,} values; they are {shown / known:.0%} of the rows."
+    extent = f", {summary.lowest} to {summary.highest}" if summary.lowest != summary.highest else ""
+    empty = f"; {summary.n_missing:,} cells are empty" if summary.n_missing else ""
+    return f"{summary.n_distinct:,} different values in {known:,} rows{extent}{empty}."
+
+
+def _singled_out(table: LoadedTable, data: Microdata, name: str) -> str:
+    """How many rows or people a column singles out, alone and with what others know."""
+    known = [one for one in data.quasi_identifiers if one != name]
+
+    def count(*names: str) -> int:
+        key = (table.digest, state.tags().digest, names)
+        return compute.kept("uniqueness", key, lambda: uniqueness(data, names)).n_unique
+
+    alone = f"Alone it singles out {count(name):,} of {data.n_people:,} {data.people_word}"
+    if not known:
+        return f"{alone}."
+    return f"{alone}; what else others know, {count(*known):,} without it and {count(*known, name):,} with it."
 
 
 def _protected_values(key: str, name: str, domain: Domain) -> None:

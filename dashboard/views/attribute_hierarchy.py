@@ -1,4 +1,4 @@
-"""Part of the page Attributes: the hierarchy of one attribute, ready-made, from a file or by hand, and what it does."""
+"""Part of the page Table: the hierarchy of one attribute, ready-made, from a file or by hand, and what it does."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from dashboard.markdown import escaped
 from dashboard.serving import uploads
 from dashboard.state import LoadedTable, Tags
 from dashboard.tagging import is_role
-from dashboard.views import attributes, board_over, data, insensitive, parts, whose_rows
+from dashboard.views import board_over, insensitive, parts, table_columns, table_source, whose_rows
 
 MOST_NAMED = 3
 POPOVER, DECIDE = "board-table", "board-decide"
@@ -82,7 +82,7 @@ def _choose() -> None:
     wanted = state.session("board_wants")
     if wanted is not None:
         with st.spinner(f"Loading {tables[wanted].title} …"):
-            data.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
+            table_source.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
     turn = state.session("board_upload_turn", 0)
     file = uploads.field(
         "Your own table: CSV, TSV, Parquet or Excel",
@@ -90,12 +90,10 @@ def _choose() -> None:
         help="One row per person, column names first. The file stays on this machine.",
     )
     if file is not None:
-        data.take_upload(file, f"board-sheet-{turn}", "board_upload_turn", turn + 1)
+        table_source.take_upload(file, f"board-sheet-{turn}", "board_upload_turn", turn + 1)
     if state.session("load_problem"):
         st.error(escaped(str(state.session("load_problem"))))
-    with st.container(horizontal=True):
-        routes.link("data", "Look at the table")
-        routes.link("attributes", "Tag it, edit its hierarchies")
+    routes.link("table", "Look at the table, its tags and hierarchies")
 
 
 def _ask_builtin(key: str) -> None:
@@ -119,7 +117,7 @@ def ask_for_tags(error: AnonymizationError) -> None:
         return
     if state.tags().roles:
         st.error(escaped(str(error)))
-        routes.button("attributes", "Go to the tags")
+        routes.button("table", "Go to the tags")
         return
     st.subheader("What do others know, and what must they not learn?")
     if not warmup.is_cold():
@@ -129,7 +127,7 @@ def ask_for_tags(error: AnonymizationError) -> None:
         "Say it once for this table, and four methods are compared at once. What is chosen below is only a suggestion "
         "from names and values; you know better what an adversary may have."
     )
-    suggested = {one.attribute: one.role.value for one in attributes.table_suggestions(table) if is_role(one)}
+    suggested = {one.attribute: one.role.value for one in table_columns.table_suggestions(table) if is_role(one)}
     names = [str(name) for name in table.frame.columns]
     chosen, twice = _role_fields(f"tags-{table.id}", names, suggested)
     unit = _whose(table, chosen["identifier"])
@@ -154,7 +152,7 @@ def ask_for_tags(error: AnonymizationError) -> None:
             args=(chosen, unit, table),
             help="For a table that somebody published, whose original is not here: what it shows by itself.",
         )
-    st.caption("Kinds, orders and hierarchies can be set on the page Attributes.")
+    st.caption("Kinds, orders and hierarchies can be set on the page Table.")
 
 
 def _role_fields(key: str, names: list[str], suggested: Mapping[str, str]) -> tuple[dict[str, list[str]], list[str]]:
@@ -218,7 +216,7 @@ def _decide(coded: Microdata) -> None:
         undone = insensitive.would_do(table, coded)
         if undone:
             st.caption(undone)
-        suggested = {one.attribute: one.role.value for one in attributes.table_suggestions(table) if is_role(one)}
+        suggested = {one.attribute: one.role.value for one in table_columns.table_suggestions(table) if is_role(one)}
         chosen, twice = _role_fields(f"decide-{table.id}-{state.tags().digest[:8]}", list(left), suggested)
         st.button(
             "Decide",

@@ -110,7 +110,7 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
 
 def _tag(column: str, role: str | None) -> None:
     state.set_tags(state.tags().changed("roles", column, role))
-    # The editor of the page Attributes starts anew from the changed tags.
+    # The editor of the page Table starts anew from the changed tags.
     state.set_session("editor_turn", state.session("editor_turn", 0) + 1)
 
 

@@ -214,7 +214,7 @@ def render() -> None:
             )
         if st.button("Load this table", key="lesson-load", help="Open the lesson's table in the working pages."):
             state.load_builtin(module.TABLE)
-            st.switch_page(routes.page("data"), query_params=state.address())
+            st.switch_page(routes.page("table"), query_params=state.address())
     st.markdown(f"{lesson.promise} About {lesson.minutes} minutes.")
     _walk(lesson, module)
 

@@ -1,4 +1,4 @@
-"""Part of the page Attributes: a ready-made hierarchy with its parameters, made anew with every change of them."""
+"""Part of the page Table: a ready-made hierarchy with its parameters, made anew with every change of them."""
 
 from __future__ import annotations
 

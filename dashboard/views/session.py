@@ -1,4 +1,4 @@
-"""Part of the page Data: save the session to one file, and open one again."""
+"""Part of the page Table: save the session to one file, and open one again."""
 
 from __future__ import annotations
 

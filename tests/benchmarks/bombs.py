@@ -89,7 +89,7 @@ def main() -> int:
     ):
         visitor = browser.visitor(chrome, address)
         visitor.patience = PATIENCE
-        visitor.open("data")
+        visitor.open("table")
         others = Others(address)
         for number, name in enumerate(chosen):
             content = made(name, given.size, folder)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 
-PAGES = ["Data", "Attributes", "Board", "Classes", "Privacy", "Utility", "Export"]
+PAGES = ["Table", "Board", "Classes", "Privacy", "Utility", "Export"]
 REPEATS = 5
 
 

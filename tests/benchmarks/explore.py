@@ -23,7 +23,7 @@ def tagged(visitor: Visitor) -> None:
     """Load Adult's OCC-7, with occupation as the sensitive attribute."""
     frame = datasets.table("adult").load()[[*KNOWN, "occupation"]]
     visitor.upload("occ-7.csv", frame.to_csv(index=False).encode())
-    visitor.go("Attributes")
+    visitor.go("Table")
     with visitor.run():
         visitor.page.get_by_role("button", name="Use suggestions").click()
     visitor.edit_cell("attribute-editor", column=1, row=len(KNOWN), left=180, option="sensitive")
@@ -72,7 +72,7 @@ def slicing_views(visitor: Visitor, times: dict[str, list[float]]) -> None:
 def side_by_side(visitor: Visitor, times: dict[str, list[float]]) -> None:
     """One person in six releases, and the pages that draw all of them first."""
     for _ in range(REPEATS):
-        visitor.go("Data")
+        visitor.go("Table")
         for page in ("One person", "Classes", "Closeness", "Utility"):
             visitor.go(page)
             times[f"six releases: {page}"].append(visitor.seconds)
@@ -84,7 +84,7 @@ def searched(visitor: Visitor, times: dict[str, list[float]]) -> None:
     begin = time.perf_counter()
     visitor.press("Find better")
     while time.perf_counter() - begin < 12:
-        for page in ("Data", "Attributes", "Utility"):
+        for page in ("Table", "Utility"):
             visitor.go(page)
             times["page switch during the search"].append(visitor.seconds)
     visitor.go("Board")

@@ -71,10 +71,10 @@ class Person(Script):
 
     def _come_in(self, visitor: Visitor) -> None:
         served.sign_in(visitor, f"person{self.number}")
-        visitor.go("Data")
+        visitor.go("Table")
         visitor.upload(f"{self.mark}.csv", table(self.mark, self.number).to_csv(index=False).encode())
         visitor.see(f"{self.mark}.csv")
-        visitor.go("Attributes")
+        visitor.go("Table")
         visitor.press("Use suggestions")
 
     def _work(self, visitor: Visitor) -> None:
@@ -104,12 +104,12 @@ class Person(Script):
         else:
             visitor.settle()
         self.seconds[BACK].append(time.perf_counter() - begin)
-        visitor.go("Data")
+        visitor.go("Table")
         text = visitor.page.content()
         self.is_lost = f"{self.mark}.csv" not in text or "is gone" in text
         if self.is_lost:
             self.problems.append(f"visitor {self.number} lost the workspace")
-        self._check(visitor, "Data")
+        self._check(visitor, "Table")
         visitor.go("Classes")
         visitor.show_release("Mondrian")
         shown, n_seen = self._k_shown(visitor), len(self.seconds[FINISHED])

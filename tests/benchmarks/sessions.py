@@ -29,7 +29,7 @@ from tests.dashboard.browser import Visitor
 METHODS = ("Mondrian", "Anatomy", "Slicing", "Stack & Deal")
 """The columns of the board."""
 PAGES = (
-    *("Data", "Attributes", "Classes", "Method", "Privacy", "Closeness", "Attack", "Utility", "Explain"),
+    *("Table", "Classes", "Method", "Privacy", "Closeness", "Attack", "Utility", "Explain"),
     *("One person", "Export", "Learn", "Reference"),
 )
 # Not page interactions: a new browser loads the whole application; a release lasts as its method and the queue before.
@@ -102,7 +102,7 @@ class Script:
         self.seconds[STARTED].append(time.perf_counter() - begin)
         visitor.upload(f"{self.mark}.csv", table(self.mark, self.number).to_csv(index=False).encode())
         visitor.see(f"{self.mark}.csv")
-        visitor.go("Attributes")
+        visitor.go("Table")
         visitor.press("Use suggestions")
 
     def _work(self, visitor: Visitor) -> None:
@@ -140,7 +140,7 @@ class Script:
         foreign = set(re.findall(r"zq\d+z", text)) - {self.mark}
         if foreign:
             self.problems.append(f"visitor {self.number} saw {sorted(foreign)} on {page}")
-        if page in ("Data", "Classes") and f"{self.mark}.csv" not in text:
+        if page in ("Table", "Classes") and f"{self.mark}.csv" not in text:
             self.problems.append(f"visitor {self.number} did not see the own table on {page}")
         self._check_release(visitor, page)
 

@@ -260,6 +260,10 @@ class Visitor:
         with self.run():
             wanted.first.click()
 
+    def name_place(self) -> None:
+        """Unfold what asks for a table by its path or address."""
+        self.page.get_by_test_id("stExpander").filter(has_text="by its path or address").locator("summary").click()
+
     @property
     def board(self) -> Any:
         """The table of the board, with a column per release."""

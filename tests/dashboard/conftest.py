@@ -73,8 +73,8 @@ class Visitor:
         return self.at.query_params["workspace"]
 
     def upload(self, name: str, content: bytes) -> Visitor:
-        """Upload a table on the page Data."""
-        self.open("data")
+        """Upload a table on the page Table."""
+        self.open("table")
         self.at.file_uploader[0].set_value((name, content, "application/octet-stream"))
         return self.run()
 
@@ -190,7 +190,7 @@ def visit() -> Callable[..., Visitor]:
 @pytest.fixture
 def visitor(visit: Callable[..., Visitor]) -> Visitor:
     """A visitor who looks at the first table, which is loaded when they arrive."""
-    return visit().open("data")
+    return visit().open("table")
 
 
 @pytest.fixture(scope="session")

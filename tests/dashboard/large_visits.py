@@ -1,4 +1,4 @@
-"""What visitors of the page Large table do, and the table they name."""
+"""What visitors do who take a sample of a table, and the table they name."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def people(n: int = 3_000) -> pd.DataFrame:
 
 
 def name_table(visitor: Visitor, path: object, rows: int = 400) -> Visitor:
-    visitor.open("large table")
-    visitor.at.text_input(key="large-path").set_value(str(path))
-    visitor.at.number_input(key="large-size").set_value(rows)
+    visitor.open("table")
+    visitor.at.text_input(key="place").set_value(str(path))
+    visitor.at.number_input(key="sample-rows").set_value(rows)
     return visitor.run()
 
 

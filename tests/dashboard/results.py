@@ -54,7 +54,7 @@ def tagged(frame: pd.DataFrame, roles: dict[str, str]) -> Tags:
 
 
 def loaded(frame: pd.DataFrame, roles: dict[str, str], name: str) -> tuple[LoadedTable, Tags]:
-    """A table of some name as the page Data loads it, and its tags."""
+    """A table of some name as the page Table loads it, and its tags."""
     # Tables of the same id count as the same one, whose codes are kept from the test before.
     content = sha256(frame.to_csv().encode("utf-8", "surrogatepass")).hexdigest()
     tags, id = tagged(frame, roles), f"test-{name}-{content}"

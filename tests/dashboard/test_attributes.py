@@ -1,4 +1,4 @@
-"""The page Attributes: edits become tags, suggestions are offered, and details of an attribute are set."""
+"""Columns on the page Table: edits become tags, suggestions are offered, and details of an attribute are set."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
 
 
 def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
-    visitor.upload("people.csv", CSV).open("attributes")
+    visitor.upload("people.csv", CSV).open("table")
     assert _here(visitor).tags.roles == {}
     assert "1 identifier, 1 quasi-identifier, 1 sensitive attribute" in visitor.texts()
     visitor.press("Use suggestions")
@@ -87,20 +87,20 @@ def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visito
 
 
 def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -> None:
-    visitor.open("attributes")
+    visitor.open("table")
     key = visitor.at.session_state["_editor_base"][1]
     visitor.run()
     assert visitor.at.session_state["_editor_base"][1] == key
     here = _here(visitor)
     here.tags = here.tags.changed("roles", "race", "sensitive")
-    visitor.open("data").open("attributes")
+    visitor.open("classes").open("table")
     _, fresh, base = visitor.at.session_state["_editor_base"]
     assert fresh != key
     assert base.set_index("Attribute").loc["race", "Role"] == "sensitive"
 
 
 def test_uniqueness_of_the_quasi_identifiers_is_told(visitor: Visitor) -> None:
-    visitor.open("attributes")
+    visitor.open("table")
     here = _here(visitor)
     names = [name for name, role in here.tags.roles.items() if role == "quasi-identifier"]
     alone = ~here.table.frame.duplicated(names, keep=False)
@@ -110,7 +110,7 @@ def test_uniqueness_of_the_quasi_identifiers_is_told(visitor: Visitor) -> None:
 @pytest.fixture
 def sized(visitor: Visitor) -> Visitor:
     """A visitor at the details of the attribute size, of kind ordinal."""
-    visitor.upload("people.csv", CSV).open("attributes").tag(age="quasi-identifier", size="quasi-identifier")
+    visitor.upload("people.csv", CSV).open("table").tag(age="quasi-identifier", size="quasi-identifier")
     here = _here(visitor)
     here.tags = here.tags.changed("kinds", "size", "ordinal")
     visitor.run()
@@ -168,12 +168,12 @@ def _source(visitor: Visitor, source: str) -> Visitor:
 
 def test_a_hierarchy_from_a_file_is_checked_and_shown(sized: Visitor) -> None:
     _source(sized, "from a file")
-    place = sized.at.file_uploader[0]
+    place = sized.at.file_uploader[1]
     place.set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\n", "text/csv"))
     sized.run()
     assert "lacks 'XL'" in sized.errors[0]
     assert "size" not in _here(sized).tags.hierarchies
-    sized.at.file_uploader[0].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
+    sized.at.file_uploader[1].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
     sized.run()
     assert sized.errors == []
     levels = next(item.value for item in sized.at.dataframe if "Level" in item.value)
@@ -201,7 +201,7 @@ def test_intervals_of_a_number_come_with_a_usual_width(sized: Visitor) -> None:
 
 
 def test_the_taxonomy_of_a_built_in_table_can_be_left_and_taken_again(visitor: Visitor) -> None:
-    visitor.open("attributes")
+    visitor.open("table")
     visitor.at.selectbox(key="detail-attribute").set_value("education")
     visitor.run()
     own = _here(visitor).tags.hierarchies["education"]
@@ -212,7 +212,7 @@ def test_the_taxonomy_of_a_built_in_table_can_be_left_and_taken_again(visitor: V
 
 
 def test_an_order_that_tears_a_group_apart_is_refused(visitor: Visitor) -> None:
-    visitor.open("attributes")
+    visitor.open("table")
     visitor.at.selectbox(key="detail-attribute").set_value("education")
     visitor.run()
     lines = visitor.at.text_area[0].value.split("\n")
@@ -223,7 +223,7 @@ def test_an_order_that_tears_a_group_apart_is_refused(visitor: Visitor) -> None:
 
 
 def test_only_chosen_values_need_protection(visitor: Visitor) -> None:
-    visitor.open("attributes")
+    visitor.open("table")
     visitor.at.selectbox(key="detail-attribute").set_value("diagnosis")
     visitor.run()
     data = state._microdata.get(_here(visitor).table, _here(visitor).tags)
@@ -312,7 +312,7 @@ def test_groups_that_the_order_tears_apart_are_kept_until_they_fit(sized: Visito
     assert "tears the group 'ends' of its hierarchy apart at 'L': on level 1" in sized.errors[0]
     assert "What you typed stays here" in sized.errors[0]
     assert "size" not in _here(sized).tags.hierarchies
-    sized.open("data").open("attributes")
+    sized.open("table").open("table")
     assert "What you typed stays here" in sized.errors[0], "also after another page"
     _group(sized, [1], "ends")
     assert sized.errors == []
@@ -332,7 +332,7 @@ def test_cells_are_folded_onto_the_draft_that_the_table_started_from() -> None:
 
 def test_an_imported_hierarchy_is_edited_and_comes_back_as_a_file(sized: Visitor) -> None:
     _source(_nominal(sized), "from a file")
-    sized.at.file_uploader[0].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
+    sized.at.file_uploader[1].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
     sized.run()
     texts = next(item for item in sized.at.multiselect if "belong together" in item.label).options
     assert sorted(texts) == ["L", "M", "S", "XL"]
@@ -356,7 +356,7 @@ def test_usual_hierarchies_are_one_choice_away(visitor: Visitor) -> None:
             "work": ["cook", "nurse", "pilot", "cook", "nurse", "smith"] * 10,
         }
     )
-    visitor.upload("people.csv", frame.to_csv(index=False).encode()).open("attributes")
+    visitor.upload("people.csv", frame.to_csv(index=False).encode()).open("table")
     visitor.tag(**dict.fromkeys(frame.columns, "quasi-identifier"))
     for name, source, parameters in (
         ("born", "calendar", ["year", "decade"]),

@@ -39,7 +39,7 @@ def _excel(frame: pd.DataFrame) -> bytes:
 
 def _runs(visitor: Visitor, **roles: str) -> Visitor:
     """Go the whole way with the uploaded table: tag, run, look at the result."""
-    visitor.open("attributes").tag(**roles)
+    visitor.open("table").tag(**roles)
     assert visitor.errors == []
     visitor.make()
     assert visitor.errors == []
@@ -139,7 +139,7 @@ def test_three_hundred_columns(visitor: Visitor) -> None:
 def test_one_row_cannot_hide(visitor: Visitor) -> None:
     visitor.upload("one.csv", _csv(_people(1)))
     assert visitor.errors == []
-    visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
+    visitor.open("table").tag(age=KNOWN, illness=HIDDEN)
     assert "k = 5 is not possible" in _refused(visitor.make())
 
 
@@ -153,7 +153,7 @@ def _refused(visitor: Visitor) -> str:
 
 def test_k_above_the_rows_says_the_nearest_the_nearest_value(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
-    visitor.open("attributes").tag(age=KNOWN)
+    visitor.open("table").tag(age=KNOWN)
     said = _refused(visitor.make(k=41))
     assert "k = 41 is not possible" in said
     assert "40" in said
@@ -162,7 +162,7 @@ def test_k_above_the_rows_says_the_nearest_the_nearest_value(visitor: Visitor) -
 
 def test_an_infeasible_l_says_the_nearest_value(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
-    visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
+    visitor.open("table").tag(age=KNOWN, illness=HIDDEN)
     said = _refused(visitor.make(l=12))
     assert "l = 12 is not possible" in said
     assert "choose l at most 2.857" in said
@@ -170,7 +170,7 @@ def test_an_infeasible_l_says_the_nearest_value(visitor: Visitor) -> None:
 
 def test_the_strictest_t_leaves_one_group(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
-    visitor.open("attributes").tag(age=KNOWN, illness=HIDDEN)
+    visitor.open("table").tag(age=KNOWN, illness=HIDDEN)
     visitor.make(t=0.0)
     (run,) = visitor.here.runs
     assert float(privacy.emd(run.release, "illness", "equal").max()) == 0.0
@@ -180,19 +180,19 @@ def test_no_quasi_identifier_says_what_to_do(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("privacy")
     assert "No attribute is tagged as quasi-identifier" in visitor.errors[0]
-    visitor.open("attributes")
+    visitor.open("table")
     assert "Tag at least one attribute as quasi-identifier" in visitor.warnings[0]
 
 
 def test_no_sensitive_attribute_says_what_to_do(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
-    visitor.open("attributes").tag(age=KNOWN)
+    visitor.open("table").tag(age=KNOWN)
     assert "No attribute is tagged as sensitive" in _refused(visitor.make("anatomy", l=2))
 
 
 def test_text_tagged_numeric_is_named(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
-    visitor.open("attributes").tag(age=KNOWN)
+    visitor.open("table").tag(age=KNOWN)
     here = state._workspaces.get(visitor.workspace)
     here.tags = here.tags.changed("kinds", "illness", "numeric").changed("roles", "illness", "sensitive")
     visitor.run()

@@ -224,7 +224,7 @@ def test_going_back_never_puts_tags_of_another_table_on_this_one(visitor, drawn)
     tagged(visitor)
     first = step(visitor)
     slide(visitor, "k", 20)
-    visitor.open("data")
+    visitor.open("table")
     run_in_session(visitor, lambda: state.load_builtin("t-closeness-table-2.8"))
     tags = workspace(visitor).tags
     go_back(visitor, first)

@@ -46,10 +46,10 @@ def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
     visitor.open()
     visitor.see("Census-like table")
 
-    visitor.go("Attributes")
+    visitor.go("Table")
     visitor.edit_cell("attribute-editor", column=1, row=10, left=180, option="quasi-identifier")
-    visitor.go("Data")
-    visitor.go("Attributes")
+    visitor.go("Learn")
+    visitor.go("Table")
     visitor.wait_for_cell("attribute-editor", 1, 10, "quasi-identifier")
 
     visitor.go("Board")
@@ -80,10 +80,9 @@ def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
     assert "person-id" not in release
     assert "diagnosis" in release
 
-    visitor.go("Data")
+    visitor.go("Table")
     visitor.upload("my patients.csv", _people().to_csv(index=False).encode())
     visitor.see_heading("my patients.csv")
-    visitor.go("Attributes")
     with visitor.run():
         visitor.page.get_by_role("button", name="Use suggestions").click()
     visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
@@ -102,7 +101,7 @@ def test_a_reload_keeps_everything_and_another_session_sees_nothing(browse: Any)
     visitor = browse()
     visitor.open()
     visitor.upload("mine.csv", _people(120).to_csv(index=False).encode())
-    visitor.go("Attributes")
+    visitor.go("Table")
     with visitor.run():
         visitor.page.get_by_role("button", name="Use suggestions").click()
     visitor.go("Classes")
@@ -110,14 +109,14 @@ def test_a_reload_keeps_everything_and_another_session_sees_nothing(browse: Any)
     visitor.reload()
     visitor.see_heading("Classes")
     visitor.see("120 rows of mine.csv")
-    visitor.go("Attributes")
+    visitor.go("Table")
     visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
 
     other = browse()
     other.open("classes")
     other.see("rows of Census-like table")
     assert "mine.csv" not in other.text()
-    other.go("Data")
+    other.go("Table")
     other.see("Census-like table")
     assert "mine.csv" not in other.text()
 

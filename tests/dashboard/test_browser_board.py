@@ -372,7 +372,7 @@ def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_betwee
     wait_for_k(visitor, 30)
 
     # Tags are steps on every page.
-    visitor.go("Attributes")
+    visitor.go("Table")
     visitor.page.get_by_role("button", name="Reset", exact=True).click()
     visitor.see("No attribute is tagged yet")
     visitor.page.go_back(wait_until="commit")

@@ -63,10 +63,10 @@ def _groups(visitor: Visitor, level: int) -> int:
 
 def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> None:
     visitor = browse(height=1600)
-    visitor.open("data")
+    visitor.open("table")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
     visitor.see("Next, say which columns")
-    visitor.go("Attributes")
+    visitor.go("Table")
     visitor.press("Use suggestions")
     visitor.see("quasi-identifier, numeric")
     for name, source in (
@@ -91,15 +91,15 @@ def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> No
 
 def test_a_typed_group_counts_and_the_role_beside_the_picker_follows(browse: Any) -> None:
     visitor = browse(height=1600)
-    visitor.open("data")
+    visitor.open("table")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
     visitor.see("Next, say which columns")
-    visitor.go("Attributes")
+    visitor.go("Table")
     assert "quasi-identifier, numeric" not in visitor.text()
     visitor.press("Use suggestions")
     visitor.see("quasi-identifier, numeric")
     assert "insensitive, numeric" not in visitor.text()
-    visitor.choose("Attribute", "occupation")
+    visitor.choose("Column", "occupation")
     with visitor.run():
         _main(visitor).get_by_role("radio", name="by hand", exact=True).click()
     for row in (0, 1):
@@ -108,6 +108,6 @@ def test_a_typed_group_counts_and_the_role_beside_the_picker_follows(browse: Any
     visitor.grid("levels-").scroll_into_view_if_needed()
     visitor.wait_for_cell("levels-", 1, 1, "4")
     visitor.reload()
-    visitor.choose("Attribute", "occupation")
+    visitor.choose("Column", "occupation")
     visitor.grid("levels-").scroll_into_view_if_needed()
     visitor.wait_for_cell("levels-", 1, 1, "4")

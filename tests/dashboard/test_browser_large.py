@@ -1,4 +1,4 @@
-"""The page Large table in a real browser: sample, tags, start, watch, cancel, start again, finished."""
+"""A table that is too large to hold, in a real browser: sample, tags, start, watch, cancel, start again, finished."""
 
 from __future__ import annotations
 
@@ -53,10 +53,8 @@ def show_more(visitor: Visitor) -> None:
 
 def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: Path, tmp_path: Path) -> None:
     visitor = browse(height=1400)
-    visitor.open()
-    with visitor.run():
-        visitor.page.get_by_role("link", name="Take a sample of a larger table").click()
-    visitor.see_heading("Large table")
+    visitor.open("table")
+    visitor.name_place()
     fill(visitor, "Path or address", tmp_path / "nothing.parquet")
     assert "There is no file and no folder" in visitor.error()
     fill(visitor, "Path or address", source)
@@ -64,13 +62,11 @@ def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: P
     visitor.press("Take a sample")
     visitor.see("One sampled row stands for")
     visitor.see("8 rows")
-
-    visitor.go("Attributes")
     visitor.press("Use suggestions")
     visitor.wait_for_cell("attribute-editor", 1, 0, "quasi-identifier")
     visitor.go("Classes")
     visitor.show_release("Mondrian")
-    visitor.go("Large table")
+    visitor.go("Table")
     visitor.press("Parameters of the release shown")
     show_more(visitor)
     fill(visitor, "Rows in memory", FEW)
@@ -78,8 +74,8 @@ def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: P
     visitor.press("Start")
     visitor.see(f"All {N:,} rows to")
     visitor.see("the program takes")
-    visitor.go("Data")
-    visitor.go("Large table")
+    visitor.go("Classes")
+    visitor.go("Table")
     visitor.see("the program takes")
     visitor.press("Cancel")
     visitor.see("The run was cancelled; nothing of it is left.")

@@ -59,7 +59,7 @@ def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> No
     visitor.go("Learn")
     visitor.see("Step 3 of 3")
     visitor.press("Load this table")
-    visitor.see_heading("Data")
+    visitor.see_heading("Table")
     visitor.see(datasets.table(closeness.TABLE).title)
     visitor.go("Classes")
     visitor.see(f"rows of {datasets.table(closeness.TABLE).title}")

@@ -22,7 +22,7 @@ def test_another_visitor_goes_on_with_a_saved_session(browse: Any, tmp_path: Pat
     visitor.ask(k=5, l=None, t=None)
     for method in METHODS:
         visitor.wait_for_release(method)
-    visitor.go("Data")
+    visitor.go("Table")
     visitor.page.get_by_text("Save this session, or open a saved one").click()
     with visitor.page.expect_download() as download:
         visitor.page.get_by_role("button", name="Save this session", exact=True).click()

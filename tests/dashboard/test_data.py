@@ -1,4 +1,4 @@
-"""The page Data: built-in and own tables, and what they show."""
+"""The page Table: built-in and own tables, and what they show."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, datasets
+from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
-from dashboard import reading, session_file, state
+from dashboard import reading, session_file, state, tagging
 from dashboard.charts.tables import distribution
+from dashboard.loaded_table import Tags
 from dashboard.views import takeaway
-from dashboard.views.data import profile_frame
 from tests.dashboard.conftest import Visitor
 
 PEOPLE = pd.DataFrame(
@@ -23,15 +24,8 @@ PEOPLE = pd.DataFrame(
 LOCAL = [name for name, entry in datasets.tables().items() if not entry.external]
 
 
-def _metric(visitor: Visitor, label: str) -> str:
-    return next(str(item.value) for item in visitor.at.metric if item.label == label)
-
-
 def test_the_census_is_there_at_once(visitor: Visitor) -> None:
-    assert _metric(visitor, "Rows") == "45,222"
-    assert _metric(visitor, "Columns") == "14"
-    assert _metric(visitor, "Missing cells") == "none"
-    assert visitor.at.dataframe[0].value["Column"].tolist()[:3] == ["person-id", "name", "age"]
+    assert "45,222 rows, 14 columns; no cell is empty; 9.6 MB of memory." in visitor.texts()
 
 
 @pytest.mark.slow
@@ -43,7 +37,7 @@ def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: s
     entry = datasets.table(name)
     assert visitor.at.subheader[0].value.replace("\\", "") == entry.title
     assert dict(state._workspaces.get(visitor.workspace).tags.roles) == dict(entry.protecting_roles)
-    visitor.open("attributes")
+    visitor.open("table")
     assert visitor.errors == []
     visitor.open("board")
     assert visitor.errors == [] or "quasi-identifier" in visitor.errors[0]
@@ -52,7 +46,7 @@ def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: s
 def test_a_generated_table_can_have_any_size(visitor: Visitor) -> None:
     visitor.at.number_input(key="generated-rows").set_value(500)
     visitor.run()
-    assert _metric(visitor, "Rows") == "500"
+    assert "500 rows, " in visitor.texts()
     assert state._workspaces.get(visitor.workspace).tags.roles["diagnosis"] == "sensitive"
 
 
@@ -75,7 +69,7 @@ def test_the_sheet_of_a_workbook_is_chosen(visitor: Visitor) -> None:
         control.set_value(sheet)
         visitor.run()
         assert visitor.errors == []
-        assert _metric(visitor, "Rows") == str(rows)
+        assert f"{rows:,} rows, " in visitor.texts()
         assert here.table.sheet == sheet
         # The columns that are shown are those of this sheet, not of the one before.
         shown = next(item.value for item in visitor.at.dataframe if "Distribution" in item.value)
@@ -112,13 +106,13 @@ def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> Non
 def test_an_upload_replaces_the_table_and_leaves_it_untagged(visitor: Visitor) -> None:
     visitor.upload("people.csv", PEOPLE.to_csv(index=False).encode())
     assert visitor.errors == []
-    assert _metric(visitor, "Rows") == "40"
-    assert _metric(visitor, "Missing cells") == "8.3%"
+    assert "40 rows, 3 columns; 8.3% of the cells are empty" in visitor.texts()
     assert visitor.at.selectbox(key="builtin-table").value is None
     assert state._workspaces.get(visitor.workspace).tags.roles == {}
-    assert visitor.has_button("Go to Attributes")
-    visitor.press("Go to Attributes")
-    assert visitor.at.title[0].value == "Attributes"
+    assert "No attribute is tagged yet." in visitor.texts()
+    assert not visitor.has_button("Go to the board")
+    visitor.press("Use suggestions")
+    assert visitor.has_button("Go to the board")
 
 
 def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,16 +123,22 @@ def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monk
     visitor.at.selectbox(key="builtin-table").set_value("musk")
     visitor.run()
     assert "cannot be downloaded" in visitor.errors[0]
-    assert _metric(visitor, "Rows") == "45,222"
+    assert "45,222 rows" in visitor.texts()
     assert visitor.at.selectbox(key="builtin-table").value == "census"
 
 
 def test_the_profile_has_a_line_per_column() -> None:
-    frame = profile_frame(summarize(PEOPLE))
-    assert frame["Column"].tolist() == ["age", "town", "when"]
-    assert frame["Values"].tolist() == [3, 3, 1]
+    rare = PEOPLE.assign(town=[*PEOPLE["town"][:-1], "Hof"])
+    summaries, tags = summarize(rare), Tags(kinds={"age": "numeric", "town": "nominal", "when": "nominal"})
+    frame = tagging.editor_base(tags, summaries, suggest(rare, summaries))
+    assert frame["Attribute"].tolist() == ["age", "town", "when"]
+    assert frame["Role"].tolist() == [tagging.LEFT_OUT] * 3
+    # The most frequent come first, and of equals the one that stands first in the table.
+    assert frame["Examples"].tolist() == ["20, 30, 40", "Ulm, Bonn, Köln", "2020-01-02"]
+    assert frame["Values"].tolist() == [3, 4, 1]
     assert frame["Missing"].tolist() == [25.0, 0.0, 0.0]
-    assert frame["Distribution"].tolist() == [[10, 10, 10], [20, 10, 10], [40]]
+    assert frame["Distribution"].tolist() == [[10, 10, 10], [19, 10, 10, 1], [40]]
+    assert frame["Unique"].tolist() == [0, 1, 0], "one row alone has the town Hof"
 
 
 def test_the_chart_shows_all_rows_with_the_missing_ones() -> None:
@@ -156,10 +156,21 @@ def test_names_in_a_chart_are_never_markup() -> None:
 
 
 def test_selecting_a_column_shows_its_values(visitor: Visitor) -> None:
-    table = state._workspaces.get(visitor.workspace).table
-    visitor.at.session_state[f"columns-{table.id}"] = {"selection": {"rows": [10], "columns": [], "cells": []}}
+    for name, told in (("native-country", "20 different values in 45,222 rows"), ("person-id", "The 20 most frequent")):
+        visitor.at.selectbox(key="detail-attribute").set_value(name)
+        visitor.run()
+        assert told in visitor.texts()
+    assert "No release has this column, so nothing is to be set for it." in visitor.texts()
+
+
+def test_a_column_says_whom_it_singles_out_alone_and_with_what_others_know(visitor: Visitor) -> None:
+    frame = state._workspaces.get(visitor.workspace).table.frame
+    known = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex"]
+    visitor.at.selectbox(key="detail-attribute").set_value("diagnosis")
     visitor.run()
-    assert "native-country" in visitor.texts()
+    without, with_it = (int((~frame.duplicated(names, keep=False)).sum()) for names in (known, [*known, "diagnosis"]))
+    alone = "Alone it singles out 0 of 45,222 people"
+    assert f"{alone}; what else others know, {without:,} without it and {with_it:,} with it." in visitor.texts()
 
 
 def test_a_constant_and_an_empty_column_are_shown(visitor: Visitor) -> None:
@@ -174,7 +185,7 @@ def test_of_a_wide_table_the_first_columns_are_shown_and_it_says_so(visit):
     visitor = visit().upload(
         "wide.csv", "\n".join([",".join(names), ",".join("1" * 205), ",".join("2" * 205)]).encode()
     )
-    visitor.open("data")
+    visitor.open("table")
     assert "The first 2 of 2 rows and 200 of 205 columns, as they were read." in visitor.texts()
     preview = next(one for one in visitor.at.dataframe if "c0" in one.value.columns)
     assert list(preview.value.columns) == names[:200]

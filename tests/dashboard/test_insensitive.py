@@ -92,7 +92,7 @@ def test_a_tag_from_the_page_needs_another_release(visitor: Visitor) -> None:
 
 def test_the_page_attributes_proposes_the_tag(visitor: Visitor) -> None:
     add_run(visitor, ALGORITHM, pupils(), DECIDED)
-    visitor.open("attributes")
+    visitor.open("table")
     assert "'years' is published by decision and tells 'degree' of every row" in visitor.texts()
     assert "Insensitive columns that make rows unique" in visitor.texts()
     visitor.press("Tag it as quasi-identifier")

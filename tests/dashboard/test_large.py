@@ -1,4 +1,4 @@
-"""The page Large table: a table on this machine, a sample of it as one's own, and the run over all rows."""
+"""A table on this machine on the page Table: a sample of it as one's own, and the run over all rows."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_a_sample_becomes_the_visitors_table(visitor: Visitor, source: Path) -> 
     assert set(here.table.frame["who"]) <= set(people()["who"])
     assert (metric(visitor, "Rows of the table"), metric(visitor, "Rows in the sample")) == ("3,000", "400")
     assert metric(visitor, "One sampled row stands for") == "7.5 rows"
-    assert "No attribute is tagged as quasi-identifier" in visitor.warnings[0]
-    visitor.open("data")
+    assert "No attribute is tagged as quasi-identifier" in visitor.warnings[-1]
+    visitor.open("table")
     assert visitor.at.subheader[0].value.replace("\\", "") == "sample of people.parquet"
     assert any("400 of 3,000 rows, drawn at random" in str(item.value).replace("\\", "") for item in visitor.at.info)
     visitor.tag(age="quasi-identifier", ill="sensitive").make()
@@ -78,7 +78,7 @@ def test_a_column_that_breaks_what_was_asked_is_shown(visitor: Visitor, tmp_path
     take_sample(visitor, tmp_path / "people.parquet")
     visitor.tag(who="identifier", age="quasi-identifier", pay="quasi-identifier", ill="sensitive")
     visitor.tag(born="insensitive")
-    visitor.open("large table")
+    visitor.open("table")
     visitor.press("Start")
     finish(visitor)
     (shown,) = visitor.errors
@@ -115,7 +115,7 @@ def test_the_line_for_a_terminal_holds_the_name_as_one_word(visitor: Visitor, tm
 def test_the_parameters_of_a_run_on_the_sample_are_taken_over(visitor: Visitor, source: Path) -> None:
     tagged(visitor, source)
     assert not visitor.has_button("Parameters of the release shown")
-    visitor.make(k=23).open("large table").press("Parameters of the release shown")
+    visitor.make(k=23).open("table").press("Parameters of the release shown")
     fields = [item.value for item in visitor.at.number_input if item.key.endswith(".k")]
     assert fields == [23]
 
@@ -180,8 +180,8 @@ def test_another_table_hides_the_run_but_keeps_it(visitor: Visitor, source: Path
     visitor.press("Start")
     finish(visitor)
     visitor.upload("small.csv", people(50).to_csv(index=False).encode())
-    visitor.open("large table")
-    assert "Name a table above." in visitor.texts()
+    visitor.open("table")
+    assert "Run on all rows" not in visitor.texts()
     assert "Released: 3,000 rows" in visitor.texts()
 
 
@@ -190,8 +190,8 @@ def test_a_table_of_a_database_is_chosen(visitor: Visitor, tmp_path: Path) -> No
         people(300).to_sql("people", database, index=False)
         people(200).to_sql("others", database, index=False)
     name_table(visitor, tmp_path / "people.db", rows=150)
-    assert visitor.at.selectbox(key="large-table").options == ["others", "people"]
-    visitor.at.selectbox(key="large-table").set_value("people")
+    assert visitor.at.selectbox(key="place-table").options == ["others", "people"]
+    visitor.at.selectbox(key="place-table").set_value("people")
     visitor.run().press("Take a sample")
     found = job_of(visitor, "large-sampling")
     if found is not None:

@@ -1,4 +1,4 @@
-"""What goes wrong with a table on this machine gets one clear sentence on the page Large table."""
+"""What goes wrong with a table on this machine gets one clear sentence on the page Table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from anoncore.base import faults
 from dashboard import own_machine, state
-from dashboard.views import large
+from dashboard.views import all_rows
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.large_visits import finish, name_table, people, tagged, take_sample
 
@@ -67,7 +67,7 @@ def test_a_disk_without_room_is_said_before_the_start(
     visitor: Visitor, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tagged(visitor, source)
-    monkeypatch.setattr(large, "disk_usage", lambda _: type("Usage", (), {"free": 10_000}))
+    monkeypatch.setattr(all_rows, "disk_usage", lambda _: type("Usage", (), {"free": 10_000}))
     visitor.run()
     assert len(visitor.warnings) == 1
     assert "for temporary files in" in visitor.warnings[0]
@@ -130,8 +130,7 @@ def test_a_column_that_the_table_has_lost_is_one_sentence(visitor: Visitor, sour
 
 def test_a_server_for_others_reads_no_files(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_machine, "is_served_alone", lambda: False)
-    visitor.open("large table")
-    assert "serves that machine alone" in str(visitor.at.info[0].value)
-    assert len(visitor.at.text_input) == 0
-    visitor.open("data")
+    visitor.open("table")
+    assert own_machine.NOT_ALONE in visitor.texts()
+    assert [item for item in visitor.at.text_input if item.key == "place"] == []
     assert visitor.errors == []

@@ -90,7 +90,7 @@ def test_every_step_draws_something_and_asks_a_question_with_an_answer(name: str
 def test_load_this_table_opens_it_on_the_working_pages(visitor: Visitor):
     started(visitor, "linking").press("Load this table")
     assert state._workspaces.get(visitor.workspace).table.builtin == linking.TABLE
-    assert visitor.at.title[0].value == "Data"
+    assert visitor.at.title[0].value == "Table"
 
 
 def test_linking_shows_the_people_who_fit_the_unique_share_and_the_risk(visitor: Visitor):

@@ -37,7 +37,7 @@ ROLES = {"patient": "identifier", "age": "quasi-identifier", "diagnosis": "sensi
 
 
 def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Visitor) -> None:
-    visitor.upload("visits.csv", CSV).open("attributes")
+    visitor.upload("visits.csv", CSV).open("table")
     assert "Whose row is it?" not in [box.label for box in visitor.at.selectbox], "nothing is an identifier yet"
     visitor.tag(**ROLES)
     people = VISITS["patient"].nunique()
@@ -52,7 +52,7 @@ def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Vis
 
 
 def test_results_speak_of_people(visitor: Visitor) -> None:
-    visitor.upload("visits.csv", CSV).open("attributes").tag(**ROLES).press("Count people by 'patient'")
+    visitor.upload("visits.csv", CSV).open("table").tag(**ROLES).press("Count people by 'patient'")
     visitor.make().open("classes")
     assert f"80 rows ({VISITS['patient'].nunique()} people) of visits.csv" in visitor.texts()
     assert "Different people are counted by 'patient'" in visitor.texts()
@@ -164,7 +164,7 @@ def test_pages_that_speak_of_people_ask_first_whose_the_rows_are(visitor: Visito
 def test_that_every_row_is_another_person_is_an_answer(visitor: Visitor) -> None:
     algorithm = Mondrian(requirements=(KAnonymity(k=4),))
     add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
-    visitor.open("attributes").press("Every row is another person")
+    visitor.open("table").press("Every row is another person")
     here = state._workspaces.get(visitor.workspace)
     data = state.coded(here.table, here.tags)
     assert (data.people_word, data.left_out, data.n_people) == ("people", ("patient",), 80)

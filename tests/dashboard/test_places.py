@@ -1,4 +1,4 @@
-"""Tables by their path or address on the pages Data and Large table: read with the program's rights, or refused."""
+"""Tables by their path or address on the page Table: read with the program's rights, or refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def name_place(visitor: Visitor, place: object) -> Visitor:
-    visitor.open("data")
+    visitor.open("table")
     visitor.at.text_input(key="place").set_value(str(place))
     return visitor.run()
 
@@ -37,7 +37,7 @@ def test_a_table_of_this_machine_is_loaded_by_its_path(visitor: Visitor, source:
     name_place(visitor, source).press("Load it")
     assert visitor.errors == []
     pd.testing.assert_frame_equal(state._workspaces.get(visitor.workspace).table.frame, people())
-    name_place(visitor, source.with_name("none.parquet")).press("Load it")
+    assert not name_place(visitor, source.with_name("none.parquet")).has_button("Load it")
     assert "none.parquet" in visitor.errors[0]
     assert len(state._workspaces.get(visitor.workspace).table.frame) == 3_000
 
@@ -46,7 +46,7 @@ def test_places_are_refused_where_the_program_serves_others(
     visitor: Visitor, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_machine, "is_served_alone", lambda: False)
-    visitor.open("data")
+    visitor.open("table")
     assert [item for item in visitor.at.text_input if item.key == "place"] == []
     assert "are read only where the program serves its own machine alone" in visitor.texts()
     for place in (str(source), "s3://bucket/people.parquet", "postgresql://host/db"):
@@ -133,7 +133,7 @@ def test_all_rows_of_a_table_of_a_server_are_released(
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     take_sample(visitor, server)  # type: ignore[arg-type]
     assert visitor.has_button("Take a sample")
-    visitor.at.selectbox(key="large-table").set_value("people")
+    visitor.at.selectbox(key="place-table").set_value("people")
     visitor.run().press("Take a sample")
     found = state._workspaces.get(visitor.workspace).jobs.get("large-sampling")
     if found is not None:
@@ -141,7 +141,7 @@ def test_all_rows_of_a_table_of_a_server_are_released(
         visitor.run()
     assert visitor.errors == []
     visitor.tag(who="identifier", age="quasi-identifier", town="quasi-identifier", pay="quasi-identifier")
-    visitor.tag(ill="sensitive").open("large table")
+    visitor.tag(ill="sensitive").open("table")
     visitor.press("Start")
     finish(visitor)
     assert visitor.errors == []

@@ -60,7 +60,7 @@ def test_nothing_of_a_workspace_that_ended_is_left(visitor: Visitor, monkeypatch
     frame = people(70)
     visitor = Visitor()
     run = add_run(visitor, Mondrian(), frame, name="left.csv")
-    for page in ("data", "classes", "utility"):
+    for page in ("table", "classes", "utility"):
         visitor.open(page)
     assert any(key[0] == run.id for key in compute._values._items)
     digest = run.table.digest

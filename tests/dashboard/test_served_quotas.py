@@ -52,7 +52,7 @@ def test_visitors_with_the_largest_table_do_not_end_the_server(
     while len(visitors) < LEAST_VISITORS or (n_refused == 0 and len(visitors) < MOST_VISITORS):
         visitor = browser.visitor(chrome, server.address)
         visitors.append(visitor)
-        visitor.open("data")
+        visitor.open("table")
         refusal = visitor.page.get_by_text(re.compile("needs about|nearly all of the|status code 507"))
         field = visitor.page.get_by_test_id("stFileUploaderDropzoneInput").first
         if field.count() > 0:
@@ -68,9 +68,9 @@ def test_visitors_with_the_largest_table_do_not_end_the_server(
     print(f"{loaded} of {len(visitors)} tables loaded; at most {peak:.0f} of {LIMIT} MB taken")
     assert peak <= LIMIT
     # Who has a table can go on, and a newcomer gets the page.
-    visitors[0].go("Attributes")
+    visitors[0].go("Table")
     newcomer = browser.visitor(chrome, server.address)
-    newcomer.open("data")
+    newcomer.open("table")
     assert "census" in newcomer.text().lower()
     for visitor in (*visitors, newcomer):
         assert visitor.problems() == []

@@ -275,7 +275,7 @@ def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Vis
     visitor.tag(age="quasi-identifier", illness="sensitive")
     visitor.make()
     content = session_file.save(state._workspaces.get(visitor.workspace))
-    other = visit().open("data")
+    other = visit().open("table")
     box = next(one for one in other.at.file_uploader if one.label == "Open a saved session")
     box.set_value(("session.anoncore", content, "application/octet-stream"))
     other.run()

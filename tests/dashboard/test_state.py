@@ -71,13 +71,13 @@ def test_an_unknown_workspace_is_replaced_and_said_so(visit: Callable[..., Visit
     assert "is gone" in visitor.warnings[0]
     # A page that draws itself anew, as when a release is there, does not take the sentence back.
     assert "is gone" in visitor.run().warnings[0]
-    assert visitor.open("data").warnings == []
+    assert visitor.open("table").warnings == []
     assert visitor.open("board").warnings == []
 
 
 def test_the_address_keeps_the_workspace_on_every_page(visitor: Visitor) -> None:
     first = visitor.workspace
-    for page in ("attributes", "classes", "data"):
+    for page in ("table", "classes", "learn"):
         visitor.at.query_params.clear()
         assert visitor.open(page).workspace == first
 

@@ -27,7 +27,7 @@ from anoncore.sources.reader import TableSource
 from anoncore.table.hierarchy_files import read_hierarchy
 from dashboard import reading
 from dashboard.serving import uploads
-from dashboard.views import data as data_page
+from dashboard.views import table_source
 from tests.contracts.source import ROOT
 
 MB = 1 << 20
@@ -88,7 +88,7 @@ class TestWhatIsTakenIn:
         asked = []
         monkeypatch.setattr(reading, "read_table_apart", lambda *_, **options: asked.append(options) or _stop())
         with pytest.raises(DataError, match="stop"):
-            data_page.load_upload(b"a\n1\n", "a.csv")
+            table_source.load_upload(b"a\n1\n", "a.csv")
         assert [one["max_bytes"] for one in asked] == [uploads.most_bytes()]
         config = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
         assert f"maxUploadSize = {uploads.most_bytes() // MB}\n" in config

@@ -78,11 +78,11 @@ def test_a_server_in_which_everything_fails_prints_nothing_of_the_table(path: st
         browser.chrome() as chrome,
     ):
         visitor = browser.visitor(chrome, address)
-        visitor.open("data")
+        visitor.open("table")
         for name, content in _uploads().items():
             _upload(visitor, name, content)
         visitor.see("4 rows")
-        visitor.go("Attributes")
+        visitor.go("Table")
         for name in BUTTONS:
             visitor.page.get_by_text("All buttons are drawn.").wait_for()
             visitor.press(name)

@@ -18,7 +18,7 @@ import pytest
 
 from anoncore.algorithms import Anatomy
 from dashboard import jobs, quiet_log, routes
-from dashboard.views import attributes
+from dashboard.views import table
 from tests.dashboard import browser
 from tests.dashboard.conftest import Visitor, no_warm_up, visit, visitor
 from tests.dashboard.results import add_run
@@ -118,12 +118,12 @@ def test_the_log_says_where_a_page_failed_but_nothing_of_the_table(
     def fail() -> None:
         raise ValueError(f"no {SECRET} here")
 
-    monkeypatch.setattr(attributes, "render", fail)
     visitor.upload("people.csv", pd.DataFrame({"name": [SECRET] * 4, "age": range(4)}).to_csv(index=False).encode())
+    monkeypatch.setattr(table, "render", fail)
     with caplog.at_level(logging.DEBUG):
         with pytest.raises(AssertionError):
-            visitor.open("attributes")
-        visitor.open("data")
+            visitor.open("table")
+        visitor.open("learn")
     assert "ValueError" in caplog.text
     assert SECRET not in caplog.text
 
@@ -139,10 +139,10 @@ def test_a_page_that_fails_prints_nothing_of_the_table(
     printed: list[BaseException] = []
     monkeypatch.setitem(sys.modules, "rich", ModuleType("rich"))
     monkeypatch.setattr("streamlit.error_util._print_rich_exception", printed.append)
-    monkeypatch.setattr(attributes, "render", fail)
     visitor.upload("people.csv", pd.DataFrame({"name": [SECRET] * 4, "age": range(4)}).to_csv(index=False).encode())
+    monkeypatch.setattr(table, "render", fail)
     with pytest.raises(AssertionError):
-        visitor.open("attributes")
+        visitor.open("table")
     assert printed == []
     told = capfd.readouterr()
     assert SECRET not in told.out + told.err

@@ -93,7 +93,7 @@ def _other(run: Run) -> Run | None:
             "Saved session with the other release",
             type=["anoncore"],
             key="composition-upload",
-            help="The file that 'Save this session' on the page Data makes. Nothing of it joins this session.",
+            help="The file that 'Save this session' on the page Table makes. Nothing of it joins this session.",
         )
     if file is not None and state.session(f"{SAVED}-file") != file.file_id:
         try:
