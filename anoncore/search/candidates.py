@@ -158,6 +158,18 @@ def blank(name: str) -> Algorithm:
     return kind(**fields)
 
 
+def redrawn(algorithm: Algorithm, turn: int) -> Algorithm:
+    """The algorithm with other seeds, for each turn others, and so those inside it; the same where none draws."""
+    changes: dict[str, Any] = {}
+    for name in type(algorithm).model_fields:
+        value = getattr(algorithm, name)
+        if isinstance(value, Algorithm):
+            changes[name] = redrawn(value, turn)
+        elif name == "seed":
+            changes[name] = fresh_seed() if value is None else value + turn
+    return algorithm.replace(**changes) if changes else algorithm
+
+
 def seeded(algorithm: Algorithm, seed: int | None = None) -> Algorithm:
     """The algorithm with a seed where it draws at random and has none, so that its release can be made again.
 

@@ -369,6 +369,8 @@ class Bench:
                 function = estimate if is_estimate else exact
                 if function is None or slow.is_done or (is_estimate and slow.estimate is not None):
                     continue
+                if key[0] == facts.DRAWS and self._lacks_numbers:
+                    return
                 self._start(attempt, measure, slow, function, is_estimate)
                 return
 
@@ -383,6 +385,16 @@ class Bench:
             and slow.estimate is None
             for attempt in self._wanted.values()
             for key, estimate, _ in self._measures
+        )
+
+    @property
+    def _lacks_numbers(self) -> bool:
+        """Whether a release that is there still waits for a number about itself."""
+        return any(
+            attempt.run is not None and not attempt.problem and not attempt.slow.get(key, Slow()).is_done
+            for attempt in self._wanted.values()
+            for key, _, _ in self._measures
+            if key[0] != facts.DRAWS
         )
 
     def _start(
@@ -423,7 +435,7 @@ class Bench:
             else:
                 slow.exact = found
             self.version += 1
-            # The last estimate lets the exact numbers of all columns begin.
+            # The last estimate lets the exact numbers of all columns begin, and the last of these their other draws.
             if attempt in self._wanted.values():
                 self._go_on()
 

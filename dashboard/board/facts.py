@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
-from anoncore.algorithms import Mondrian
+from anoncore.algorithms import Algorithm, Mondrian
 from anoncore.base import Estimate
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
@@ -30,6 +30,7 @@ from anoncore.requirements import (
     Requirement,
     TCloseness,
 )
+from anoncore.search.candidates import redrawn
 from anoncore.search.keeping import is_promised
 from dashboard import compute
 from dashboard.markdown import reason
@@ -43,6 +44,9 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
 CLASSIFIER = "tree"
 FOLDS = 10
+DRAWS = "draws"
+"""The name of the slow numbers about other draws of a method, which come after those about all columns."""
+OTHER_DRAWS = 4
 SECONDS_FOR_BOUND = 4.0
 """What the least possible information loss is looked for; longer makes the bound higher, never wrong."""
 NOT_OF_ORIGINAL = ("foreground-excess",)
@@ -430,6 +434,30 @@ def about_predictable(release: Release, target: str, progress: Callable[[float, 
     return {**_estimated(found), "original": found.original, "guess": found.majority}
 
 
+def of_other_draws(
+    release: Release, secret: str | None, r: int, target: str | None, progress: Callable[[float, str], None]
+) -> Facts:
+    """Between which numbers four further draws of a method lie, by estimates; empty where it draws nothing at random,
+    or takes long.
+    """
+    algorithm = release.algorithm
+    if not isinstance(algorithm, Algorithm) or not algorithm.seeds or algorithm.takes_long:
+        return {}
+    found: dict[str, list[float]] = {"given": [], "predictable": []}
+    for turn in range(1, OTHER_DRAWS + 1):
+
+        def report(share: float, text: str, turn: int = turn) -> None:
+            progress((turn - 1 + share) / OTHER_DRAWS, f"draw {turn + 1} of {OTHER_DRAWS + 1}: {text}")
+
+        drawn = redrawn(algorithm, turn).anonymize(release.data, part_of(report, 0.0, 0.5))
+        if secret is not None:
+            given = about_given_away(drawn, secret, r, part_of(report, 0.5, 0.8))
+            found["given"] += [given["value"]] if given["learned"] else []
+        if target is not None:
+            found["predictable"].append(about_predictable(drawn, target, part_of(report, 0.8, 1.0))["value"])
+    return {name: [min(values), max(values)] for name, values in found.items() if values}
+
+
 def _estimated(found: Estimate) -> Facts:
     """An estimate with its interval and what it is from; `is_exact` where nothing was left to guess."""
     if found.is_exact:
@@ -480,4 +508,6 @@ def measures(
         found.append((("predictable", target), about_predictable, predictable))
     if k is not None:
         found.append((("least", int(k)), None, least_lost))
+    if secret is not None or target is not None:
+        found.append(((DRAWS, secret, r, target), None, of_other_draws))
     return tuple(found)

@@ -14,7 +14,7 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
-from dashboard.board.facts import BUCKET, NUMBER, SIZE_EDGES, Facts, Judged, Mark, upwards
+from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, Facts, Judged, Mark, upwards
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.palette import SHAPES, run_style
@@ -473,7 +473,20 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     if name == "lost":
         return _lost_cell(column.quick["lost"])
     slow = _slow(column, name)
-    return _given_cell(slow, column.quick["is_drawn"]) if name == "given" else _predicted_cell(slow)
+    cell = _given_cell(slow) if name == "given" else _predicted_cell(slow)
+    if not column.quick["is_drawn"] or slow.exact is None or "value" not in cell:
+        return cell
+    return {**cell, "sub": f"{_of_draws(name, column, cell['value'])}; {cell['sub']}"}
+
+
+def _of_draws(name: str, column: Shown, value: float) -> str:
+    """Between which numbers the draws of a method that draws at random lie, as far as others were made."""
+    between = (_slow(column, DRAWS).found or {}).get(name)
+    if between is None:
+        return DRAWN
+    low, high = min(value, between[0]), max(value, between[1])
+    text = share_text if name == "given" else "{:.2f}".format
+    return f"five draws: {text(low)} to {text(high)}"
 
 
 def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
@@ -553,7 +566,7 @@ def _bounded(worst: str, uncounted: Sequence[str]) -> str:
     return f"{told}; cells of {named} that may allow any number of values count as lost"
 
 
-def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
+def _given_cell(slow: SlowFacts) -> Cell:
     found = slow.found
     if found is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
@@ -577,8 +590,6 @@ def _given_cell(slow: SlowFacts, is_drawn: bool) -> Cell:
     if n_sets < n_all or found.get("too_costly"):
         # A stronger attack was left out, so that the number is no measure of safety.
         number |= {"text": f"at least {number['text']}", "alt": f"at least {number['alt']}"}
-    if is_drawn:
-        told.append(DRAWN)
     return {
         **number,
         "sub": _told(slow, "; ".join(told), "; ".join(at_first)),

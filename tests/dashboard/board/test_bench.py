@@ -123,6 +123,34 @@ def test_no_exact_number_is_begun_while_another_column_waits_for_its_estimate(bo
     assert done[2:] == ["exact", "exact"]
 
 
+def test_other_draws_are_begun_when_all_columns_have_their_own_numbers(board):
+    done, gate = [], threading.Event()
+
+    def exact(release, progress):
+        first = not done
+        done.append("exact")
+        if not first:
+            assert gate.wait(WAIT)
+        return {"value": 2}
+
+    def draws(release, progress):
+        done.append("draws")
+        return {}
+
+    board.wish(3, 5)
+    board.finish()
+    board.wish(3, 5, measures=((("number",), None, exact), (("draws",), None, draws)))
+    end = time.monotonic() + WAIT
+    while len(done) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    before = list(done)
+    gate.set()
+    board.finish()
+    assert before == ["exact", "exact"]
+    assert done[2:] == ["draws", "draws"]
+
+
 @pytest.mark.parametrize("patience", [WAIT, 0.05])
 def test_numbers_wait_for_the_releases_of_other_columns_but_not_for_long(board, monkeypatch, patience):
     monkeypatch.setattr(bench, "PATIENCE", patience)

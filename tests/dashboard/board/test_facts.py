@@ -7,9 +7,10 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
-from anoncore import Microdata
+from anoncore import Microdata, utility
 from anoncore.algorithms import Anatomy, MarginalSynthesis, Mondrian, Slicing, StackAndDeal, Suppression
 from anoncore.algorithms.synthesis import marginal_synthesis
+from anoncore.base.progress import silent
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.board import facts
 from dashboard.board.grid import Asked, Shown, model
@@ -117,3 +118,39 @@ def test_an_epsilon_is_promised_and_never_called_kept(monkeypatch):
     assert len(alone["promises"]) == 1
     assert "sub" not in alone
     assert alone["text"] == ""
+
+
+def test_four_further_draws_are_other_releases_and_tell_between_which_numbers_they_lie(monkeypatch):
+    made, drawn, given = run(Anatomy(l=2, seed=7), list(range(20, 60))), [], [0.3, 0.5, 0.1, 0.4]
+
+    def about(release, secret, r, progress):
+        drawn.append(release)
+        return {"learned": True, "value": given[len(drawn) - 1]}
+
+    monkeypatch.setattr(facts, "about_given_away", about)
+    found = facts.of_other_draws(made.release, "illness", 2, None, progress=silent)
+    assert found == {"given": [0.1, 0.5]}
+    assert [release.algorithm.seed for release in drawn] == [8, 9, 10, 11]
+    assert len({tuple(release.partition.group) for release in (made.release, *drawn)}) == 5
+    # A method that draws nothing at random has no other release.
+    plain = run(Mondrian(requirements=[KAnonymity(k=3)]), [20, 30, 40, 50, 60, 70])
+    assert facts.of_other_draws(plain.release, "illness", 2, None, progress=silent) == {}
+    assert len(drawn) == 4
+
+
+def test_the_least_that_can_be_lost_is_told_of_classes_and_worked_out_once_for_a_table(monkeypatch):
+    counted = []
+    real = utility.least_loss
+    monkeypatch.setattr(utility, "least_loss", lambda *given: counted.append(given[1]) or real(*given))
+    made = run(Mondrian(requirements=[KAnonymity(k=3)]), [20, 21, 22, 40, 41, 42])
+    # Both classes span 2 of 22 years, and no three people span less.
+    assert facts.least_lost(made.release, 3, silent) == {"bound": pytest.approx(2 / 22)}
+    assert facts.quick(made, "illness")["lost"]["information"] == pytest.approx(2 / 22)
+    again = Mondrian(requirements=[KAnonymity(k=6)]).anonymize(made.data)
+    assert facts.least_lost(again, 3, silent) == {"bound": pytest.approx(2 / 22)}
+    assert counted == [3]
+    # It is about classes of so many rows that share their cells, and about nothing else.
+    assert facts.least_lost(made.release, 4, silent) == {}
+    buckets = run(Anatomy(l=2), [20, 30, 40, 50, 60, 70])
+    assert facts.least_lost(buckets.release, 2, silent) == {}
+    assert "information" not in facts.quick(buckets, "illness")["lost"]
