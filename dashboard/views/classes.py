@@ -17,7 +17,7 @@ from dashboard import state
 from dashboard.charts.classes import bin_label, size_bins, size_histogram
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import all_columns, class_detail, class_list, parts
+from dashboard.views import all_columns, class_detail, class_list, parts, three_people
 from dashboard.views.class_list import Order
 from dashboard.views.parts import Tile
 
@@ -39,6 +39,7 @@ def render() -> None:
     run = parts.shown_run("Classes are made of people's rows")
     if run is not None:
         all_columns.spread("sizes")
+        three_people.explain("hides")
         _browse(run)
 
 

@@ -20,7 +20,7 @@ from dashboard.charts.closeness import MOST_ROWS, along_order, from_surplus_to_l
 from dashboard.charts.closeness_tree import MOST_LEAVES, through_tree
 from dashboard.palette import RunStyle, run_style
 from dashboard.state import Run
-from dashboard.views import all_columns, parts, row_choice
+from dashboard.views import all_columns, parts, row_choice, three_people
 from dashboard.views.class_list import MOST_SHOWN
 from dashboard.views.parts import Tile
 from dashboard.views.privacy import GROUND_NAMES
@@ -65,6 +65,7 @@ def render() -> None:
         for name in names
     }
     all_columns.spread("distance", names[0])
+    three_people.explain("distance", names[0])
     _reached(run, profile, grounds, _wanted(asked))
     _browse(run, profile, grounds)
 

@@ -37,12 +37,11 @@ def render() -> None:
 @parts.says_why
 def _follow(runs: list[Run], attribute: str | None) -> None:
     """Ask for a row of the table, and draw what each release tells about it."""
-    known = [run for run in runs if run.data.knows_rows and not run.release.is_synthetic]
+    known = _telling(runs)
     if not known:
         st.info("None of these releases tells which of its rows is whose.")
         return
     n_rows = known[0].data.n_rows
-    same = [run for run in known if run.data.n_rows == n_rows]
     held = state.widget_value(_ROW)
     if held is None or held > n_rows:
         state.set_widget_values({_ROW: 1})
@@ -58,13 +57,24 @@ def _follow(runs: list[Run], attribute: str | None) -> None:
         )
     with right:
         st.button("Another person", on_click=_another, args=(n_rows,), help="Take a row at random.")
-    if len(same) < len(runs):
+    if len(known) < len(runs):
         st.caption("Releases of other rows, or of nobody's, are left out: they tell nothing of this person.")
-    row = int(number) - 1
-    views = [compute.cached("person", run, person_view, row, attribute) for run in same]
-    _published(same, views, row)
+    draw(runs, int(number) - 1, attribute)
+
+
+def draw(runs: list[Run], row: int, attribute: str | None) -> None:
+    """Draw what each release publishes of a row of the table, and what it makes somebody believe of it."""
+    known = _telling(runs)
+    views = [compute.cached("person", run, person_view, row, attribute) for run in known]
+    _published(known, views, row)
     if attribute is not None:
-        _beliefs(same, views, attribute)
+        _beliefs(known, views, attribute)
+
+
+def _telling(runs: list[Run]) -> list[Run]:
+    """The releases that tell which of their rows is whose, of the table of the first of them."""
+    known = [run for run in runs if run.data.knows_rows and not run.release.is_synthetic]
+    return [run for run in known if run.data.n_rows == known[0].data.n_rows]
 
 
 def _another(n_rows: int) -> None:

@@ -29,7 +29,7 @@ from dashboard import about, compute, state
 from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars, share_at_most
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import all_columns, parts, verdicts
+from dashboard.views import all_columns, parts, three_people, verdicts
 from dashboard.views.parts import Tile
 
 MOST_VIOLATIONS = 200
@@ -80,6 +80,7 @@ def render() -> None:
         attribute = parts.choice("Sensitive attribute", names, "privacy-attribute", "Whose protection is shown.")
         _reached(run, profile, attribute, asked)
         all_columns.spread("belief", attribute)
+        three_people.explain("belief", attribute)
         left, right = st.columns(2, gap="medium")
         with left:
             _distances(run, attribute, list(levels[attribute].distance))

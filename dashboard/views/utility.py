@@ -18,7 +18,7 @@ from dashboard.charts.utility import (
 )
 from dashboard.palette import run_style
 from dashboard.state import Run
-from dashboard.views import all_columns, attribute_distribution, parts, prediction
+from dashboard.views import all_columns, attribute_distribution, parts, prediction, three_people
 from dashboard.views.parts import Tile
 
 EXPLAINED = (
@@ -118,6 +118,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
     if loss is None:
         return
     all_columns.losses()
+    three_people.explain("lost")
     if float(loss) == 0:
         st.info(
             "Every quasi-identifier is published as it is, so no cell loses anything. What the cut link to the "

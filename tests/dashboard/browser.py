@@ -158,7 +158,7 @@ class Visitor:
             with suppress(Exception):
                 self.finished += ForwardMsg.FromString(payload).WhichOneof("type") == "script_finished"
 
-    def open(self, path: str = "data") -> None:
+    def open(self, path: str = "table") -> None:
         """Load a page of the dashboard anew; an empty path is that of the board."""
         self.page.goto(path if path.startswith("http") else f"{self.address}/{path}")
         self.page.wait_for_selector("h1", timeout=max(60, self.patience) * 1000)
@@ -327,6 +327,8 @@ class Visitor:
         """Let the pages that look closer show the release of this method: the first whose name begins so."""
         box = self.page.get_by_test_id("stSidebar").get_by_test_id("stSelectbox").filter(has_text="Release shown")
         box.wait_for(timeout=self.patience * 1000)
+        # The page is drawn once more when all releases are there.
+        self.settle()
         if not box.locator("input").input_value().startswith(method):
             self.choose("Release shown", method, exact=False)
 

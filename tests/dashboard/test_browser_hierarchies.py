@@ -65,8 +65,7 @@ def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> No
     visitor = browse(height=1600)
     visitor.open("table")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
-    visitor.see("Next, say which columns")
-    visitor.go("Table")
+    visitor.see("No attribute is tagged yet")
     visitor.press("Use suggestions")
     visitor.see("quasi-identifier, numeric")
     for name, source in (
@@ -78,7 +77,7 @@ def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> No
         ("occupation", "rare values together"),
     ):
         clicks = Clicks(visitor)
-        box = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Attribute").last.locator("input")
+        box = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Column").last.locator("input")
         if box.input_value() != name:
             clicks.on(box, runs=False)
             clicks.on(visitor.page.get_by_role("option", name=name, exact=True), runs=True)
@@ -93,8 +92,7 @@ def test_a_typed_group_counts_and_the_role_beside_the_picker_follows(browse: Any
     visitor = browse(height=1600)
     visitor.open("table")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
-    visitor.see("Next, say which columns")
-    visitor.go("Table")
+    visitor.see("No attribute is tagged yet")
     assert "quasi-identifier, numeric" not in visitor.text()
     visitor.press("Use suggestions")
     visitor.see("quasi-identifier, numeric")

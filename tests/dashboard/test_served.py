@@ -164,6 +164,7 @@ def test_workspaces_are_their_owners_alone_and_outlive_a_restart(
             bob.ask(k=4)
             bob.wait_for_release("Mondrian")
             bob.go("Classes")
+            bob.see("Mondrian (k = 4")
             time.sleep(2)
         server.stop(how)
         server.start()

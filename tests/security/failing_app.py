@@ -1,6 +1,6 @@
 """The dashboard with failures built in: whatever can go wrong in a server does, and quotes a name of the table.
 
-A visitor of the page Table presses one button per failure.
+A visitor of the page Reference presses one button per failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pandas as pd  # noqa: E402
 import streamlit as st  # noqa: E402
 
 from dashboard import jobs  # noqa: E402
-from dashboard.views import table  # noqa: E402
+from dashboard.views import reference  # noqa: E402
 
 
 def _secret() -> str:
@@ -96,5 +96,5 @@ def render() -> None:
     st.write("All buttons are drawn.")
 
 
-table.render = render
+reference.render = render
 runpy.run_path(str(ROOT / "dashboard" / "app.py"), run_name="__main__")

@@ -82,7 +82,7 @@ def test_a_server_in_which_everything_fails_prints_nothing_of_the_table(path: st
         for name, content in _uploads().items():
             _upload(visitor, name, content)
         visitor.see("4 rows")
-        visitor.go("Table")
+        visitor.go("Reference")
         for name in BUTTONS:
             visitor.page.get_by_text("All buttons are drawn.").wait_for()
             visitor.press(name)

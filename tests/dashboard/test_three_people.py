@@ -1,0 +1,65 @@
+"""Three people who explain a number: the worst off by it, one in the middle, and the best off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anoncore import attacks, privacy
+from dashboard.views.three_people import NUMBERS, WHO, three_rows
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import people
+
+PAGES = {"hides": "classes", "distance": "closeness", "belief": "privacy", "lost": "utility"}
+
+
+def test_of_equal_rows_the_first_stands_for_them() -> None:
+    values = np.array([3.0, 1.0, 2.0, 3.0, 1.0])
+    assert three_rows(values, largest_is_worst=True) == (0, 2, 1)
+    assert three_rows(values, largest_is_worst=False) == (1, 2, 0)
+    assert three_rows(np.array([5.0]), largest_is_worst=True) == (0, 0, 0)
+
+
+@pytest.fixture
+def made(visitor: Visitor) -> Visitor:
+    """Two columns on a table of 240 people."""
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    visitor.tag(age="quasi-identifier", sex="quasi-identifier", illness="sensitive")
+    return visitor.make("mondrian", "anatomy", k=5, l=2)
+
+
+def plain(run: Any, name: str, row: int) -> float:
+    """The number of a row, by looking at the rows of its group."""
+    release, data = run.release, run.data
+    group = release.fragments[0].partition.group
+    inside = np.flatnonzero(group == group[row])
+    if name == "hides":
+        return float(len(inside))
+    if name == "distance":
+        return float(privacy.emd(release, "illness", "equal")[group[row]])
+    if name == "belief":
+        return float(attacks.attribute_disclosure(release, "illness").confidence[row])
+    ages, sexes = data.frame["age"].to_numpy()[inside], data.frame["sex"].to_numpy()[inside]
+    span = data.frame["age"].max() - data.frame["age"].min()
+    return float(((ages.max() - ages.min()) / span + (len(set(sexes)) - 1)) / 2)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_three_people_are_told_with_their_number_and_what_each_column_publishes(made: Visitor, name: str) -> None:
+    run = next(run for run in made.here.runs if run.title == "Mondrian")
+    numbers = np.array([plain(run, name, row) for row in range(240)])
+    about = NUMBERS[name]
+    wanted = three_rows(numbers, about.largest_is_worst)
+    made.open(PAGES[name])
+    assert "Row " not in made.texts().split("Explain")[0]
+    made.at.session_state[f"three-{name}"] = True
+    made.run()
+    for who, row in zip(WHO, wanted, strict=True):
+        next(one for one in made.at.segmented_control if one.key == f"three-{name}-who").set_value(who)
+        made.run()
+        assert f"Row {row + 1:,} of the table {about.told(numbers[row])} in " in made.texts()
+        published = next(item.value for item in made.at.dataframe if "attribute" in item.value)
+        assert published.set_index("attribute").loc["age", "original"] == str(run.data.frame["age"].iloc[row])
+        assert len(published.columns) == 4, "what was there, and what both columns of the board publish"
