@@ -15,11 +15,12 @@ from anoncore.base.toml import dumps
 from anoncore.recipes.recipe import FORMAT, Recipe
 from anoncore.recipes.source import HierarchySpec, Source, written
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.table.column_words import PEOPLE, name_words
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy_defaults import GRID, SHARES, neighbour_hierarchy
 from anoncore.table.hierarchy_proposals import USUAL_GROUPS, HierarchyForm, fitting_forms, usual_width
 from anoncore.table.microdata import Microdata, Role
-from anoncore.table.suggestions import PEOPLE, name_words, suggest
+from anoncore.table.suggestions import suggest
 
 USUAL_K, LEAST_K, FEWEST_CLASSES = 10, 2, 10
 """k of a table with many rows, the least there is, and the classes that a small table should still have."""
@@ -241,7 +242,7 @@ def _unit(data: Microdata, frame: pd.DataFrame) -> str | None:
     """An identifier whose name says whose row it is and whose values repeat, else one whose values repeat."""
     for name in data.identifiers:
         words = name_words(name) - {"id", "number", "no", "nr", "key"}
-        if words and words <= PEOPLE and frame[name].nunique() < data.n_rows:
+        if words and all(map(PEOPLE.has, words)) and frame[name].nunique() < data.n_rows:
             return name
     return data.repeated_identifier
 

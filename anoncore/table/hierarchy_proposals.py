@@ -9,6 +9,7 @@ import numpy as np
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import listing, quoted, value_text
+from anoncore.table.column_words import name_words
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_defaults import (
@@ -21,7 +22,6 @@ from anoncore.table.hierarchy_defaults import (
     prefix_hierarchy,
 )
 from anoncore.table.microdata import Microdata
-from anoncore.table.suggestions import name_words
 
 POSTAL = frozenset(["zip", "zipcode", "plz", "post", "postcode", "postal", "postleitzahl"])
 """Words in the name of a column that holds postal codes."""

@@ -6,7 +6,6 @@ tell where to look first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -17,35 +16,12 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.kernels.arrays import Int64
+from anoncore.table.column_words import FREE_TEXT, IDENTIFYING, KNOWABLE, OUTCOME, PEOPLE, SENSITIVE, name_words
 from anoncore.table.given_table import as_pandas
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, Role
 from anoncore.table.summary import ColumnSummary, summarize
 
-
-def _vocabulary(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-IDENTIFYING = _vocabulary(
-    "id uid uuid guid name surname firstname lastname fullname forename email mail phone telephone mobile fax ssn "
-    "passport iban licence license plate address street url ip login user username nickname"
-)
-PEOPLE = _vocabulary("patient person people client customer member employee participant respondent pupil student")
-"""Names of columns that say whose row it is, where a name is such a word alone: a patient's age is no patient."""
-SENSITIVE = _vocabulary(
-    "diagnosis diagnose disease illness symptom condition treatment therapy medication drug drugs hiv aids disability "
-    "mental pregnancy genetic income salary wage earnings wealth debt credit loan religion belief political politics "
-    "party vote sexual orientation crime criminal offense offence conviction arrest abuse addiction insurance"
-)
-KNOWABLE = _vocabulary(
-    "age birth birthday birthdate birthyear dob born sex gender zip zipcode postcode postal city town village county "
-    "state country region district nationality citizenship origin race ethnicity ethnic marital married marriage "
-    "family relationship household children education degree school university occupation job profession work "
-    "workclass employer employment industry language height weight"
-)
-OUTCOME = _vocabulary("target outcome output label result response prognosis")
-"""Names of what tables made for prediction predict of people, which is rarely harmless."""
 MOST_OUTCOMES = 10
 """Values that such a column has at most."""
 FEWEST_COLUMNS = 8
@@ -58,7 +34,7 @@ MEASURED_SHARE = 0.5
 """Distinct values / rows above which numbers look like measurements, which others hardly know."""
 SINGLED_OUT = 0.2
 """Share of unique rows from which a set of columns counts as one that singles people out."""
-FREE_TEXT = 40
+LONG_TEXT = 40
 """Mean number of characters above which texts are called free text."""
 MOST_CANDIDATES = 12
 """Columns whose combinations are looked at."""
@@ -184,12 +160,6 @@ def _uniqueness(names: tuple[str, ...], columns: Sequence[Int64], n_rows: int) -
     return Uniqueness(names, n_rows, int((sizes == 1).sum()), len(sizes), 1 - joined / pairs if pairs else 1.0)
 
 
-def name_words(name: str) -> set[str]:
-    """The words of a column's name in small letters, also where capitals part them: `zipCode` is `zip` and `code`."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return set(re.split(r"[^a-z]+", apart.lower())) - {""}
-
-
 def _by_itself(summary: ColumnSummary) -> Suggestion | None:
     """What the column alone tells: an identifier, a sensitive attribute, or nothing to protect; None if it tells
     nothing.
@@ -199,23 +169,25 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
     if summary.n_distinct <= 1:
         what = "It has no values." if summary.n_distinct == 0 else "It has the same value in every row."
         return Suggestion(name, Role.INSENSITIVE, what)
-    if words & IDENTIFYING and share >= NAMED_SHARE and summary.type != "number":
+    if IDENTIFYING.names(words) and share >= NAMED_SHARE and summary.type != "number":
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name sounds like an identifier, and it has {summary.n_distinct:,} values."
         )
-    if words and words <= PEOPLE and share >= NAMED_SHARE:
+    if words and all(map(PEOPLE.has, words)) and share >= NAMED_SHARE:
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name says whose row it is, and it has {summary.n_distinct:,} values."
         )
+    if FREE_TEXT.names(words) and summary.type == "text" and share >= NAMED_SHARE:
+        return Suggestion(name, Role.IDENTIFIER, "Its name says that it is free text, which may name people.")
     if share >= UNIQUE_SHARE and summary.n_rows >= 10 and _numbers_rows(summary):
-        if summary.mean_length > FREE_TEXT:
+        if summary.mean_length > LONG_TEXT:
             return Suggestion(
                 name, Role.IDENTIFIER, "It is free text, different in nearly every row; it may name people."
             )
         return Suggestion(name, Role.IDENTIFIER, f"It has a value of its own in {share:.0%} of the rows.")
-    if words & SENSITIVE:
+    if SENSITIVE.names(words):
         return Suggestion(name, Role.SENSITIVE, "Its name sounds like a private matter.")
-    if words & OUTCOME and summary.n_distinct <= MOST_OUTCOMES:
+    if OUTCOME.names(words) and summary.n_distinct <= MOST_OUTCOMES:
         return Suggestion(name, Role.SENSITIVE, "Its name says that it is what is predicted of people.")
     return None
 
@@ -226,7 +198,7 @@ def _last_outcome(summaries: Sequence[ColumnSummary], taken: Collection[int]) ->
     if len(summaries) < FEWEST_COLUMNS or column in taken:
         return {}
     summary = summaries[column]
-    if summary.n_distinct > MOST_OUTCOMES or name_words(summary.name) & KNOWABLE:
+    if summary.n_distinct > MOST_OUTCOMES or KNOWABLE.names(name_words(summary.name)):
         return {}
     reason = f"It is the last column and has {summary.n_distinct} values, like the outcome in tables for prediction."
     return {column: Suggestion(summary.name, Role.SENSITIVE, reason)}
@@ -248,14 +220,14 @@ def _numbers_rows(summary: ColumnSummary) -> bool:
 
 def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Suggestion:
     """Quasi-identifier by name or as a member of a separating set, else insensitive."""
-    name, words = summary.name, name_words(summary.name) & KNOWABLE
+    name = summary.name
     best = next((candidate for candidate in sets if name in candidate.attributes), None)
     reasons = []
     if best is not None:
         others = [f"'{other}'" for other in best.attributes if other != name]
         together = f"With {' and '.join(others)} it" if others else "It alone"
         reasons.append(f"{together} makes {best.share:.0%} of the rows unique.")
-    if words:
+    if KNOWABLE.names(name_words(name)):
         reasons.append("Its name sounds like something others know.")
     if reasons:
         return Suggestion(name, Role.QUASI_IDENTIFIER, " ".join(reasons))

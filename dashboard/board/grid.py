@@ -74,6 +74,7 @@ OPENS = {
 }
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
 DRAWN = "other random draws may differ"
+ABOVE = "; more than the original table, as coarser values keep a tree from learning noise"
 HOLDING = ("kept", "met", "measured")
 """States of marks that hold."""
 CHANGE = "change the method or its own parameters"
@@ -608,6 +609,8 @@ def _predicted_cell(slow: SlowFacts) -> Cell:
         [found["original"], f"original: {found['original']:.2f}"],
     ]
     told = f"original table {found['original']:.2f}, guessing {found['guess']:.2f}"
+    if round(found["value"], 2) > round(found["original"], 2):
+        told += ABOVE
     return {
         **_number(slow, found, lambda value: f"{value:.2f}", 1, ""),
         "sub": _told(slow, told),

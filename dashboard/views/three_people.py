@@ -36,7 +36,7 @@ def _hidden(run: Run, _attribute: str | None) -> Floats:
 
 def _distances(run: Run, attribute: str | None) -> Floats:
     name = str(attribute)
-    distances = np.asarray(privacy.emd(run.release, name, usual_distance(run.release, name)))
+    distances: Floats = np.asarray(privacy.emd(run.release, name, usual_distance(run.release, name)))  # type: ignore[arg-type]
     return distances[run.release.fragment_of(name).partition.group]
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata, Role, datasets
+from anoncore.table.column_words import KNOWABLE, SENSITIVE, name_words
 from anoncore.table.suggestions import separating_sets, suggest, uniqueness
 from anoncore.table.summary import summarize
 from tests.shared_data import require
@@ -140,3 +141,43 @@ def test_the_count_is_told_in_a_sentence() -> None:
     data = Microdata(pd.DataFrame({"a": [1, 1, 2], "b": [1, 2, 2]}), {"a": "quasi-identifier", "*": "insensitive"})
     assert uniqueness(data).sentence == "1 of 3 rows are unique in this attribute"
     assert uniqueness(data, ["a", "b"]).sentence == "3 of 3 rows are unique in these 2 attributes"
+
+
+NAMED = {
+    Role.IDENTIFIER: "Nachname Straße E-Mail Telefonnummer Prénom Dirección Cognome Endereço Achternaam",
+    Role.SENSITIVE: (
+        "Hauptdiagnose Aufnahmediagnose Einkommen Medikament Maladie Salaire Diagnóstico Malattia Doença Ziekte "
+        "Hoofddiagnose ICD"
+    ),
+    Role.QUASI_IDENTIFIER: (
+        "Geschlecht PLZ Postleitzahl Geburtsjahr Wohnort Staatsangehörigkeit Körpergröße Naissance Profession "
+        "Nacimiento Ocupación Città Nascita Idade Profissão Leeftijd Woonplaats"
+    ),
+}
+
+
+@pytest.mark.parametrize(("role", "name"), [(role, name) for role, names in NAMED.items() for name in names.split()])
+def test_names_are_understood_in_seven_languages(role: Role, name: str) -> None:
+    few = [f"value {place % 12}" for place in range(120)]
+    assert {one.attribute: one.role for one in suggest(pd.DataFrame({name: few, "x": [1, 2] * 60}))}[name] is role
+
+
+@pytest.mark.parametrize("name", ["Bemerkung", "Freitext", "Commentaire", "observação", "Opmerkingen", "remarks"])
+def test_a_column_of_free_text_may_name_people_however_short_it_is(name: str) -> None:
+    texts = [f"ok {place % 30}" for place in range(120)]
+    (found,) = suggest(pd.DataFrame({name: texts}))
+    assert (found.role, found.reason) == (
+        Role.IDENTIFIER,
+        "Its name says that it is free text, which may name people.",
+    )
+    # Marks from 1 to 6 are no text, and nor are a few words for all.
+    assert suggest(pd.DataFrame({name: [1, 2, 3] * 40}))[0].role is not Role.IDENTIFIER
+    assert suggest(pd.DataFrame({name: ["good", "bad"] * 60}))[0].role is not Role.IDENTIFIER
+
+
+def test_a_word_counts_at_the_end_of_a_longer_one_only_where_languages_join_words() -> None:
+    assert SENSITIVE.has("entlassungsdiagnose")
+    assert not SENSITIVE.has("diagnosegruppe")
+    assert not KNOWABLE.has("homeoccupation")
+    assert not KNOWABLE.has("mage")
+    assert name_words("zipCode Straße_Größe2") == {"zip", "code", "strasse", "grosse"}

@@ -300,3 +300,11 @@ def test_rows_are_called_people_only_where_they_are():
         assert rows["hides"]["help"] == f"{people} by size of group"
         assert rows["hides"]["meaning"].startswith(f"Bars: {people} by the size of their group")
         assert rows["given"]["meaning"].startswith(f"{people.capitalize()} whose true secret")
+
+
+@pytest.mark.parametrize(("value", "is_said"), [(0.731, False), (0.752, True), (0.6, False)])
+def test_a_release_that_teaches_more_than_the_original_says_why(value: float, is_said: bool) -> None:
+    slow = {"predictable": SlowFacts(exact={"value": value, "original": 0.7349, "guess": 0.38})}
+    told = cells([column(slow=slow)], "predictable")["cells"][0]["sub"]
+    assert told.startswith("original table 0.73, guessing 0.38")
+    assert ("keep a tree from learning noise" in told) is is_said
