@@ -487,7 +487,7 @@ def _of_draws(name: str, column: Shown, value: float) -> str:
         return DRAWN
     low, high = min(value, between[0]), max(value, between[1])
     text = share_text if name == "given" else "{:.2f}".format
-    return f"five draws: {text(low)} to {text(high)}"
+    return f"five draws: {text(low)}{'' if text(low) == text(high) else f' to {text(high)}'}"
 
 
 def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
@@ -542,7 +542,7 @@ def _lost_cell(lost: Facts) -> Cell:
         return {"state": "failed", "why": lost["why"]}
     order = sorted(range(len(lost["means"])), key=lambda place: -lost["means"][place])
     worst = [f"{lost['names'][place]} {share_text(lost['means'][place])}" for place in order[:MOST_NAMED]]
-    sub = f"worst with {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost"
+    sub = f"worst: {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost"
     if "information" in lost:
         sub = f"{sub}; information loss {share_text(lost['information'])}"
     is_bound = "at_most" in lost

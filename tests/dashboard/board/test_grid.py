@@ -57,7 +57,7 @@ def test_the_most_that_can_be_lost_is_told_as_such_and_is_no_price():
     (cell,) = cells([bounded], "lost")["cells"]
     assert (cell["state"], cell["text"]) == ("bound", "at most 12.0%")
     assert cell["alt"] == "at most 12.0% lost; most in town 12.0%, age 6.0%"
-    assert cell["sub"] == "worst with town; the original is not here, and it may be less"
+    assert cell["sub"] == "worst: town; the original is not here, and it may be less"
     assert (cell["names"], cell["bars"]) == (["town", "age"], [0.12, 0.06])
     # Which of two loses least is not known where one may lose less than is told.
     assert cheapest([column("c1"), bounded]) is None
@@ -183,6 +183,8 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     # The number in the cell is one of the five, whichever way the others lie.
     others["draws"] = SlowFacts(exact={"given": [0.12, 0.13]})
     assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith("five draws: 9.3% to 13")
+    others["draws"] = SlowFacts(exact={"given": [0.0929, 0.0931]})
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith("five draws: 9.3%; by")
     assert cells([column(slow=others)], "given")["cells"][0]["sub"] == "by chance 0.1%", "it draws nothing"
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert early["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
