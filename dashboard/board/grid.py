@@ -44,7 +44,7 @@ ROWS: Mapping[str, tuple[str, str, str]] = {
     ),
     "given": (
         "Given away",
-        "believed above 1/{r}, beside chance",
+        "true secret believed above 1/{r} by all groups together; line: by chance",
         "{People} whose true secret a reader comes to believe with more than 1/{r}, who learns from all groups "
         "together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled secrets. Less "
         "is safer.",
@@ -487,7 +487,8 @@ def _of_draws(name: str, column: Shown, value: float) -> str:
         return DRAWN
     low, high = min(value, between[0]), max(value, between[1])
     text = share_text if name == "given" else "{:.2f}".format
-    return f"five draws: {text(low)}{'' if text(low) == text(high) else f' to {text(high)}'}"
+    between = text(low) if text(low) == text(high) else f"{text(low)} to {text(high)}"
+    return f"five draws: {between}"
 
 
 def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
@@ -590,7 +591,8 @@ def _given_cell(slow: SlowFacts) -> Cell:
     number = _number(slow, found, share_text, 100, "%")
     if n_sets < n_all or found.get("too_costly"):
         # A stronger attack was left out, so that the number is no measure of safety.
-        number |= {"text": f"at least {number['text']}", "alt": f"at least {number['alt']}"}
+        words = "{} by what was tried" if number["text"] == share_text(0.0) else "at least {}"
+        number |= {name: words.format(number[name]) for name in ("text", "alt")}
     return {
         **number,
         "sub": _told(slow, "; ".join(told), "; ".join(at_first)),

@@ -36,7 +36,7 @@ def render(table: LoadedTable, data: Microdata | None) -> None:
     if data is None:
         return
     if name not in data.attributes:
-        right.caption("No release has this column, so nothing is to be set for it.")
+        right.caption("This column is not published, so there is nothing to set; give it a role above first.")
         return
     domain = data.domain[name]
     with left:

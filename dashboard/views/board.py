@@ -151,7 +151,7 @@ def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
         return [k]
     name, share = most_frequent(data)
     possible = [step for step in L_STEPS if step <= 1 / share]
-    label = "l: of (c,l)" if "c" in wishes.levels else "l: no belief above 1/l"
+    label = "l: of (c,l)" if "c" in wishes.levels else "l: no value above 1/l"
     told = (
         f"l = 3: in no group has one value more than a third. Nothing above {1 / share:.3g} is possible here, as one "
         f"value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}. With a c it is the l of "

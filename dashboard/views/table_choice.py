@@ -50,7 +50,7 @@ def _choose_builtin() -> None:
         list(entries),
         format_func=lambda key: entries[key].title,
         key=_CHOICE,
-        placeholder="Choose one to replace your file",
+        placeholder="Your own table is loaded",
         on_change=_ask_builtin,
         help="Made-up tables, worked examples of the papers, and public data. Attributes come tagged.",
     )

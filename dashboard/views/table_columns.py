@@ -15,10 +15,11 @@ from dashboard.views import whose_rows
 
 MEANINGS = {
     "identifier": "Names the person, such as a name or a number. Never published.",
-    "quasi-identifier": "Others may know it, such as age or sex. Combined, it can single a person out.",
-    "sensitive": "Must not be learned about a person, such as a diagnosis.",
-    "insensitive": "Neither, and you decide so: published as it is.",
-    tagging.LEFT_OUT: "Nobody decided yet. No release has it.",
+    "quasi-identifier": "Others may know it, such as age or sex, and single people out by it. Published coarser, or "
+    "apart from what is secret.",
+    "sensitive": "Nobody must learn it about a person, such as a diagnosis. Published so that it is nobody's for sure.",
+    "insensitive": "Neither known to others nor secret, and you decide so. Published as it is.",
+    tagging.LEFT_OUT: "Nobody decided yet, or nobody needs it. Never published.",
 }
 _EDITOR = "attribute-editor"
 
@@ -126,7 +127,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
         },
         alt="Role and kind of every column, with its values and what is suggested",
     )
-    st.caption("Click a role or kind twice to change it. Suggestions are hints; you know better what others know.")
+    st.caption("Double-click a role or a kind to change it. Suggestions are hints; you know better what others know.")
 
 
 def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:

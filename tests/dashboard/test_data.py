@@ -160,7 +160,7 @@ def test_selecting_a_column_shows_its_values(visitor: Visitor) -> None:
         visitor.at.selectbox(key="detail-attribute").set_value(name)
         visitor.run()
         assert told in visitor.texts()
-    assert "No release has this column, so nothing is to be set for it." in visitor.texts()
+    assert "This column is not published, so there is nothing to set" in visitor.texts()
 
 
 def test_a_column_says_whom_it_singles_out_alone_and_with_what_others_know(visitor: Visitor) -> None:
