@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -13,15 +14,21 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.joined_groups import with_joined_groups
 from anoncore.algorithms.refinement import swapped
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.arrays import Codes, Int64, Rows, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import KAnonymity, Requirement, TCloseness
+from anoncore.requirements import CheckSet, KAnonymity, Requirement, TCloseness
 from anoncore.table.microdata import Microdata
 from anoncore.utility.two_way import two_way_error
+
+LARGER = 1.25
+"""By how much the classes grow that are dealt next where too many of those dealt break a requirement."""
+MOST_FAILING = 0.1
+"""Share of the classes that may break a requirement, and are joined with others for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,3 +249,42 @@ def value_order(multiplicity: Multiplicity, k: int) -> Rows:
         turn = turn + key
     first = cells[:, 0].astype(np.int64)
     return np.lexsort((first, *reversed(keys)))
+
+
+def dealt(data: Microdata, requirements: Sequence[Requirement], progress: Progress) -> Partition:
+    """The smallest classes that dealing makes of which nearly all satisfy the requirements; the others are joined.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    requirements : sequence of Requirement
+        What every class has to satisfy; the whole table satisfies it.
+    progress : callable
+        Called with the share done and what is being done.
+
+    Returns
+    -------
+    Partition
+        The classes.
+
+    Raises
+    ------
+    DataError
+        Where no attribute is sensitive.
+    """
+    checks = CheckSet(requirements, data)
+    is_ordered = any(isinstance(one, TCloseness) and one.ground == "ordered" for one in requirements)
+    # Any fixed seed does: it only decides which of equally near rows a class takes.
+    model = StackAndDeal(k=checks.kernel.minimum_rows, stack="value" if is_ordered else "frequency", seed=0)
+    while True:
+        # What rows of a value a class takes changes no count.
+        partition = model.replace(locality=False).anonymize(data).partition
+        holds = np.ones(partition.n_groups, dtype=np.bool_)
+        for condition in checks.checks:
+            holds &= condition.holds(condition.levels(partition))
+        if partition.n_groups == 1 or np.mean(~holds) <= MOST_FAILING:
+            break
+        model = model.replace(k=min(ceil(model.k * LARGER), data.n_people))
+    release = model.anonymize(data, progress)
+    return release.partition if holds.all() else with_joined_groups(release, requirements).partition
