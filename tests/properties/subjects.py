@@ -44,6 +44,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "optimal-recoding": [
         {"max_suppression": 0.5},
         {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2)), "max_suppression": 0.0},
+        {"recoding": "ranges", "max_suppression": 0.3, "most_checked": 50},
     ],
     "random-buckets": [{"size": 5}, {"size": 4, "columns": 3, "grouping": "spread"}],
     "rothko-sampling": [{}, {"memory_rows": 8, "growth": "confident"}],

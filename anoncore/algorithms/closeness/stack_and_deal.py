@@ -283,7 +283,7 @@ def dealt(data: Microdata, requirements: Sequence[Requirement], progress: Progre
         holds = np.ones(partition.n_groups, dtype=np.bool_)
         for condition in checks.checks:
             holds &= condition.holds(condition.levels(partition))
-        if partition.n_groups == 1 or np.mean(~holds) <= MOST_FAILING:
+        if np.mean(~holds) <= MOST_FAILING or model.k == data.n_people:
             break
         model = model.replace(k=min(ceil(model.k * LARGER), data.n_people))
     release = model.anonymize(data, progress)
