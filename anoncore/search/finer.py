@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anoncore.algorithms import Algorithm, LocalRecoding, Mondrian, Suppression
+from anoncore.algorithms import Algorithm, Mondrian, Suppression
 from anoncore.base.arguments import checked
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA
@@ -91,9 +91,6 @@ def _variants(algorithm: Algorithm, left_out: float) -> Iterator[Algorithm]:
     # Cuts that save most give the classes that can be refined furthest.
     if refined and isinstance(algorithm, Mondrian) and algorithm.split == "median":
         refined.append(algorithm.replace(refine=True, split="loss"))
-        # Where secrets are protected, classes that are dealt often lose less than those that are cut.
-        if not all(requirement.attribute_free for requirement in algorithm.requirements):
-            yield LocalRecoding(requirements=algorithm.requirements, start="deal")
     yield from refined
     if not left_out or isinstance(algorithm, Suppression) or not can_leave_out(algorithm.name):
         return
