@@ -21,12 +21,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"epsilon": 0.35, "unreliable": "both", "tolerance": 0.9},
         {"l": 3, "epsilon": 0.2, "tolerance": 0.2},
     ],
-    "local-recoding": [
-        {},
-        {"most_nodes": 1},
-        {"refine": True},
-        {"start": "best", "requirements": (KAnonymity(k=2), DistinctDiversity(l=2))},
-    ],
+    "local-recoding": [{}, {"most_nodes": 1}, {"refine": True}, {"start": "best"}],
     "local-suppression": [
         {},
         {"requirements": (KAnonymity(k=3), DistinctDiversity(l=2))},
