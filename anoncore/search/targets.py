@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from anoncore.algorithms import ALGORITHMS, Algorithm, VerticalFragmentation
+from anoncore.algorithms import ALGORITHMS, Algorithm, LocalRecoding, VerticalFragmentation
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.random_numbers import fresh_seed
@@ -36,16 +36,18 @@ SEARCHED = (
     "sabre",
     "microaggregation",
     "vertical-fragmentation",
+    "local-recoding",
     "optimal-recoding",
     "local-suppression",
 )
 """The methods that a search tries when none are named: those that keep what they are asked for on any table."""
 ONCE: dict[str, dict[str, Any]] = {
+    "local-recoding": {},
     "optimal-recoding": {"max_suppression": 0.0, "most_checked": 2_000},
     "local-suppression": {},
 }
 """The methods that are tried at the levels that the targets ask for and at no others, with parameters of their own:
-they find the least loss at these levels, and take longer than others.
+they lose little at these levels, and take longer than others.
 """
 
 
@@ -230,7 +232,7 @@ def default_candidates(
     """Candidates for given targets: each method at the levels that these ask for, and up and down a ladder.
 
     Levels are read off the targets: k from the smallest group and the risk of being found, l from shares and beliefs, t
-    from the distance. Optimal recoding and local suppression, which find the least loss at given levels, are tried at
+    from the distance. Local and optimal recoding and local suppression, which lose little at given levels, are tried at
     these alone.
 
     Parameters
@@ -298,6 +300,8 @@ def _ways(algorithm: Algorithm) -> tuple[Algorithm, ...]:
     """The method as it is, and in another way that keeps the same levels and may cost less."""
     if isinstance(algorithm, VerticalFragmentation) and (algorithm.l is not None or algorithm.t is not None):
         return algorithm, algorithm.replace(segmentation="as-needed")
+    if isinstance(algorithm, LocalRecoding) and not all(one.attribute_free for one in algorithm.requirements):
+        return algorithm, algorithm.replace(start="deal", refine=True)
     return (algorithm,)
 
 
@@ -305,8 +309,9 @@ def _built(name: str, levels: dict[str, float], data: Microdata, attribute: str 
     """The method at these levels; None where one of them is out of its range."""
     algorithm = blank(name).replace(**ONCE.get(name, {}))
     try:
-        for axis, level in levels.items():
-            algorithm = with_level(algorithm, axis, level, data, attribute)
+        # In one order, so that the same levels are the same candidate, whichever of them was varied.
+        for axis in (axis for axis in LADDERS if axis in levels):
+            algorithm = with_level(algorithm, axis, levels[axis], data, attribute)
     except ParameterError:
         return None
     return algorithm

@@ -20,12 +20,14 @@ LONGEST = 8.0
 """Seconds after which a method is left for what is quicker."""
 TRIED: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("local-suppression", {}),
+    ("local-recoding", {"start": "deal"}),
     ("stack-and-deal", {"refine": True}),
     ("mondrian", {"refine": True}),
     ("mondrian", {}),
     ("stack-and-deal", {}),
     ("mondrian", {"split": "loss", "refine": True}),
     ("local-recoding", {"refine": True}),
+    ("local-recoding", {}),
     ("microaggregation", {}),
     ("microaggregation", {"clustering": "nearest"}),
     ("sabre", {}),

@@ -109,6 +109,39 @@ def test_refined_classes_keep_their_counts_and_are_never_read_worse(data, k, sta
     assert float(two_way_error(refined)) <= float(two_way_error(plain)) + 1e-12
 
 
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(tables(), st.integers(1, 4), st.sampled_from(["frequency", "value"]), st.integers(0, 5))
+def test_with_several_secrets_refined_classes_reach_what_the_dealt_ones_do_and_are_never_read_worse(
+    data, k, stack, seed
+):
+    several = Microdata(data.frame, ROLES | {"town": "sensitive"}, kinds={"age": "numeric"})
+    model = StackAndDeal(k=k, stack=stack, seed=seed)
+    plain, refined = model.anonymize(several), model.replace(refine=True).anonymize(several)
+    for name in several.sensitive:
+        most = (*(privacy.emd(release, name, ground="equal").max() for release in (refined, plain)),)
+        assert most[0] <= most[1] + 1e-12
+        shares = [
+            (release.partition.histogram(several.codes[name], len(several.domain[name])).T / release.partition.sizes)
+            .max()
+            .item()
+            for release in (refined, plain)
+        ]
+        assert shares[0] <= shares[1] + 1e-12
+    assert sorted(refined.partition.sizes) == sorted(plain.partition.sizes)
+    assert float(two_way_error(refined)) <= float(two_way_error(plain)) + 1e-12
+
+
+def test_with_several_secrets_people_of_other_values_change_places_by_hand():
+    # Nobody agrees with another in both secrets, so that nobody could change places with somebody alike. One of a and
+    # one of b in each class are enough, and then both classes can be of one age.
+    frame = pd.DataFrame({"age": [20, 60, 20, 60], "s": ["a", "b", "b", "a"], "u": ["w", "x", "y", "z"]})
+    data = Microdata(frame, {"age": "quasi-identifier", "s": "sensitive", "u": "sensitive"}, kinds={"age": "numeric"})
+    refined = StackAndDeal(k=2, locality=False, refine=True, seed=1).anonymize(data)
+    assert information_loss(refined) == 0.0
+    assert privacy.emd(refined, "s", ground="equal").max() == 0.0
+
+
 def test_two_people_of_one_value_change_places_by_hand():
     # The buckets hold b and a, and a and c. With a young b beside an old a, a reader expects half a young b and half a
     # young c. When the two with a change places, the ages of a bucket are the same, and all four pairs are kept.

@@ -21,7 +21,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"epsilon": 0.35, "unreliable": "both", "tolerance": 0.9},
         {"l": 3, "epsilon": 0.2, "tolerance": 0.2},
     ],
-    "local-recoding": [{}, {"most_nodes": 1}, {"refine": True}],
+    "local-recoding": [{}, {"most_nodes": 1}, {"refine": True}, {"start": "best"}],
     "local-suppression": [
         {},
         {"requirements": (KAnonymity(k=3), DistinctDiversity(l=2))},
@@ -39,6 +39,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "optimal-recoding": [
         {"max_suppression": 0.5},
         {"requirements": (KAnonymity(k=2), DistinctDiversity(l=2)), "max_suppression": 0.0},
+        {"recoding": "ranges", "max_suppression": 0.3, "most_checked": 50},
     ],
     "random-buckets": [{"size": 5}, {"size": 4, "columns": 3, "grouping": "spread"}],
     "rothko-sampling": [{}, {"memory_rows": 8, "growth": "confident"}],

@@ -56,6 +56,14 @@ def test_what_was_tried_and_what_is_refined_is_not_tried_again():
     assert finer == _mondrian(10, refine=True, split="loss")
 
 
+def test_local_recoding_is_dealt_as_well_where_secrets_are_protected():
+    starts = [
+        [(one.start, one.refine) for one in default_candidates(_data(), targets, methods=["local-recoding"])]
+        for targets in (K10, (*K10, Target("t", 0.3)))
+    ]
+    assert starts == [[("levels", False)], [("levels", False), ("deal", True)]]
+
+
 def test_where_people_may_be_left_out_the_best_releases_are_tried_without_some():
     optimal = OptimalRecoding(requirements=[KAnonymity(k=10)], max_suppression=0.0)
     points = (_point(_mondrian(10), 10, 0.2), _point(optimal, 10, 0.21))

@@ -198,6 +198,9 @@ def test_an_outline_has_the_numbers_of_the_release(stack: str) -> None:
     assert Mondrian().outline(data) is None
     some = Microdata(data.frame, data.roles, sensitive_values={"illness": {"flu"}})
     assert StackAndDeal().outline(some) is None
+    several = Microdata(data.frame, dict.fromkeys(data.frame, "sensitive") | {"age": "quasi-identifier"})
+    assert StackAndDeal().outline(several) is not None
+    assert StackAndDeal(refine=True).outline(several) is None
 
 
 def test_a_release_that_cannot_win_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:

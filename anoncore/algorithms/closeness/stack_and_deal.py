@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -13,15 +14,22 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.joined_groups import with_joined_groups
 from anoncore.algorithms.refinement import swapped
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.arrays import Codes, Int64, Rows, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import KAnonymity, Requirement, TCloseness
+from anoncore.requirements import CheckSet, Comparison, FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata
 from anoncore.utility.two_way import two_way_error
+
+LARGER = 1.25
+"""By how much the classes grow that are dealt next where too many of those dealt break a requirement."""
+MOST_FAILING = 0.1
+"""Share of the classes that may break a requirement, and are joined with others for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +86,10 @@ class StackAndDeal(Algorithm):
     quasi-identifiers: the counts stay the same and the information loss is much lower. Without it, chance decides.
 
     With `refine`, rows of the same sensitive value then change places between classes near each other as long as that
-    lowers the information loss. The counts stay the same, and with them the closeness. Classes that were refined are
-    published only where their two-way error is lower.
+    lowers the information loss. The counts stay the same, and with them the closeness. With several sensitive
+    attributes few rows agree in all of them. Rows of any values then change places as well, as long as every class
+    stays as near to the table in each attribute, and no value gets more frequent in it, as in the worst of the dealt
+    classes. Classes that were refined are published only where their two-way error is lower.
 
     Notes
     -----
@@ -119,7 +129,7 @@ class StackAndDeal(Algorithm):
         Openness.DEPENDS,
         "How many rows of a sensitive value a class gets does not depend on who has it. With `locality` the rows "
         "of one value are dealt to neighbours in the quasi-identifiers, so the classes depend on who has which "
-        "value; without it chance decides, unless `refine` lets rows of one value change places.",
+        "value; without it chance decides, unless `refine` lets rows change places.",
     )
 
     k: Annotated[
@@ -141,7 +151,8 @@ class StackAndDeal(Algorithm):
         bool,
         Field(
             title="Refine",
-            description="Afterwards exchange people who have the same value, as long as less is lost by it.",
+            description="Afterwards exchange people between classes that stay as close to the table, as long as less "
+            "is lost by it.",
         ),
     ] = False
     seed: Seed = None
@@ -184,9 +195,9 @@ class StackAndDeal(Algorithm):
         return Stack(multiplicity, order, data.n_rows // self.k)
 
     def outline(self, data: Microdata) -> Release | None:
-        """The release dealt by chance; None where chance deals anyway, and where some sensitive values are one."""
+        """The release dealt by chance; None where chance deals anyway, and where others may have other numbers."""
         # Rows of one bucket change places, and the values of a bucket are the same only where each value is protected.
-        if not (self.locality or self.refine) or data.sensitive_values:
+        if not (self.locality or self.refine) or data.sensitive_values or (self.refine and len(data.sensitive) > 1):
             return None
         return self.replace(locality=False, refine=False).anonymize(data)
 
@@ -210,11 +221,30 @@ class StackAndDeal(Algorithm):
         return self._refined(release, bucket, progress) if self.refine else release
 
     def _refined(self, release: Release, bucket: Codes, progress: Progress) -> Release:
-        """The release after rows of one bucket have changed places; as it was where its two-way error is no lower."""
-        data = release.data
-        partition = swapped(data, release.partition, bucket, self.promises(data), part_of(progress, 0.85, 0.95))
-        other = generalized_release(self, data, partition)
-        return other if float(two_way_error(other)) < float(two_way_error(release)) else release
+        """The release, or the one of the lowest two-way error after rows have changed places, where that is lower."""
+        data, promises = release.data, self.promises(release.data)
+        partition = swapped(data, release.partition, bucket, promises, part_of(progress, 0.85, 0.9))
+        releases = [release, generalized_release(self, data, partition)]
+        if len(data.sensitive) > 1:
+            asked, all_alike = (*promises, *_reached(data, release.partition)), np.zeros_like(bucket)
+            partition = swapped(data, partition, all_alike, asked, part_of(progress, 0.9, 0.95))
+            releases.append(generalized_release(self, data, partition))
+        return min(releases, key=two_way_error)
+
+
+def _reached(data: Microdata, partition: Partition) -> list[Requirement]:
+    """What all classes reach of closeness and of the largest share of a value, of every sensitive attribute."""
+    reached: list[Requirement] = []
+    for name in data.sensitive:
+        wanted: list[Requirement] = [TCloseness(t=1, attribute=name), FrequencyDiversity(l=1, attribute=name)]
+        if data.domain[name].kind is not Kind.NOMINAL:
+            wanted.append(TCloseness(t=1, ground="ordered", attribute=name))
+        for requirement in wanted:
+            (condition,) = requirement.checks(data)
+            levels = condition.levels(partition)
+            worst = levels.min() if requirement.comparison is Comparison.AT_LEAST else levels.max()
+            reached.append(requirement.replace(**{requirement.parameter: float(worst)}))
+    return reached
 
 
 def frequency_order(multiplicity: Multiplicity) -> Rows:
@@ -242,3 +272,42 @@ def value_order(multiplicity: Multiplicity, k: int) -> Rows:
         turn = turn + key
     first = cells[:, 0].astype(np.int64)
     return np.lexsort((first, *reversed(keys)))
+
+
+def dealt(data: Microdata, requirements: Sequence[Requirement], progress: Progress) -> Partition:
+    """The smallest classes that dealing makes of which nearly all satisfy the requirements; the others are joined.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+    requirements : sequence of Requirement
+        What every class has to satisfy; the whole table satisfies it.
+    progress : callable
+        Called with the share done and what is being done.
+
+    Returns
+    -------
+    Partition
+        The classes.
+
+    Raises
+    ------
+    DataError
+        Where no attribute is sensitive.
+    """
+    checks = CheckSet(requirements, data)
+    is_ordered = any(isinstance(one, TCloseness) and one.ground == "ordered" for one in requirements)
+    # Any fixed seed does: it only decides which of equally near rows a class takes.
+    model = StackAndDeal(k=checks.kernel.minimum_rows, stack="value" if is_ordered else "frequency", seed=0)
+    while True:
+        # What rows of a value a class takes changes no count.
+        partition = model.replace(locality=False).anonymize(data).partition
+        holds = np.ones(partition.n_groups, dtype=np.bool_)
+        for condition in checks.checks:
+            holds &= condition.holds(condition.levels(partition))
+        if np.mean(~holds) <= MOST_FAILING or model.k == data.n_people:
+            break
+        model = model.replace(k=min(ceil(model.k * LARGER), data.n_people))
+    release = model.anonymize(data, progress)
+    return release.partition if holds.all() else with_joined_groups(release, requirements).partition

@@ -11,7 +11,7 @@ from math import floor
 
 import numpy as np
 
-from anoncore.algorithms.full_domain.lattice import Lattice, Levels, Node
+from anoncore.algorithms.full_domain.lattice import Lattice, Node
 from anoncore.algorithms.full_domain.refused_levels import TIE
 from anoncore.base.errors import CancelledError, InfeasibleError
 from anoncore.base.progress import Progress
@@ -68,7 +68,49 @@ class Course(IntEnum):
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Proven:
+    """What a release loses, and what every release of its kind loses at least.
+
+    Attributes
+    ----------
+    loss : float
+        The information loss of the release, from 0 to 1.
+    suppressed : int
+        Number of rows that are suppressed.
+    bound : float
+        Nothing of the kind that was searched loses less than this, whichever classes are suppressed; the loss itself
+        where it is proven to be the least.
+    n_checked : int
+        How often the table was grouped.
+
+    Examples
+    --------
+    >>> from anoncore.algorithms.full_domain.best_first import Proven
+    >>> found = Proven(loss=0.42, suppressed=0, bound=0.4, n_checked=2)
+    >>> found.optimal, round(found.gap, 3)
+    (False, 0.05)
+    """
+
+    loss: float
+    suppressed: int
+    bound: float
+    n_checked: int
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing of the kind loses less, whichever classes are suppressed."""
+        return self.loss <= self.bound
+
+    @property
+    def gap(self) -> float:
+        """By which share of it the loss is above the bound at most; 0 where it is the least."""
+        if self.optimal:
+            return 0.0
+        return self.loss / self.bound - 1 if self.bound > 0 else np.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimum(Proven):
     """The best combination of levels that a search found, and how far from the least loss it may be.
 
     Attributes
@@ -79,49 +121,17 @@ class Optimum:
         The top level of each.
     levels : tuple of int
         The published level of each.
-    loss : float
-        The information loss of the release, from 0 to 1.
-    suppressed : int
-        Number of rows that are suppressed.
-    bound : float
-        No combination of levels loses less than this, whichever of its classes are suppressed; the loss itself where it
-        is proven to be the least.
     n_nodes : int
         Number of combinations of levels.
-    n_checked : int
-        Number of combinations at which the table was grouped.
     course : ndarray of uint8
         What became of every combination (`Course`), with an axis per quasi-identifier over its levels.
-
-    Examples
-    --------
-    >>> from anoncore.algorithms.full_domain.best_first import Optimum
-    >>> found = Optimum(("age",), (3,), (2,), loss=0.42, suppressed=0, bound=0.4, n_nodes=4, n_checked=2)
-    >>> found.optimal, round(found.gap, 3)
-    (False, 0.05)
     """
 
     attributes: tuple[str, ...]
     heights: Node
     levels: Node
-    loss: float
-    suppressed: int
-    bound: float
     n_nodes: int
-    n_checked: int
     course: Bytes = field(default_factory=lambda: np.zeros(0, dtype=np.uint8), compare=False, repr=False)
-
-    @property
-    def optimal(self) -> bool:
-        """Whether no combination of levels loses less, whichever of its classes are suppressed."""
-        return self.loss <= self.bound
-
-    @property
-    def gap(self) -> float:
-        """By which share of it the loss is above the bound at most; 0 where it is the least."""
-        if self.optimal:
-            return 0.0
-        return self.loss / self.bound - 1 if self.bound > 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,155 +156,45 @@ class Found:
     suppressed: int
 
 
-class BestFirst:
-    """One search of one table, of which at most the share `max_suppression` of the rows may be suppressed.
+class GroupedTable:
+    """A table that is grouped at nodes of a lattice, of which at most the share `max_suppression` may be suppressed.
 
-    It ends with the best node so far once the table was grouped `most_checked` times.
-
-    `bounds` float, with an axis per attribute: the loss at every node if no row is suppressed. `more` float of the same
-    shape: what the node loses beyond that at least, by what is known of the nodes above it. `course` as in `Optimum`.
-    `unsure` is the least loss that a node may have at which not all choices of classes to suppress were tried.
+    `best` is the best node so far; at most `most_checked` are looked at once there is one. `unsure` is the least loss
+    that a node may have at which not all choices of classes to suppress were tried.
     """
 
     def __init__(
-        self, data: Microdata, requirements: Sequence[Requirement], max_suppression: float, most_checked: int
+        self,
+        data: Microdata,
+        requirements: Sequence[Requirement],
+        max_suppression: float,
+        most_checked: int,
+        lattice: Lattice,
     ) -> None:
-        checks = CheckSet(requirements, data)
-        self.most_checked = most_checked
-        self.lattice = Lattice(data, checks, MOST_NODES)
+        self.most_checked, self.lattice = most_checked, lattice
         self.limit = floor(max_suppression * data.n_rows * (1 + ROUNDING))
         self.monotone = self.limit == 0 and all(requirement.is_monotone(data) for requirement in requirements)
-        self.heights = np.array(self.lattice.heights, dtype=np.int64)
-        self.tables = _tables(self.lattice.levels)
-        self.top = sum(float(len(levels.domain) > 1) for levels in self.lattice.levels)
-        self.n_cells = data.n_rows * len(self.heights)
-        base = self.lattice.base
+        self.top = sum(float(len(levels.domain) > 1) for levels in lattice.levels)
+        self.n_cells = data.n_rows * len(lattice.levels)
+        self.first: list[Codes] = [levels.first for levels in lattice.levels]
+        self.tables = level_tables(self.first, [levels.loss for levels in lattice.levels])
+        base = lattice.base
         codes = np.ascontiguousarray(base.group_codes)
         word = np.zeros(len(codes), dtype=np.uint64)
         for column, begin in enumerate(self.tables.begin):
             word += self.tables.salt[begin + codes[:, column]]
-        nothing = np.zeros_like(self.heights)
+        nothing = np.zeros(len(lattice.levels), dtype=np.int64)
         self.known = [Groups(nothing, codes, word, base.sizes, base.starts, base.sensitive, base.weight)]
         self.known_nodes, self.known_sizes = nothing[None], np.array([len(codes)])
-        self.bounds = self._bounds(data)
-        self.more = np.zeros_like(self.bounds)
-        self.course = np.full(self.bounds.shape, Course.BOUNDED, dtype=np.uint8)
         self.best: Found | None = None
         self.unsure: dict[Node, float] = {}
         self.n_checked, self.n_kept = 0, 0
-        self._begun, self._done = 0, 0.0
         # Where nothing but sizes count, a group is one entry, and these are the entries of any groups.
         self._places, self._no_values = np.arange(len(codes) + 1), np.zeros(len(codes), dtype=np.int32)
-
-    def _bounds(self, data: Microdata) -> Floats:
-        """The loss at every node if no row is suppressed, with an axis per attribute."""
-        bounds: Floats = np.zeros(())
-        for name, levels in zip(self.lattice.names, self.lattice.levels, strict=True):
-            counts = np.bincount(data.codes[name], minlength=len(levels.domain))
-            bounds = np.add.outer(bounds, levels.loss @ counts / self.n_cells)
-        return bounds
-
-    def run(self, progress: Progress) -> Optimum:
-        """Look at nodes from the top down, and at none that cannot lose less than the best one."""
-        try:
-            self._descend(progress)
-            self._begun = self._n_left()
-            self._look_below(progress)
-        except CancelledError:
-            if self.best is None:
-                raise
-        if self.best is None:
-            raise InfeasibleError(
-                "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; "
-                "lower the requirements."
-            )
-        best, lattice = self.best, self.lattice
-        unseen = self.course == Course.BOUNDED
-        left = unseen & (self.bounds + self.more < best.loss - TIE)
-        self.course[unseen & ~left & (self.bounds < best.loss - TIE)] = Course.RULED_OUT
-        self.course[left] = Course.OPEN
-        open_bounds = [float((self.bounds + self.more)[left].min())] if left.any() else []
-        for node, least in self.unsure.items():
-            if least < best.loss - TIE:
-                open_bounds.append(least)
-                self.course[node] = Course.OPEN if self.course[node] == Course.FAILED else self.course[node]
-        bound = min(open_bounds, default=best.loss)
-        return Optimum(
-            lattice.names,
-            lattice.heights,
-            best.node,
-            best.loss,
-            best.suppressed,
-            bound,
-            lattice.n_nodes,
-            self.n_checked,
-            self.course,
-        )
-
-    def _descend(self, progress: Progress) -> None:
-        """Begin with a node that loses little: from the top, always down the level that lowers the loss most.
-
-        What is left out is left out by the least loss that is known, so that a good node at the start saves much. The
-        exact values have the lowest bound of all, so that they are looked at first.
-        """
-        self._look_at(np.zeros_like(self.heights), progress)
-        lowest, nodes = np.inf, [self.heights]
-        while nodes and not self._is_enough():
-            found = [one for one in (self._look_at(node, progress) for node in nodes) if one is not None]
-            best = min(found, key=lambda one: one.loss, default=None)
-            if best is None or best.loss >= lowest:
-                return
-            lowest, at = best.loss, np.array(best.node, dtype=np.int64)
-            nodes = [at - step for step in np.eye(len(at), dtype=np.int64) if (at >= step).all()]
-
-    def _look_below(self, progress: Progress) -> None:
-        """Look at all nodes that may still be the best, from the top down, of one height those of the highest bound."""
-        height: Int64 = np.zeros((), dtype=np.int64)
-        for top in self.lattice.heights:
-            height = np.add.outer(height, np.arange(top + 1))
-        bounds, more, course = (array.reshape(-1) for array in (self.bounds, self.more, self.course))
-        most = np.inf if self.best is None else self.best.loss + TIE
-        candidates = np.flatnonzero(bounds <= most)
-        order = candidates[np.lexsort((-np.round(bounds[candidates], 12), -height.reshape(-1)[candidates]))]
-        unseen = int(Course.BOUNDED)
-        for number in order:
-            if course[number] != unseen or (self.best and bounds[number] + more[number] > self.best.loss + TIE):
-                continue
-            if self._is_enough():
-                return
-            self._look_at(np.array(np.unravel_index(number, self.bounds.shape), dtype=np.int64), progress)
-
-    def _n_left(self) -> int:
-        """Nodes that still have to be looked at, by what is known so far."""
-        most = np.inf if self.best is None else self.best.loss + TIE
-        left = (self.course == Course.BOUNDED) & (self.bounds + self.more <= most)
-        return int(np.count_nonzero(left))
 
     def _is_enough(self) -> bool:
         """Whether the table was grouped as often as it may be, and there is something to publish."""
         return self.best is not None and self.n_checked >= self.most_checked
-
-    def _look_at(self, node: Int64, progress: Progress) -> Found | None:
-        """Group the table at a node that was not looked at: what it loses, and what that says of all nodes below it."""
-        at = tuple(node.tolist())
-        if self.course[at] != Course.BOUNDED:
-            return None
-        if self._begun and self.n_checked % COUNTED_EVERY == 0:
-            self._done = 1 - self._n_left() / self._begun
-        progress(0.05 + 0.85 * self._done, f"{self.n_checked:,} combinations looked at")
-        groups = self.groups(node)
-        found, below = self.found(groups), self.more[tuple(slice(None, level + 1) for level in at)]
-        np.maximum(below, self._lost_below(groups), out=below)
-        self.course[at] = Course.FAILED if found is None else Course.POSSIBLE
-        if found is not None and (self.best is None or self._is_better(found, self.best)):
-            self.best = found
-        return found
-
-    def _is_better(self, one: Found, other: Found) -> bool:
-        """Whether a node loses less; of nodes that lose the same, whether its bound is lower."""
-        if abs(one.loss - other.loss) > TIE:
-            return one.loss < other.loss
-        return (round(self.bounds[one.node], 12), one.node) < (round(self.bounds[other.node], 12), other.node)
 
     def _lost_below(self, groups: Groups) -> float:
         """What every node from this one down loses beyond its bound at least; infinite where none can be published.
@@ -321,20 +221,23 @@ class BestFirst:
 
     def groups(self, node: Int64) -> Groups:
         """The groups at a node, made of the fewest known groups of a node below it."""
-        self.n_checked += 1
         lies_below = (self.known_nodes <= node).all(axis=1)
         below = self.known[int(np.argmin(np.where(lies_below, self.known_sizes, np.iinfo(np.int64).max)))]
+        groups, _ = self.coarser(below, node)
+        if len(groups.rows) <= WORTH_KEEPING * len(below.rows):
+            self._keep(groups)
+        return groups
+
+    def coarser(self, below: Groups, node: Int64) -> tuple[Groups, Codes]:
+        """The groups at a node, made of those of a node below it, and which of them each of those becomes a part of."""
+        self.n_checked += 1
         number, finer, word, rows = coarser_groups(self.tables, below.codes, below.word, below.rows, below.node, node)
-        codes = below.codes[finer]
         n_combinations = len(self.lattice.combinations)
         if n_combinations == 1:
             entries = self._places[: len(rows) + 1], self._no_values[: len(rows)], rows
         else:
             entries = joined_entries(number, len(rows), below.starts, below.sensitive, below.weight, n_combinations)
-        groups = Groups(node, codes, word, rows, *entries)
-        if len(rows) <= WORTH_KEEPING * len(below.rows):
-            self._keep(groups)
-        return groups
+        return Groups(node, below.codes[finer], word, rows, *entries), number
 
     def _keep(self, groups: Groups) -> None:
         """Keep groups for nodes above theirs; where they become too many, the oldest are forgotten, never the exact."""
@@ -461,18 +364,151 @@ class BestFirst:
 
     def cells(self, groups: Groups) -> list[Codes]:
         """The first code of the generalized value of each group, int32 (n_groups,) per attribute."""
-        levels = zip(self.lattice.levels, groups.node, strict=True)
-        return [one.first[level][groups.codes[:, a]] for a, (one, level) in enumerate(levels)]
+        return [
+            first[level][groups.codes[:, a]]
+            for a, (first, level) in enumerate(zip(self.first, groups.node, strict=True))
+        ]
 
 
-def _tables(levels: tuple[Levels, ...]) -> LevelTables:
-    """The levels of all attributes as the kernels read them."""
+class BestFirst(GroupedTable):
+    """One search of one table for the combination of levels that loses least.
+
+    It ends with the best node so far once the table was grouped `most_checked` times.
+
+    `bounds` float, with an axis per attribute: the loss at every node if no row is suppressed. `more` float of the same
+    shape: what the node loses beyond that at least, by what is known of the nodes above it. `course` as in `Optimum`.
+    """
+
+    def __init__(
+        self, data: Microdata, requirements: Sequence[Requirement], max_suppression: float, most_checked: int
+    ) -> None:
+        lattice = Lattice(data, CheckSet(requirements, data), MOST_NODES)
+        super().__init__(data, requirements, max_suppression, most_checked, lattice)
+        self.heights = np.array(lattice.heights, dtype=np.int64)
+        self.bounds = self._bounds(data)
+        self.more = np.zeros_like(self.bounds)
+        self.course = np.full(self.bounds.shape, Course.BOUNDED, dtype=np.uint8)
+        self._begun, self._done = 0, 0.0
+
+    def _bounds(self, data: Microdata) -> Floats:
+        """The loss at every node if no row is suppressed, with an axis per attribute."""
+        bounds: Floats = np.zeros(())
+        for name, levels in zip(self.lattice.names, self.lattice.levels, strict=True):
+            counts = np.bincount(data.codes[name], minlength=len(levels.domain))
+            bounds = np.add.outer(bounds, levels.loss @ counts / self.n_cells)
+        return bounds
+
+    def run(self, progress: Progress) -> Optimum:
+        """Look at nodes from the top down, and at none that cannot lose less than the best one."""
+        try:
+            self._descend(progress)
+            self._begun = self._n_left()
+            self._look_below(progress)
+        except CancelledError:
+            if self.best is None:
+                raise
+        if self.best is None:
+            raise InfeasibleError(
+                "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; "
+                "lower the requirements."
+            )
+        best, lattice = self.best, self.lattice
+        unseen = self.course == Course.BOUNDED
+        left = unseen & (self.bounds + self.more < best.loss - TIE)
+        self.course[unseen & ~left & (self.bounds < best.loss - TIE)] = Course.RULED_OUT
+        self.course[left] = Course.OPEN
+        open_bounds = [float((self.bounds + self.more)[left].min())] if left.any() else []
+        for node, least in self.unsure.items():
+            if least < best.loss - TIE:
+                open_bounds.append(least)
+                self.course[node] = Course.OPEN if self.course[node] == Course.FAILED else self.course[node]
+        bound = min(open_bounds, default=best.loss)
+        return Optimum(
+            loss=best.loss,
+            suppressed=best.suppressed,
+            bound=bound,
+            n_checked=self.n_checked,
+            attributes=lattice.names,
+            heights=lattice.heights,
+            levels=best.node,
+            n_nodes=lattice.n_nodes,
+            course=self.course,
+        )
+
+    def _descend(self, progress: Progress) -> None:
+        """Begin with a node that loses little: from the top, always down the level that lowers the loss most.
+
+        What is left out is left out by the least loss that is known, so that a good node at the start saves much. The
+        exact values have the lowest bound of all, so that they are looked at first.
+        """
+        self._look_at(np.zeros_like(self.heights), progress)
+        lowest, nodes = np.inf, [self.heights]
+        while nodes and not self._is_enough():
+            found = [one for one in (self._look_at(node, progress) for node in nodes) if one is not None]
+            best = min(found, key=lambda one: one.loss, default=None)
+            if best is None or best.loss >= lowest:
+                return
+            lowest, at = best.loss, np.array(best.node, dtype=np.int64)
+            nodes = [at - step for step in np.eye(len(at), dtype=np.int64) if (at >= step).all()]
+
+    def _look_below(self, progress: Progress) -> None:
+        """Look at all nodes that may still be the best, from the top down, of one height those of the highest bound."""
+        height: Int64 = np.zeros((), dtype=np.int64)
+        for top in self.lattice.heights:
+            height = np.add.outer(height, np.arange(top + 1))
+        bounds, more, course = (array.reshape(-1) for array in (self.bounds, self.more, self.course))
+        most = np.inf if self.best is None else self.best.loss + TIE
+        candidates = np.flatnonzero(bounds <= most)
+        order = candidates[np.lexsort((-np.round(bounds[candidates], 12), -height.reshape(-1)[candidates]))]
+        unseen = int(Course.BOUNDED)
+        for number in order:
+            if course[number] != unseen or (self.best and bounds[number] + more[number] > self.best.loss + TIE):
+                continue
+            if self._is_enough():
+                return
+            self._look_at(np.array(np.unravel_index(number, self.bounds.shape), dtype=np.int64), progress)
+
+    def _n_left(self) -> int:
+        """Nodes that still have to be looked at, by what is known so far."""
+        most = np.inf if self.best is None else self.best.loss + TIE
+        left = (self.course == Course.BOUNDED) & (self.bounds + self.more <= most)
+        return int(np.count_nonzero(left))
+
+    def _look_at(self, node: Int64, progress: Progress) -> Found | None:
+        """Group the table at a node that was not looked at: what it loses, and what that says of all nodes below it."""
+        at = tuple(node.tolist())
+        if self.course[at] != Course.BOUNDED:
+            return None
+        if self._begun and self.n_checked % COUNTED_EVERY == 0:
+            self._done = 1 - self._n_left() / self._begun
+        progress(0.05 + 0.85 * self._done, f"{self.n_checked:,} combinations looked at")
+        groups = self.groups(node)
+        found, below = self.found(groups), self.more[tuple(slice(None, level + 1) for level in at)]
+        np.maximum(below, self._lost_below(groups), out=below)
+        self.course[at] = Course.FAILED if found is None else Course.POSSIBLE
+        if found is not None and (self.best is None or self._is_better(found, self.best)):
+            self.best = found
+        return found
+
+    def _is_better(self, one: Found, other: Found) -> bool:
+        """Whether a node loses less; of nodes that lose the same, whether its bound is lower."""
+        if abs(one.loss - other.loss) > TIE:
+            return one.loss < other.loss
+        return (round(self.bounds[one.node], 12), one.node) < (round(self.bounds[other.node], 12), other.node)
+
+
+def level_tables(first: Sequence[Codes], loss: Sequence[Floats]) -> LevelTables:
+    """The levels of all attributes as the kernels read them.
+
+    Of each attribute, `first` int32 (n_levels, domain size) is the first code of what becomes of every code at each
+    level, and `loss` float of the same shape what a cell of it loses.
+    """
     # A random word for every value; any fixed seed does, because the words decide nothing but what is equal.
     rng = np.random.default_rng(20)
-    words = [rng.integers(0, 2**64, len(one.domain), dtype=np.uint64)[one.first].ravel() for one in levels]
+    words = [rng.integers(0, 2**64, len(one[0]), dtype=np.uint64)[one].ravel() for one in first]
     return LevelTables(
-        loss=np.concatenate([one.loss.ravel() for one in levels]),
+        loss=np.concatenate([one.ravel() for one in loss]),
         salt=np.concatenate(words),
-        begin=starts_of(one.first.size for one in levels[:-1]),
-        size=np.array([len(one.domain) for one in levels], dtype=np.int64),
+        begin=starts_of(one.size for one in first[:-1]),
+        size=np.array([one.shape[1] for one in first], dtype=np.int64),
     )

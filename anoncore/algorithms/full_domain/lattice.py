@@ -154,13 +154,22 @@ def require_searchable(data: Microdata, most_nodes: int = MOST_NODES) -> int:
 
 
 class Lattice:
-    """The nodes over a table's quasi-identifiers, and the groups at each of them."""
+    """The nodes over a table's quasi-identifiers, and the groups at each of them.
 
-    def __init__(self, data: Microdata, checks: CheckSet, most_nodes: int = MOST_NODES) -> None:
+    Without `has_hierarchies` every attribute has two levels, exact values and all of them, and there may be any number
+    of nodes.
+    """
+
+    def __init__(
+        self, data: Microdata, checks: CheckSet, most_nodes: int = MOST_NODES, *, has_hierarchies: bool = True
+    ) -> None:
         self.names = data.quasi_identifiers
-        self.levels = tuple(Levels.of(data.domain[name]) for name in self.names)
+        domains = [data.domain[name] for name in self.names]
+        if not has_hierarchies:
+            domains = [replace(domain, tree=None) for domain in domains]
+        self.levels = tuple(Levels.of(domain) for domain in domains)
         self.heights: Node = tuple(levels.height for levels in self.levels)
-        self.n_nodes = require_searchable(data, most_nodes)
+        self.n_nodes = require_searchable(data, most_nodes) if has_hierarchies else 2 ** len(domains)
         self.checks = checks.kernel
         self.n_rows = data.n_rows
         sensitive = np.zeros((data.n_rows, 0), dtype=np.int32)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.closeness.stack_and_deal import dealt
 from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
+from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.refinement import refined
-from anoncore.base.errors import ReleaseError
+from anoncore.base.errors import DataError, InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
@@ -25,6 +28,7 @@ from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
+from anoncore.utility.loss import information_loss
 
 NODES_AT_ONCE = 64
 """Nodes of the lattice that the kernel tries before progress is told."""
@@ -46,12 +50,18 @@ class LocalRecoding(Algorithm):
 
     With `refine`, rows move between the finished classes while the information loss falls, as they do for `Mondrian`.
 
+    `start` says what classes are refined: those of the lowest levels (`levels`), those that the cuts of `Mondrian` with
+    the lowest loss make (`cuts`), or the smallest ones that mirror the sensitive values of the table well enough, dealt
+    as by `StackAndDeal` (`deal`). The first come nearest to the least loss where hierarchies are deep and nothing but k
+    is asked for, the second where there are numbers without hierarchies, the third where classes have to be close to
+    the table. `best` publishes whichever of them loses least. All but `levels` are always refined.
+
     Notes
     -----
     Assumes: hierarchies that say how values are coarsened; a value may be published in different detail in different
       classes.
     Cost: O(d n) per node of the lattice, over the rows that are left; at most `most_nodes` nodes, or one path from
-      exact to coarsest.
+      exact to coarsest. Refining takes longer than that, and `best` refines up to three times.
     Use: hierarchies carry the meaning of the values, and rare ones shall not cost the common ones their detail.
     Avoid: readers need one level of detail for all rows (Incognito), or the quasi-identifiers have no hierarchies
       (Mondrian).
@@ -90,8 +100,8 @@ class LocalRecoding(Algorithm):
         "Local recoding makes a class at the first combination of levels where it satisfies the requirements, so "
         "readers know of every finer group of its people that it broke one. With l-diversity, t-closeness or "
         "variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of "
-        "sizes, which everybody can count. With `refine` no finer group is known to have been refused, but readers "
-        "know that no row could move to another class with less loss.",
+        "sizes, which everybody can count. With `refine`, and with another start than levels, no finer group is known "
+        "to have been refused, but readers know that no row could move to another class with less loss.",
     )
 
     requirements: Requirements = (KAnonymity(k=5),)
@@ -108,17 +118,34 @@ class LocalRecoding(Algorithm):
         bool,
         Field(title="Refine", description="Afterwards move rows between classes, as long as less is lost by it."),
     ] = False
+    start: Annotated[
+        Literal["levels", "cuts", "deal", "best"],
+        Field(
+            title="Start",
+            description="Begin with the lowest levels, with cuts that save most, or with dealing by sensitive value, "
+            "and refine that; or take the best of the three.",
+        ),
+    ] = "levels"
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
         return self.requirements
+
+    def validate_data(self, data: Microdata) -> None:
+        """Raise DataError where rows are to be dealt and nothing is asked of a sensitive attribute."""
+        super().validate_data(data)
+        if self.start == "deal" and not CheckSet(self.requirements, data).views:
+            raise DataError(
+                "Dealing serves requirements of a sensitive attribute, and none is given; add one such as "
+                "t-closeness, or choose another start."
+            )
 
     def refusals(self, release: Release) -> Refusals | None:
         """The groups that did not become classes; None of refined classes, to which that no longer applies.
 
         Raises ReleaseError where the lattice was not tried as a whole.
         """
-        if self.refine:
+        if self._refines:
             return None
         search = _Search.of(self, release.data)
         if search.n_nodes > self.most_nodes:
@@ -135,7 +162,7 @@ class LocalRecoding(Algorithm):
         The class of the rows that were left over tells none of it, and of refined classes only the first is known for
         the node that is published.
         """
-        if self.refine:
+        if self._refines:
             return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_), is_lowest=True)
         search = _Search.of(self, release.data)
         is_whole = search.n_nodes <= self.most_nodes
@@ -153,8 +180,40 @@ class LocalRecoding(Algorithm):
             takes_all=True,
         )
 
-    def _release(self, data: Microdata, whole_progress: Progress) -> Release:
-        progress = part_of(whole_progress, 0.0, 0.5) if self.refine else whole_progress
+    @property
+    def _refines(self) -> bool:
+        """Whether rows move between the classes."""
+        return self.refine or self.start != "levels"
+
+    def _release(self, data: Microdata, progress: Progress) -> Release:
+        if self.start != "best":
+            return self._begun_with(self.start, data, progress)
+        others = ("cuts", "deal") if CheckSet(self.requirements, data).views else ("cuts",)
+        releases = [self._begun_with("levels", data, part_of(progress, 0.0, 0.3))]
+        for number, start in enumerate(others):
+            share = 0.3 + 0.65 * number / len(others)
+            # Of requirements that a union may break, one start may be able to keep what another cannot.
+            with suppress(InfeasibleError):
+                releases.append(self._begun_with(start, data, part_of(progress, share, share + 0.65 / len(others))))
+        # Of equal losses the first, so that rounding in another unit of the numbers chooses no other.
+        return min(releases, key=lambda release: round(float(information_loss(release)), 9))
+
+    def _begun_with(self, start: str, data: Microdata, whole_progress: Progress) -> Release:
+        """The release whose classes begin as `start` says."""
+        progress = part_of(whole_progress, 0.0, 0.5) if self._refines else whole_progress
+        notes: tuple[str, ...] = ()
+        if start == "cuts":
+            partition = Mondrian(requirements=self.requirements, split="loss").anonymize(data, progress).partition
+        elif start == "deal":
+            partition = dealt(data, self.requirements, progress)
+        else:
+            partition, notes = self._of_levels(data, progress)
+        if self._refines:
+            partition = refined(data, partition, self.requirements, part_of(whole_progress, 0.5, 0.95))
+        return generalized_release(self, data, partition, notes)
+
+    def _of_levels(self, data: Microdata, progress: Progress) -> tuple[Partition, tuple[str, ...]]:
+        """The classes at the lowest levels that hold, and how they were searched."""
         search = _Search.of(self, data)
         if search.n_nodes <= self.most_nodes:
             search.try_all(progress)
@@ -165,10 +224,8 @@ class LocalRecoding(Algorithm):
         left = len(search.left)
         search.join_rest()
         partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
-        if self.refine:
-            partition = refined(data, partition, self.requirements, part_of(whole_progress, 0.5, 0.95))
         joined = f"{left:,} rows that were left over became one class, with others where the requirements ask for it."
-        return generalized_release(self, data, partition, (how, joined) if left else (how,))
+        return partition, (how, joined) if left else (how,)
 
 
 @dataclass(eq=False)

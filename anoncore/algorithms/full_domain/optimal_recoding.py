@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements
-from anoncore.algorithms.full_domain.best_first import MOST_NODES, BestFirst, Groups, Optimum
+from anoncore.algorithms.full_domain.best_first import MOST_NODES, BestFirst, GroupedTable, Groups, Optimum, Proven
 from anoncore.algorithms.full_domain.lattice import require_searchable
-from anoncore.algorithms.full_domain.published_levels import release_at
+from anoncore.algorithms.full_domain.published_levels import release_at, release_of
+from anoncore.algorithms.full_domain.range_search import OptimalRanges, RangeSearch
 from anoncore.algorithms.full_domain.refused_levels import refused_levels
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Codes
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
+from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 
 CUT_SHORT = (
-    "The search ended before it had proven that no combination of levels loses less. By how much at most one may lose "
+    "The search ended before it had proven that nothing of the kind loses less. By how much at most something may lose "
     "less is not published, because it depends on the sensitive values; whoever has the table can repeat the search."
 )
 
@@ -59,12 +60,18 @@ class OptimalRecoding(Algorithm):
     above the least, and so do the notes of the release where nothing but sizes of classes is asked for; with other
     requirements that would tell about the sensitive values.
 
+    With `recoding="ranges"` every attribute is cut into ranges instead, the same for all rows, at whichever points of
+    its order lose least; of a hierarchy only the order of its values counts. Cuts are decided one after the other, and
+    a branch is left out where what its rows lose at least is above the least loss known: rows in too small classes are
+    suppressed below as well, and all others stand in a range with enough rows of their class. There are as many sets of
+    ranges as sets of cut points, so that a table of many values ends at `most_checked`.
+
     Notes
     -----
     Assumes: hierarchies that say how values are coarsened; that loss is the mean share of the domain that a cell
       covers.
     Cost: O(d n) for every combination looked at, over n different rows and d quasi-identifiers at most; usually a few
-      percent of the combinations are looked at.
+      percent of the combinations are looked at. Of ranges, `most_checked` sets unless there are few cut points.
     Use: readers need one level of detail for all rows, and it shall be the finest on average that the promise allows.
     Avoid: readers need no common level of detail: Mondrian and local recoding then lose much less.
 
@@ -72,7 +79,8 @@ class OptimalRecoding(Algorithm):
     ----------
     Samarati, IEEE TKDE 2001 (full-domain generalization with suppression); Kohlmayer, Prasser, Eckert, Kemper and Kuhn,
     Flash, PASSAT 2012 (an optimal node of the lattice); Hart, Nilsson and Raphael, IEEE TSSC 1968 (search by a lower
-    bound).
+    bound); Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005 (ranges, by the tree of all
+    sets of cut points with bounds of what is below).
 
     Examples
     --------
@@ -89,6 +97,12 @@ class OptimalRecoding(Algorithm):
     >>> release = OptimalRecoding(requirements=[KAnonymity(k=2)], max_suppression=0.4).anonymize(data)
     >>> release.recoding("age").texts().tolist()
     ['20-29', '20-29', '20-29', '30-39', '30-39', '30-39', '*', '*', '*']
+
+    Ranges of any width, the best ones, where nobody may be suppressed:
+
+    >>> ranges = OptimalRecoding(requirements=[KAnonymity(k=2)], max_suppression=0.0, recoding="ranges")
+    >>> ranges.anonymize(data).recoding("age").texts().tolist()
+    ['21-23', '21-23', '21-23', '33-34', '33-34', '33-34', '58-75', '58-75', '58-75']
     """
 
     name = "optimal-recoding"
@@ -104,7 +118,7 @@ class OptimalRecoding(Algorithm):
         "Optimal recoding publishes the combination of levels with the least loss, so readers know that each "
         "combination which would lose less has classes that break a requirement. With l-diversity, t-closeness or "
         "variance diversity that tells about the sensitive values of the whole table together; with k-anonymity alone "
-        "it is a matter of sizes, which everybody can count.",
+        "it is a matter of sizes, which everybody can count. The same goes for sets of ranges.",
     )
 
     requirements: Requirements = (KAnonymity(k=5),)
@@ -121,6 +135,13 @@ class OptimalRecoding(Algorithm):
             description="Group the table at this many combinations of levels at most; then publish the best so far.",
         ),
     ] = 20_000
+    recoding: Annotated[
+        Literal["levels", "ranges"],
+        Field(
+            title="Recoding",
+            description="One level of the hierarchy per attribute, or ranges that are cut wherever least is lost.",
+        ),
+    ] = "levels"
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements, for the class of suppressed rows too."""
@@ -129,7 +150,8 @@ class OptimalRecoding(Algorithm):
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)
-        require_searchable(data, MOST_NODES)
+        if self.recoding == "levels":
+            require_searchable(data, MOST_NODES)
 
     def cell_knowledge(self, release: Release) -> CellKnowledge:
         """Nothing of a cell: that a lower level lost more tells of the whole table."""
@@ -138,8 +160,13 @@ class OptimalRecoding(Algorithm):
     def refusals(self, release: Release) -> Refusals:
         """The combinations of levels with less loss than the published one.
 
-        Raises ReleaseError for suppression, and for a search that ended before it had looked at all of them.
+        Raises ReleaseError for suppression, for ranges, and for a search that ended before it had looked at all.
         """
+        if self.recoding == "ranges":
+            raise ReleaseError(
+                "Of ranges it is not measured what readers learn from those that lose less and were refused; choose "
+                "levels to have it measured."
+            )
         if self.max_suppression > 0:
             raise ReleaseError(
                 "Where rows may be suppressed, a combination of levels with less loss may have been refused for "
@@ -154,8 +181,8 @@ class OptimalRecoding(Algorithm):
         # A search that may end early may end before it has looked at all combinations that lose as much.
         return refused_levels(release, self.requirements, ties_are_refused=found.n_nodes <= self.most_checked)
 
-    def search(self, data: Microdata, progress: Progress | None = None) -> Optimum:
-        """Find the combination of levels that loses least.
+    def search(self, data: Microdata, progress: Progress | None = None) -> Optimum | OptimalRanges:
+        """Find the combination of levels, or the ranges, that lose least.
 
         Parameters
         ----------
@@ -167,8 +194,8 @@ class OptimalRecoding(Algorithm):
 
         Returns
         -------
-        Optimum
-            The combination, and how far from the least loss it may be.
+        Optimum or OptimalRanges
+            The combination or the ranges, and how far from the least loss they may be.
 
         Raises
         ------
@@ -179,47 +206,59 @@ class OptimalRecoding(Algorithm):
         CancelledError
             Where `progress` raises it before any combination was found.
         """
-        return self._begun(data).run(progress if progress is not None else silent)
+        report = progress if progress is not None else silent
+        return self._of_levels(data).run(report) if self.recoding == "levels" else self._of_ranges(data).run(report)
 
-    def _begun(self, data: Microdata) -> BestFirst:
-        """The search of a table, before anything was looked at."""
+    def _of_levels(self, data: Microdata) -> BestFirst:
+        """The search of a table for levels, before anything was looked at."""
         return BestFirst(data, self.requirements, self.max_suppression, self.most_checked)
 
+    def _of_ranges(self, data: Microdata) -> RangeSearch:
+        """The search of a table for ranges, before anything was looked at."""
+        return RangeSearch(data, self.requirements, self.max_suppression, self.most_checked)
+
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        search = self._begun(data)
+        if self.recoding == "ranges":
+            return self._release_of_ranges(data, progress)
+        search = self._of_levels(data)
         found = search.run(progress)
-        groups = search.groups(np.array(found.levels))
-        partition, published = _classes(data, search, found, groups)
+        partition, codes = _classes(data, search, search.groups(np.array(found.levels)))
         cached(partition, "search", (), lambda: found)
-        codes = groups.codes[published]
-        return release_at(
-            self,
-            data,
-            search.lattice,
-            found.levels,
-            partition,
-            codes,
-            found.suppressed,
-            _notes(found, self.requirements),
-        )
+        notes = _notes(found, self.requirements, f"of {found.n_nodes:,} combinations of levels none loses")
+        return release_at(self, data, search.lattice, found.levels, partition, codes, found.suppressed, notes)
+
+    def _release_of_ranges(self, data: Microdata, progress: Progress) -> Release:
+        search = self._of_ranges(data)
+        found = search.run(progress)
+        partition, codes = _classes(data, search, search.best_groups())
+        ranges = zip(search.domains, search.first, search.last, strict=True)
+        published = {
+            domain.name: Generalized(domain, partition, "interval", first[1][codes[:, a]], last[codes[:, a]])
+            for a, (domain, first, last) in enumerate(ranges)
+        }
+        notes = _notes(found, self.requirements, "no ranges lose")
+        return release_of(self, data, published, partition, found.suppressed, notes)
 
 
 def optimum_behind(release: Release, progress: Progress = silent) -> Optimum:
     """What the search for a release found; it is kept with the partition, and made again for any other.
 
-    Raises ReleaseError where the release was not made by OptimalRecoding.
+    Raises ReleaseError where the release was not made by OptimalRecoding, or has ranges instead of levels.
     """
-    if not isinstance(release.algorithm, OptimalRecoding):
+    model = release.algorithm
+    if not isinstance(model, OptimalRecoding):
         raise ReleaseError("Only a release that optimal recoding made has a proven optimum.")
-    search = partial(release.algorithm.search, release.data, progress)
-    return cached(release.fragments[0].partition, "search", (), search)
+    if model.recoding == "ranges":
+        raise ReleaseError("Ranges are cut at any points, so no combination of levels was looked at for this release.")
+    partition = release.fragments[0].partition
+    return cached(partition, "search", (), lambda: model._of_levels(release.data).run(progress))
 
 
-def _classes(data: Microdata, search: BestFirst, found: Optimum, groups: Groups) -> tuple[Partition, Int64]:
-    """The classes at the levels that were found, the suppressed rows last, and the group of each of the others."""
-    lattice, kept = search.lattice, search.kept(groups)
-    levels = zip(lattice.names, lattice.levels, found.levels, strict=True)
-    cells = [one.first[level][data.codes[name]] for name, one, level in levels]
+def _classes(data: Microdata, search: GroupedTable, groups: Groups) -> tuple[Partition, Codes]:
+    """The classes of the groups, the suppressed rows last, and the codes of any one row of each of the others."""
+    kept = search.kept(groups)
+    levels = zip(search.lattice.names, search.first, groups.node, strict=True)
+    cells = [first[level][data.codes[name]] for name, first, level in levels]
     # The groups and the rows are numbered together, so that equal combinations of cells have equal numbers.
     of_groups = search.cells(groups)
     together = [np.concatenate(pair) for pair in zip(of_groups, cells, strict=True)]
@@ -230,24 +269,20 @@ def _classes(data: Microdata, search: BestFirst, found: Optimum, groups: Groups)
     place[order] = np.arange(len(order))
     of_number = np.empty(len(groups.codes), dtype=np.int32)
     of_number[number[: len(groups.codes)]] = place
-    return Partition(of_number[number[len(groups.codes) :]]), order
+    return Partition(of_number[number[len(groups.codes) :]]), groups.codes[order]
 
 
-def _notes(found: Optimum, requirements: Sequence[Requirement]) -> tuple[str, ...]:
-    """What is proven of the levels.
+def _notes(found: Proven, requirements: Sequence[Requirement], none_loses: str) -> tuple[str, ...]:
+    """What is proven of the levels or ranges; `none_loses` begins what is said of all others.
 
-    How many combinations were looked at is not published, and neither is the bound of a search that was cut short where
-    requirements look at sensitive values: both depend on which combinations break the promise, and so would tell
-    readers about these values.
+    How many were looked at is not published, and neither is the bound of a search that was cut short where requirements
+    look at sensitive values: both depend on which of them break the promise, and so would tell readers about these
+    values.
     """
     if found.optimal:
-        return (
-            f"Optimal: of {found.n_nodes:,} combinations of levels none loses less, whichever of its classes are "
-            "suppressed.",
-        )
+        return (f"Optimal: {none_loses} less, whichever of its classes are suppressed.",)
     if not all(requirement.attribute_free for requirement in requirements):
         return (CUT_SHORT,)
     if not np.isfinite(found.gap):
         return ()
-    proven = f"of {found.n_nodes:,} combinations of levels none loses less than {found.bound:.4f}"
-    return (f"At most {found.gap:.2%} above the optimum: {proven}.",)
+    return (f"At most {found.gap:.2%} above the optimum: {none_loses} less than {found.bound:.4f}.",)

@@ -1,6 +1,8 @@
-"""The release that publishes every quasi-identifier at one level of its hierarchy."""
+"""The release that publishes all rows alike: every quasi-identifier at one level, or in the same ranges."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from anoncore.algorithms.base import Algorithm, generalized_release
 from anoncore.algorithms.full_domain.lattice import Lattice, Node
@@ -27,14 +29,32 @@ def release_at(
     `codes` int32 (n_published, d) are codes of any one row of each class that is published; where rows are
     `suppressed`, the partition has one class more, the last one.
     """
-    recodings = dict(generalized_release(model, data, partition).fragments[0].recodings)
+    published = {}
     for column, (name, one, level) in enumerate(zip(lattice.names, lattice.levels, levels, strict=True)):
         node = one.node[level][codes[:, column]]
         low, high = one.tree.first[node], one.tree.last[node]
-        published = Generalized(one.domain, partition, "node", low, high, node=node)
-        recodings[name] = with_region_of_all(published, partition) if suppressed else published
+        published[name] = Generalized(one.domain, partition, "node", low, high, node=node)
     chosen = zip(lattice.names, levels, lattice.heights, strict=True)
-    told = ["Levels: " + ", ".join(f"{name} {level} of {height}" for name, level, height in chosen) + ".", *notes]
+    which = "Levels: " + ", ".join(f"{name} {level} of {height}" for name, level, height in chosen) + "."
+    return release_of(model, data, published, partition, suppressed, (which, *notes))
+
+
+def release_of(
+    model: Algorithm,
+    data: Microdata,
+    published: Mapping[str, Generalized],
+    partition: Partition,
+    suppressed: int,
+    notes: tuple[str, ...],
+) -> Release:
+    """A release of the cells of the classes that are published; where rows are `suppressed`, these are one class more.
+
+    Its notes say how many rows are suppressed.
+    """
+    recodings = dict(generalized_release(model, data, partition).fragments[0].recodings)
+    for name, recoding in published.items():
+        recodings[name] = with_region_of_all(recoding, partition) if suppressed else recoding
+    told = list(notes)
     if suppressed:
         told.append(
             f"{suppressed:,} of {data.n_rows:,} rows ({suppressed / data.n_rows:.2%}) are suppressed: all their "

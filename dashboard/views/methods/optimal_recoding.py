@@ -30,7 +30,9 @@ STATES = {
 
 
 def render(run: Run) -> None:
-    """Draw the lattice and the chosen combination of levels."""
+    """Draw the lattice and the chosen combination of levels; nothing of ranges, which are of no lattice."""
+    if getattr(run.algorithm, "recoding", "levels") == "ranges":
+        return
     lattice = parts.later("Drawing up the search", "optimal.lattice", run, _lattice)
     if lattice is not None:
         _story(run, lattice)

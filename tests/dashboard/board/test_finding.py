@@ -61,6 +61,22 @@ def test_what_is_found_has_the_numbers_that_its_column_will_have():
     assert best.lost == min(one.lost for one in search_.found if one.is_good)
 
 
+def test_classes_are_dealt_and_refined_where_the_secret_is_protected():
+    search_ = search()
+    search_._work(quietly)
+    tried = {(one.method, tuple(one.fields.items())): one for one in search_.found}
+    dealt = tried["local-recoding", (("start", "deal"),)]
+    assert dealt.keeps
+    assert dealt.lost < tried["mondrian", ()].lost
+    assert dealt.title == "Local recoding (start deal)"
+    # Without it nothing is dealt, and no time is spent on it.
+    of_k_alone = search(MappingProxyType({"k": 4}))
+    of_k_alone._work(quietly)
+    assert ("local-recoding", (("start", "deal"),)) not in {
+        (one.method, tuple(one.fields.items())) for one in of_k_alone.found
+    }
+
+
 def test_without_k_buckets_are_tried_and_only_what_keeps_all_is_the_best():
     search_ = search(MappingProxyType({"l": 2}))
     search_._work(quietly)
