@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.class_search import SearchSteps, improved
 from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
-from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
@@ -44,7 +44,8 @@ class LocalRecoding(Algorithm):
     up a level next is the one by which most rows get a class per added loss or, where no row gets one, the one that
     adds least loss.
 
-    With `refine`, rows move between the finished classes while the information loss falls, as they do for `Mondrian`.
+    With `refine`, rows move between the finished classes while the information loss falls, as they do for `Mondrian`,
+    and with `search_steps` a search for classes that lose still less follows, which is that of `Mondrian`.
 
     Notes
     -----
@@ -108,6 +109,7 @@ class LocalRecoding(Algorithm):
         bool,
         Field(title="Refine", description="Afterwards move rows between classes, as long as less is lost by it."),
     ] = False
+    search_steps: SearchSteps = 0
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
@@ -166,7 +168,9 @@ class LocalRecoding(Algorithm):
         search.join_rest()
         partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
         if self.refine:
-            partition = refined(data, partition, self.requirements, part_of(whole_progress, 0.5, 0.95))
+            partition = improved(
+                data, partition, self.requirements, self.search_steps, part_of(whole_progress, 0.5, 0.95)
+            )
         joined = f"{left:,} rows that were left over became one class, with others where the requirements ask for it."
         return generalized_release(self, data, partition, (how, joined) if left else (how,))
 
