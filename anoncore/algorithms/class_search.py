@@ -24,8 +24,8 @@ from anoncore.utility.loss_bound import BoxClock, PriceSearch
 MILLION = 1_000_000
 BOXES_PER_MILLION = 10_000
 """Boxes that are looked at for prices per million steps, which take about as long."""
-PARTS = 100
-"""Parts of the steps: after each it cools, the best classes are kept, and progress is told."""
+FEWEST_PARTS = 100
+"""Parts of the steps, of at most a million each. After each it cools, and the best classes are kept."""
 FIRST_HEAT = 0.8
 """What the first steps may cost on the average, as a part of what a row loses on the average."""
 
@@ -110,11 +110,13 @@ class _ClassSearch:
         spare = max(len(self.best.group) // max(self.checks.kernel.minimum_rows, 1) - self.best.n_groups, 0)
         classes = work.classes.with_empty(min(spare, self.best.n_groups))
         heat, state = FIRST_HEAT * self.loss * self.cells.codes.shape[1], 1
-        for part in range(PARTS):
+        n_parts = max(self.millions, FEWEST_PARTS)
+        n_steps = self.millions * MILLION // n_parts
+        for part in range(n_parts):
             if self.loss == 0.0:
                 break
-            self._report(0.4 + 0.6 * part / PARTS)
-            cooled, n_steps = heat * (1 - part / PARTS) ** 2, self.millions * MILLION // PARTS
+            self._report(0.4 + 0.6 * part / n_parts)
+            cooled = heat * (1 - part / n_parts) ** 2
             state = anneal(work.rows, classes, row_at, cooled, n_steps, state, self.checks.kernel)
             loss = float(classes.size @ classes.loss) / work.rows.codes.size
             if loss < self.loss:
@@ -128,7 +130,8 @@ class _ClassSearch:
 
     def _report(self, share: float) -> None:
         text = f"Best so far: information loss {self.loss:.4g}"
-        if self.bound > 0.0:
+        # A bound that knows of sizes alone says little where requirements look at secrets.
+        if 0.0 < self.loss < 2 * self.bound:
             text += f", at most {max(self.loss / self.bound - 1, 0.0):.0%} above the least"
         self.progress(share, text)
 

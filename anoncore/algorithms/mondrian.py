@@ -60,8 +60,9 @@ class Mondrian(Algorithm):
     more than without, and after `split="loss"` often a sixth to a fifth less. With `search_steps`, a search for classes
     that lose still less follows: it begins with classes that prices of the rows suggest, as `least_loss` makes them,
     and takes so many millions of random steps from there, ever fewer of which cost something. Its progress tells how
-    much the best release so far loses, and how far that is at most above the least possible; where it is cancelled, the
-    best release so far is returned. The same table and number of steps give the same release.
+    much the best release so far loses, and how far that is at most above the least possible. A `progress` that raises
+    CancelledError once meanwhile ends the search with the best classes so far. The same table and number of steps give
+    the same release.
 
     The classes do not depend on the order of the rows. Of attributes that are equally wide the first column is cut. Of
     the two thresholds beside the median value the one with the more even sides is taken, and if both are as even, the
@@ -76,8 +77,8 @@ class Mondrian(Algorithm):
     Assumes: what others know are the quasi-identifiers; against what is published beside them the requirements protect,
       each against what it is made for.
     Cost: O(d n log n) for n rows, d quasi-identifiers and the median; O(d^2 n log n) for the loss; with `refine`
-      O(d^2 n) more in each of a few rounds, and what the requirements cost for every move; with `search_steps` 0.2 to
-      0.7 seconds more per million of them.
+      O(d^2 n) more in each of a few rounds, and what the requirements cost for every move; with `search_steps` half a
+      second more per million of them, and several where requirements take long to check.
     Use: nothing speaks for another method: it takes any requirement, keeps all values true, and is fast.
     Avoid: there are dozens of quasi-identifiers (vertical fragmentation keeps more), or one level of detail must hold
       for all rows (Incognito).
@@ -85,7 +86,8 @@ class Mondrian(Algorithm):
     References
     ----------
     LeFevre et al., Mondrian, ICDE 2006; Workload-aware anonymization, KDD 2006; LeFevre and DeWitt, Rothko (TR 1590),
-    section 1.2.
+    section 1.2. The search after refining: Kirkpatrick, Gelatt and Vecchi, Optimization by simulated annealing, Science
+    1983.
 
     Examples
     --------

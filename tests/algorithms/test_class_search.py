@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import CancelledError, Microdata, ParameterError, Partition, privacy, utility
+from anoncore import CancelledError, Microdata, Partition, privacy, utility
 from anoncore.algorithms import LocalRecoding, Mondrian, RothkoTree
 from anoncore.algorithms.base import generalized_release
-from anoncore.algorithms.class_search import PARTS, searched
+from anoncore.algorithms.class_search import FEWEST_PARTS, searched
 from anoncore.algorithms.refined_work import RefinedCells, Work
 from anoncore.algorithms.refinement import order_of_rows, refined
 from anoncore.base.errors import InfeasibleError
@@ -164,6 +164,23 @@ def test_where_it_is_cancelled_the_best_so_far_is_returned(share):
         assert loss_of(data, found) < loss_of(data, start)
 
 
+def test_a_release_that_is_stopped_once_in_its_search_is_the_best_so_far():
+    frame, roles = city()
+    data, model = Microdata(frame, roles), Mondrian(split="loss", refine=True, search_steps=1)
+    reports = []
+
+    def stop_once(share, text):
+        reports.append(text)
+        if sum(report.startswith("Best so far") for report in reports) == 100 and text.startswith("Best so far"):
+            raise CancelledError(text)
+
+    release = model.anonymize(data, stop_once)
+    refined_loss = utility.information_loss(model.replace(search_steps=0).anonymize(data))
+    assert reports[-1] == "Done"
+    assert utility.information_loss(release) < refined_loss
+    assert utility.information_loss(model.anonymize(data)) <= utility.information_loss(release)
+
+
 def test_refinement_itself_can_still_be_cancelled():
     frame, roles = city()
 
@@ -180,16 +197,15 @@ def test_nothing_is_searched_where_nothing_is_lost():
     start = Partition([0, 0, 1, 1])
     found = searched(data, start, (KAnonymity(k=2),), 1, lambda share, text: reports.append(text))
     assert found.group.tolist() == [0, 0, 1, 1]
-    assert len(reports) < PARTS
+    assert len(reports) < FEWEST_PARTS
 
 
-def test_classes_that_need_not_be_refined_are_not_searched():
-    with pytest.raises(ParameterError, match="less than or equal to 0"):
-        RothkoTree(search_steps=1)
+def test_classes_that_are_not_refined_are_not_searched_on():
     frame, roles = city()
     data = Microdata(frame, roles)
-    plain = Mondrian(search_steps=1).anonymize(data)
-    assert (plain.partition.group == Mondrian().anonymize(data).partition.group).all()
+    for method in (Mondrian(), RothkoTree(), LocalRecoding()):
+        plain, same = (one.anonymize(data) for one in (method, method.replace(search_steps=1)))
+        assert (plain.partition.group == same.partition.group).all()
 
 
 @pytest.mark.slow

@@ -31,12 +31,6 @@ class RothkoFields(Mondrian):
             description="Always off: rows cannot move between classes that are not in memory at the same time.",
         ),
     ] = False
-    search_steps: Annotated[
-        int,
-        Field(
-            ge=0, le=0, title="Search steps", description="Always 0: classes that are not refined are not searched on."
-        ),
-    ] = 0
     memory_rows: Annotated[
         int,
         Field(ge=1, title="Rows in memory", description="Parts of at most so many rows are finished in memory."),
