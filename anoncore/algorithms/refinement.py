@@ -51,14 +51,14 @@ def refined(
     `cells` are the values that the classes cover, where these are not those of the table.
     """
     checks = CheckSet(requirements, data)
-    order = _order_of_rows(data, partition)
+    order = order_of_rows(data, partition)
     cells = cells if cells is not None else RefinedCells.of(data)
     if partition.n_groups < MANY_CLASSES:
         work = Work.of(cells, checks, order, partition.group[order])
         work.refine(EVERYTHING, EVERYTHING, progress)
     else:
         work = _refined_apart(cells, checks, order, partition.group[order], progress)
-    return _numbered(work.classes, work.order)
+    return numbered(work.classes, work.order)
 
 
 def swapped(
@@ -69,7 +69,7 @@ def swapped(
     `kind` int32 (n_rows,): how many rows of each kind a class has stays the same. The classes that a row changes places
     with are near as they are for `refined`.
     """
-    order = _order_of_rows(data, partition)
+    order = order_of_rows(data, partition)
     work = Work.of(RefinedCells.of(data), CheckSet(requirements, data), order, partition.group[order])
     own = np.ascontiguousarray(kind[order])
 
@@ -79,7 +79,7 @@ def swapped(
     for number in range(MOST_ROUNDS):
         if in_round(swap, 0, partition.n_groups, number, progress) <= LEAST_SAVED * work.rows.codes.size:
             break
-    return _numbered(work.classes, order)
+    return numbered(work.classes, order)
 
 
 def _refined_apart(cells: RefinedCells, checks: CheckSet, order: Int64, group: Codes, progress: Progress) -> Work:
@@ -172,14 +172,14 @@ def _at_once(tasks: Sequence[Callable[[Progress], None]], progress: Progress) ->
         one.result()
 
 
-def _numbered(classes: Classes, order: Int64) -> Partition:
+def numbered(classes: Classes, order: Int64) -> Partition:
     """The classes that are left, of the rows in their own order."""
     group = np.empty(len(order), dtype=np.int32)
     group[order] = classes.group
     return Partition(np.unique(group, return_inverse=True)[1].astype(np.int32))
 
 
-def _order_of_rows(data: Microdata, partition: Partition) -> Int64:
+def order_of_rows(data: Microdata, partition: Partition) -> Int64:
     """The rows by content, and rows of equal content by their class, so that the order of the input decides nothing.
 
     Classes of equal content are interchangeable; others are told apart by what rows they have.

@@ -22,6 +22,9 @@ from anoncore.kernels.compiler import inner_kernel
 from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row
 from anoncore.kernels.sorting import sort_in_place
 
+PER_CLASS = ("low", "high", "node", "bits", "loss", "size", "first", "most_saved", "tallies", "visited", "changed")
+"""Arrays of `Classes` with an entry for every class."""
+
 
 class RefinedRows(NamedTuple):
     """The table: `codes`, the attributes, and the places of the rows.
@@ -77,6 +80,15 @@ class Classes(NamedTuple):
     visits: Int64
     visited: Int64
     changed: Int64
+
+    def with_empty(self, n: int) -> Classes:
+        """The same classes and n empty ones, so that there can be more than at first."""
+        longer = {
+            name: np.concatenate([values, np.full((n, *values.shape[1:]), -1 if name == "first" else 0, values.dtype)])
+            for name, values in self._asdict().items()
+            if name in PER_CLASS and len(values)
+        }
+        return self._replace(**longer)
 
 
 class Memory(NamedTuple):

@@ -51,7 +51,7 @@ MOST_TOGETHER = 64
 
 
 @inner_kernel
-def _best_class(
+def best_class(
     rows: RefinedRows, classes: Classes, row: int, most: float, since: int, memory: Memory, checks: KernelChecks
 ) -> tuple[int, float]:
     """The class near a row that it can join at the least cost below `most`, and that cost; -1 where there is none.
@@ -128,7 +128,7 @@ def _give_away(
     left, n_moved = most, 0
     for i in range(n):
         # `left` is what is still saved if the other rows cost nothing.
-        c, cost = _best_class(rows, classes, some[i], left, -1, memory, checks)
+        c, cost = best_class(rows, classes, some[i], left, -1, memory, checks)
         if c < 0:
             break
         low[i], high[i], node[i], bits[i] = classes.low[c], classes.high[c], classes.node[c], classes.bits[c]
@@ -233,7 +233,7 @@ def _best_mate(rows: RefinedRows, classes: Classes, row: int, kind: Int32, since
     """The row of the same kind in a class near with which an exchange seems to save most; -1 where none seems to save.
 
     What a row would save by leaving is as old as `classes.saved`, and both classes are taken to cover what they cover
-    now, so that the exchange has to be tried to know what it saves. `since` is that of `_best_class`.
+    now, so that the exchange has to be tried to know what it saves. `since` is that of `best_class`.
     """
     own, n = classes.group[row], rows.codes.shape[0]
     size, mate, most = classes.size[own], -1, LEAST_GAIN
@@ -274,7 +274,7 @@ def _best_mate(rows: RefinedRows, classes: Classes, row: int, kind: Int32, since
 
 
 @inner_kernel
-def _exchange(rows: RefinedRows, classes: Classes, one: int, other: int) -> None:
+def exchange(rows: RefinedRows, classes: Classes, one: int, other: int) -> None:
     """Put each of two rows into the class of the other."""
     c, target = classes.group[one], classes.group[other]
     unlink(rows, classes, one)
@@ -315,10 +315,10 @@ def _swap_rows(
             continue
         size, there = classes.size[c], classes.size[target]
         before = size * classes.loss[c] + there * classes.loss[target]
-        _exchange(rows, classes, row, mate)
+        exchange(rows, classes, row, mate)
         gain = before - size * classes.loss[c] - there * classes.loss[target]
         if gain <= LEAST_GAIN:
-            _exchange(rows, classes, row, mate)
+            exchange(rows, classes, row, mate)
             continue
         note_saved(rows, classes, c, memory.counts)
         note_saved(rows, classes, target, memory.counts)
@@ -355,7 +355,7 @@ def _move_rows(
         gain = classes.loss[c] + (size - 1) * saved_without(rows, classes, c, row, counts)
         if gain <= LEAST_GAIN or size == 1 or not holds(rows, classes, c, -1, row, memory, checks):
             continue
-        target, cost = _best_class(rows, classes, row, gain, since, memory, checks)
+        target, cost = best_class(rows, classes, row, gain, since, memory, checks)
         if target < 0:
             stays = row
             continue
@@ -412,7 +412,7 @@ def _refine_class(
 
 
 @inner_kernel
-def _new_memory(rows: RefinedRows, classes: Classes, checks: KernelChecks) -> Memory:
+def new_memory(rows: RefinedRows, classes: Classes, checks: KernelChecks) -> Memory:
     """Memory in which nothing is counted and no class was asked."""
     return Memory(
         np.zeros(rows.attributes.code_start[-1], np.int64),
@@ -428,7 +428,7 @@ def refine_classes(
     rows: RefinedRows, classes: Classes, begin: int, end: int, scope: int, checks: KernelChecks
 ) -> float:
     """Refine the classes begin..end-1 in turn, or those of the `scope`; returns the loss that is saved, in cells."""
-    memory, saved = _new_memory(rows, classes, checks), 0.0
+    memory, saved = new_memory(rows, classes, checks), 0.0
     same_kind = np.zeros(rows.codes.shape[0], np.int32)
     for c in range(begin, end):
         if _is_visited(classes, c, scope):
@@ -445,7 +445,7 @@ def swap_rows(rows: RefinedRows, classes: Classes, kind: Int32, begin: int, end:
 
     `kind` int32 (n_rows,). How many rows of each kind a class has never changes.
     """
-    memory, saved = _new_memory(rows, classes, checks), 0.0
+    memory, saved = new_memory(rows, classes, checks), 0.0
     for c in range(begin, end):
         if classes.loss[c] > LEAST_GAIN:
             saved += _swap_rows(rows, classes, c, members(classes, c), kind, -1, memory, checks)

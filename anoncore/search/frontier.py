@@ -53,7 +53,7 @@ def frontiers(points: Sequence[Point], criterion: str, other_criterion: str) -> 
 
 @checked
 def refined_pairs(points: Sequence[Point], criterion: str, other_criterion: str) -> tuple[tuple[int, int], ...]:
-    """The points that differ in nothing but that rows moved between the finished classes (`refine`).
+    """The points that differ in nothing but that rows moved between the finished classes (`refine`, `search_steps`).
 
     Parameters
     ----------
@@ -104,4 +104,4 @@ def _refines(point: Point) -> bool:
 
 def _without_refining(algorithm: Algorithm) -> str:
     """What the method is asked for, but for its refinement."""
-    return repr({name: value for name, value in algorithm.to_dict().items() if name != "refine"})
+    return repr({name: value for name, value in algorithm.to_dict().items() if name not in ("refine", "search_steps")})

@@ -28,6 +28,8 @@ LEADERS_AT_ONCE = 16
 """Rows that the kernel searches at most before progress is told and the time is looked at."""
 SECONDS_AT_ONCE = 0.2
 """Seconds that such a part of the rows shall take, about."""
+BOXES_AT_ONCE = 10_000
+"""Boxes that are looked at for such a part, where these are counted, about."""
 LARGEST_RESULT = 2**20
 """Rows of sets that the kernel may return at once."""
 PRICE_STEPS = 400
@@ -164,37 +166,61 @@ def least_loss(data: Microdata, k: int, seconds: float = 20.0, progress: Progres
             nearest=data.n_people,
         )
     with recorded() as compiling:
-        clock = _Clock(seconds, compiling, progress or silent)
+        clock = Clock(seconds, compiling, progress or silent)
         rows = DistinctRows.of(data)
-        search = _Search(rows, k, clock)
+        search = PriceSearch(rows, k, clock)
         search.compare_boxes()
         least_box = search.bound
         search.raise_prices()
     prices = search.prices[rows.number] / (UNIT * rows.n_cells)
-    return LeastLoss(k, search.bound, True, least_box, clock.seconds, prices)
+    return LeastLoss(k, search.bound, True, least_box, clock.used, prices)
 
 
-class _Clock:
-    """The time that was used, and whom it is told."""
+class Clock:
+    """The seconds that were used, without compiling, and whom that is told."""
+
+    at_once = SECONDS_AT_ONCE
 
     def __init__(self, most: float, compiling: CompileTime, progress: Progress) -> None:
         self.most, self.compiling, self.progress = most, compiling, progress
         self.begin = perf_counter()
 
     @property
-    def seconds(self) -> float:
-        """Seconds so far, without compiling."""
+    def used(self) -> float:
+        """Seconds so far."""
         return max(perf_counter() - self.begin - self.compiling.seconds, 0.0)
+
+    def count(self, n_boxes: int) -> None:
+        """Hear of boxes that were looked at, which is not what this clock counts."""
 
     def is_over(self, text: str) -> bool:
         """Whether the time is up; tells how much of it is."""
-        used = self.seconds
+        used = self.used
         self.progress(min(used / self.most, 1.0) if self.most > 0 else 1.0, text)
         return used >= self.most
 
 
+class BoxClock(Clock):
+    """Counts boxes instead of seconds, so that a search ends with the same prices on every machine."""
+
+    at_once = BOXES_AT_ONCE
+
+    def __init__(self, most: float, progress: Progress) -> None:
+        super().__init__(most, CompileTime(), progress)
+        self.n_boxes = 0
+
+    @property
+    def used(self) -> float:
+        """Boxes so far."""
+        return self.n_boxes
+
+    def count(self, n_boxes: int) -> None:
+        """Add boxes that were looked at."""
+        self.n_boxes += n_boxes
+
+
 @dataclass(eq=False)
-class _Sets:
+class RowSets:
     """Sets of k rows: `members` of one after the other, each `copies` times, how many they are, k times their loss."""
 
     members: Int32
@@ -202,13 +228,13 @@ class _Sets:
     sizes: Int64
     limits: Int64
 
-    def chosen(self, which: Bools) -> _Sets:
+    def chosen(self, which: Bools) -> RowSets:
         """Some of the sets."""
         in_chosen = np.repeat(which, self.sizes)
-        return _Sets(self.members[in_chosen], self.copies[in_chosen], self.sizes[which], self.limits[which])
+        return RowSets(self.members[in_chosen], self.copies[in_chosen], self.sizes[which], self.limits[which])
 
-    def __add__(self, other: _Sets) -> _Sets:
-        return _Sets(
+    def __add__(self, other: RowSets) -> RowSets:
+        return RowSets(
             np.concatenate([self.members, other.members]),
             np.concatenate([self.copies, other.copies]),
             np.concatenate([self.sizes, other.sizes]),
@@ -217,7 +243,7 @@ class _Sets:
 
 
 @dataclass(eq=False)
-class _Search:
+class PriceSearch:
     """Prices that no class breaks, and the sets by which higher ones are looked for.
 
     `prices` int64 (m,) of the different rows, in `UNIT` per cell.
@@ -225,16 +251,16 @@ class _Search:
 
     rows: DistinctRows
     k: int
-    clock: _Clock
+    clock: Clock
     prices: Int64 = field(init=False)
-    sets: _Sets = field(init=False)
+    sets: RowSets = field(init=False)
     shares: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         n_rows = len(self.rows.boxes.amounts)
         self.prices, self.shares = self.rows.least_steps(self.k), np.zeros(0)
         none = np.zeros(0, dtype=np.int32)
-        self.sets = _Sets(none, none, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        self.sets = RowSets(none, none, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self._known: set[int] = set()
         # A random word per row: the sum over a set tells it from others.
         self._words = np.random.default_rng(5).integers(0, 2**64, n_rows, dtype=np.uint64)
@@ -249,7 +275,7 @@ class _Search:
     def compare_boxes(self) -> None:
         """Give every row the price of the cheapest box around it, as far as the time goes."""
         n_rows, done, most_boxes = len(self.prices), 0, MOST_BOXES
-        no_prices, begin = np.zeros(n_rows, dtype=np.int64), self.clock.seconds
+        no_prices, begin = np.zeros(n_rows, dtype=np.int64), self.clock.used
         # In parts in a random order, so that those that are reached in time are like the others.
         starts = np.random.default_rng(5).permutation(np.arange(0, n_rows, LEADERS_AT_ONCE))
         order = np.concatenate([np.arange(start, min(start + LEADERS_AT_ONCE, n_rows)) for start in starts])
@@ -258,16 +284,16 @@ class _Search:
             self.prices[leaders] = -excess // self.k
             self._learn(sets)
             done += len(leaders)
-            per_row = (self.clock.seconds - begin) / done
-            time_left = (self.clock.most - self.clock.seconds) / max(per_row * (n_rows - done), 1e-9)
+            per_row = (self.clock.used - begin) / done
+            time_left = (self.clock.most - self.clock.used) / max(per_row * (n_rows - done), 1e-9)
             most_boxes = int(min(max(MOST_BOXES * time_left, 1), MOST_BOXES))
 
     def raise_prices(self) -> None:
         """Move the prices up by what is known, lower them until they are proven, and so on while the bound rises."""
         way, took = 1.0, 0.0
         # A round takes no less time than the one before it, and one that does not end proves nothing.
-        while way > SHORTEST_WAY and self.prices.any() and self.clock.seconds + took < self.clock.most:
-            n_known, begin = len(self._known), self.clock.seconds
+        while way > SHORTEST_WAY and self.prices.any() and self.clock.used + took < self.clock.most:
+            n_known, begin = len(self._known), self.clock.used
             prices = self._proven(self._moved(way))
             if prices is None:
                 break
@@ -277,35 +303,36 @@ class _Search:
                 way /= 2
             if len(self._known) - n_known <= LEAST_NEW * len(prices):
                 break
-            took = self.clock.seconds - begin
+            took = self.clock.used - begin
 
     def _parts(self, order: Int64, text: str) -> Iterator[Int64]:
         """Rows in parts that take about equally long, until the time is up."""
         most = max(min(LEADERS_AT_ONCE, LARGEST_RESULT // self.k), 1)
         start, size = 0, most
         while start < len(order) and not self.clock.is_over(text):
-            begin = self.clock.seconds
+            begin = self.clock.used
             yield order[start : start + size]
             start += size
-            per_row = (self.clock.seconds - begin) / size
-            size = int(min(max(SECONDS_AT_ONCE / max(per_row, 1e-9), 1), most))
+            per_row = (self.clock.used - begin) / size
+            size = int(min(max(self.clock.at_once / max(per_row, 1e-9), 1), most))
 
     def _searched(
         self, leaders: Int64, prices: Int64, ranks: Int64, is_priced: bool, most_boxes: int
-    ) -> tuple[Int64, _Sets]:
+    ) -> tuple[Int64, RowSets]:
         """Search around some rows; returns what no excess is above, and the sets that were found."""
         n = len(leaders)
         excess, sizes, losses = (np.zeros(n, dtype=np.int64) for _ in range(3))
         members, copies = (np.zeros((n, self.k), dtype=np.int32) for _ in range(2))
-        search_boxes(
+        n_boxes = search_boxes(
             self.rows.boxes, leaders, self.k, prices, ranks, is_priced, SLACK if is_priced else 0, most_boxes,
             excess, sizes, losses, members, copies,
         )  # fmt: skip
+        self.clock.count(n_boxes)
         is_member = np.arange(self.k) < sizes[:, None]
-        sets = _Sets(members[is_member], copies[is_member], sizes, losses * self.k)
+        sets = RowSets(members[is_member], copies[is_member], sizes, losses * self.k)
         return excess, sets.chosen(sizes > 0)
 
-    def _learn(self, sets: _Sets) -> None:
+    def _learn(self, sets: RowSets) -> None:
         """Add the sets that are not known yet."""
         if not len(sets.sizes):
             return

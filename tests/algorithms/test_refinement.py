@@ -24,7 +24,7 @@ from anoncore import (
 from anoncore.algorithms import LocalRecoding, Mondrian, RothkoTree, refinement
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.refined_work import LEAST_SAVED, RefinedCells, _classes, _rows
-from anoncore.algorithms.refinement import _at_once, _order_of_rows, _second_part, refined
+from anoncore.algorithms.refinement import _at_once, _second_part, order_of_rows, refined
 from anoncore.base.progress import silent
 from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, refine_classes
 from anoncore.requirements import (
@@ -226,7 +226,7 @@ def test_what_classes_cover_and_lose_is_that_of_their_rows_after_every_round(dat
     except AnonymizationError:
         return
     checks, cells = CheckSet(requirements, data), RefinedCells.of(data)
-    order = _order_of_rows(data, plain.partition)
+    order = order_of_rows(data, plain.partition)
     rows = _rows(cells, checks, order)
     classes = _classes(rows, cells.domains, plain.partition.group[order], int(checks.kernel.count_start[-1]))
     for scope in (EVERYTHING, CHANGED, NEAR_CHANGED, EVERYTHING):

@@ -59,6 +59,7 @@ def test_a_saved_recipe_holds_every_value_of_methods_inside_too() -> None:
             "min_gain": 0.01,
             "recoding": "rows",
             "refine": False,
+            "search_steps": 0,
         },
     }
     assert written["hierarchies"] == {"age": {"width": 5.0, "fanout": 2}, "income": {"quantiles": 4, "fanout": 2}}

@@ -12,11 +12,11 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
+from anoncore.algorithms.class_search import SearchSteps, improved
 from anoncore.algorithms.closeness.stack_and_deal import dealt
 from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
 from anoncore.algorithms.mondrian import Mondrian
-from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import DataError, InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
@@ -48,7 +48,8 @@ class LocalRecoding(Algorithm):
     up a level next is the one by which most rows get a class per added loss or, where no row gets one, the one that
     adds least loss.
 
-    With `refine`, rows move between the finished classes while the information loss falls, as they do for `Mondrian`.
+    With `refine`, rows move between the finished classes while the information loss falls, as they do for `Mondrian`,
+    and with `search_steps` a search for classes that lose still less follows, which is that of `Mondrian`.
 
     `start` says what classes are refined: those of the lowest levels (`levels`), those that the cuts of `Mondrian` with
     the lowest loss make (`cuts`), or the smallest ones that mirror the sensitive values of the table well enough, dealt
@@ -126,6 +127,7 @@ class LocalRecoding(Algorithm):
             "and refine that; or take the best of the three.",
         ),
     ] = "levels"
+    search_steps: SearchSteps = 0
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
@@ -209,7 +211,9 @@ class LocalRecoding(Algorithm):
         else:
             partition, notes = self._of_levels(data, progress)
         if self._refines:
-            partition = refined(data, partition, self.requirements, part_of(whole_progress, 0.5, 0.95))
+            partition = improved(
+                data, partition, self.requirements, self.search_steps, part_of(whole_progress, 0.5, 0.95)
+            )
         return generalized_release(self, data, partition, notes)
 
     def _of_levels(self, data: Microdata, progress: Progress) -> tuple[Partition, tuple[str, ...]]:
