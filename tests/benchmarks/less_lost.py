@@ -453,7 +453,7 @@ def searched_on() -> Iterator[Line]:
         )
         took, cpu = time.perf_counter() - begin, time.process_time() - cpu
         after = float(information_loss(release))
-        above = next(text for text in reversed(reports) if text.startswith("Best")).partition("loss ")[2].partition(",")
+        above = next(text for text in reversed(reports) if text.startswith("Best")).partition(",")
         beside = f"{before:.5f} refined, {1 - after / before:.0%} less; {cpu:.0f} s of a processor"
         met = after < before if bound is None else after <= bound and cpu < 180
         asked = "less" if bound is None else f"{bound:.5f}, 180 s"
