@@ -17,6 +17,9 @@ Run: python -m tests.benchmarks.less_lost [--only 1 4] [--markdown tests/benchma
    Mondrian reaches
 10. the search after refining: the same rows of Adult by k and by what is asked for the occupation, three other tables,
     and 500 random tables, none of which may lose more than refined
+11. what is kept close to the table on purpose: local recoding from dealt classes on all of Adult with 10 known
+    attributes and occupation secret, and Stack & Deal with two secrets
+12. optimal ranges beside optimal levels
 
 Everything runs once before it is measured, so that nothing is compiled in what counts. Times are medians of five runs;
 those with 1,000,000 rows and with 11 quasi-identifiers are of one run.
@@ -34,7 +37,14 @@ import numpy as np
 import pandas as pd
 
 from anoncore import Hierarchy, InfeasibleError, Microdata, Release, datasets, privacy
-from anoncore.algorithms import CentroidMicroaggregation, LocalSuppression, Mondrian, OptimalRecoding, Suppression
+from anoncore.algorithms import (
+    CentroidMicroaggregation,
+    LocalSuppression,
+    Mondrian,
+    OptimalRecoding,
+    StackAndDeal,
+    Suppression,
+)
 from anoncore.datasets.census import load_census
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
 from anoncore.search.keeping import keeping
@@ -469,6 +479,46 @@ def searched_on() -> Iterator[Line]:
     yield from random_tables(search_steps=1)
 
 
+def close_to_the_table() -> Iterator[Line]:
+    """Two-way errors of classes that are dealt and refined, beside those of Mondrian and of classes that are dealt."""
+    known = [*ARX_QUASI, "relationship", "hours-per-week"]
+    data = Microdata(part_of_adult(None), dict.fromkeys(known, "quasi-identifier") | {JOB: "sensitive"})
+    for k, l, t in ((10, 3, 0.3), (5, 2, 0.2), (20, 4, 0.15)):
+        errors, took = [], 0.0
+        for name, fields in (("mondrian", {"split": "loss", "refine": True}), ("local-recoding", {"start": "deal"})):
+            model = keeping(name, fields, {"k": k, "l": l, "t": t}, (), data)
+            begin = time.perf_counter()
+            errors.append(float(two_way_error(model.anonymize(data))))
+            took = time.perf_counter() - begin
+        what = f"dealt and refined, k = {k}, l = {l}, t = {t}"
+        yield line(what, f"{errors[1]:.4f}", f"Mondrian, refined {errors[0]:.4f}", took, "less", errors[1] < errors[0])
+    secrets = {JOB: "sensitive", "education": "sensitive"}
+    data = Microdata(part_of_adult(15_000), dict.fromkeys(known, "quasi-identifier") | secrets)
+    dealt, refined_ = (
+        float(two_way_error(StackAndDeal(k=10, seed=1, refine=refine).anonymize(data))) for refine in (False, True)
+    )
+    yield line(
+        "Stack & Deal, two secrets, k = 10", f"{refined_:.4f}", f"dealt {dealt:.4f}", None, "less", refined_ < dealt
+    )
+
+
+def ranges() -> Iterator[Line]:
+    """The least losses of ranges and of levels."""
+    trees = {name: hierarchy(name) for name in ARX_QUASI}
+    for names, k in ((ARX_QUASI, 5), (["sex", "race", "education"], 10)):
+        data = Microdata(
+            part_of_adult(), dict.fromkeys(names, "quasi-identifier"), hierarchies={name: trees[name] for name in names}
+        )
+        for share in (0.0, 0.04):
+            levels = OptimalRecoding(requirements=[KAnonymity(k=k)], max_suppression=share)
+            begin = time.perf_counter()
+            found = levels.replace(recoding="ranges", most_checked=2_000).search(data)
+            took, beside = time.perf_counter() - begin, levels.search(data).loss
+            what = f"{len(names)} quasi-identifiers, k = {k}, at most {share:.0%} suppressed"
+            bound = "proven" if found.optimal else f"none below {found.bound:.4f}"
+            yield line(what, f"{found.loss:.4f}", f"levels {beside:.4f}", took, bound, found.loss < beside)
+
+
 PARTS: dict[int, tuple[str, Callable[[], Iterator[Line]]]] = {
     1: ("Refined classes", refined),
     2: ("Refined classes of many rows", refined_million),
@@ -480,6 +530,8 @@ PARTS: dict[int, tuple[str, Callable[[], Iterator[Line]]]] = {
     8: ("Centroid microaggregation", microaggregated),
     9: ("The least loss that is possible", least),
     10: ("Classes that are searched on after refining", searched_on),
+    11: ("Close to the table on purpose", close_to_the_table),
+    12: ("Optimal ranges", ranges),
 }
 """What is measured, by number: a title and what gives the lines."""
 
