@@ -155,6 +155,11 @@ class Mondrian(Algorithm):
     search_steps: SearchSteps = 0
 
     @property
+    def takes_long(self) -> bool:
+        """Where it searches on after refining."""
+        return self.refine and self.search_steps > 0
+
+    @property
     def uses_target(self) -> bool:
         """Whether the split looks at the target."""
         return self.split in ("infogain", "regression")

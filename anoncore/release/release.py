@@ -105,12 +105,15 @@ class ReleaseMethod(Model):
     """One plain sentence for people who choose a method."""
     packages: ClassVar[tuple[str, ...]] = ()
     """The packages beside those that anoncore always needs by which it makes releases."""
-    takes_long: ClassVar[bool] = False
-    """Whether it takes half a minute or more, whatever the table."""
     is_repeatable: ClassVar[bool] = True
     """Whether its random choices, if it makes any, follow from a seed."""
     minimality: ClassVar[Minimality]
     """Whether readers who know the method learn more from its release than from what is published, and why."""
+
+    @property
+    def takes_long(self) -> bool:
+        """Whether it may take half a minute or more also on a small table."""
+        return False
 
     @property
     def minimality_here(self) -> Minimality:

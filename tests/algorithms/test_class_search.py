@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncore import CancelledError, Microdata, Partition, privacy, utility
-from anoncore.algorithms import LocalRecoding, Mondrian, RothkoTree
+from anoncore.algorithms import LocalRecoding, Mondrian, OptimalRecoding, RothkoTree
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.class_search import FEWEST_PARTS, searched
 from anoncore.algorithms.refined_work import RefinedCells, Work
@@ -246,3 +246,12 @@ def test_searched_classes_are_refined_ones():
     found = searched(data, start, requirements, 1, silent)
     again = refined(data, found, requirements, silent)
     assert loss_of(data, again) == pytest.approx(loss_of(data, found), abs=1e-4)
+
+
+def test_a_search_is_known_to_take_long_so_that_no_visitor_waits_behind_it():
+    for kind in (Mondrian, LocalRecoding):
+        assert not kind(refine=True).takes_long
+        assert kind(refine=True, search_steps=1).takes_long
+        assert not kind(search_steps=1).takes_long, "nothing is searched where nothing is refined"
+    assert OptimalRecoding(recoding="ranges").takes_long
+    assert not OptimalRecoding().takes_long

@@ -183,6 +183,11 @@ class LocalRecoding(Algorithm):
         )
 
     @property
+    def takes_long(self) -> bool:
+        """Where it searches on after refining."""
+        return self._refines and self.search_steps > 0
+
+    @property
     def _refines(self) -> bool:
         """Whether rows move between the classes."""
         return self.refine or self.start != "levels"

@@ -147,6 +147,11 @@ class OptimalRecoding(Algorithm):
         """The requirements, for the class of suppressed rows too."""
         return self.requirements
 
+    @property
+    def takes_long(self) -> bool:
+        """Where it looks for ranges, of which there are many."""
+        return self.recoding == "ranges"
+
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)

@@ -92,7 +92,6 @@ class MarginalSynthesis(Algorithm):
     )
     extra = "dp"
     packages = ("opendp", "mbi")
-    takes_long = True
     is_repeatable = False
 
     epsilon: Annotated[
@@ -148,6 +147,11 @@ class MarginalSynthesis(Algorithm):
     def why_unavailable(cls) -> str:
         """That OpenDP is not installed, and the command that installs it; empty where it is."""
         return "" if is_installed() else NOT_INSTALLED
+
+    @property
+    def takes_long(self) -> bool:
+        """It fits a model to all marginals."""
+        return True
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """Nothing about groups: nobody is in one."""
