@@ -15,11 +15,12 @@ from anoncore.base.errors import CancelledError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.annealing import anneal, repair
 from anoncore.kernels.arrays import Codes
+from anoncore.kernels.cheapest_boxes import UNIT
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.microdata import Microdata
 from anoncore.utility.box_rows import DistinctRows
-from anoncore.utility.loss_bound import BoxClock, PriceSearch
+from anoncore.utility.loss_bound import SLACK, BoxClock, PriceSearch
 
 MILLION = 1_000_000
 BOXES_PER_MILLION = 10_000
@@ -57,9 +58,9 @@ def searched(
 
     First rows get prices, as for `least_loss`: the classes that those are made of, as many as fit beside each other,
     are refined and are the start where they lose less than the given ones. From there random steps lead on, which may
-    also cost something at first (see `kernels.annealing`); the best classes on the way are refined at the end. It all
-    follows from the table, the classes and the number of steps. Where `progress` raises CancelledError, the best
-    classes so far are returned.
+    also cost something at first (see `kernels.annealing`), until the steps are over or it is proven that nothing less
+    can be lost; the best classes on the way are refined at the end. It all follows from the table, the classes and the
+    number of steps. Where `progress` raises CancelledError, the best classes so far are returned.
     """
     search = _ClassSearch(data, requirements, millions, progress, partition)
     try:
@@ -113,7 +114,8 @@ class _ClassSearch:
         n_parts = max(self.millions, FEWEST_PARTS)
         n_steps = self.millions * MILLION // n_parts
         for part in range(n_parts):
-            if self.loss == 0.0:
+            if self.loss <= self.bound + SLACK / UNIT:
+                # No classes can lose less, but for what the bound leaves open by its own making.
                 break
             self._report(0.4 + 0.6 * part / n_parts)
             cooled = heat * (1 - part / n_parts) ** 2

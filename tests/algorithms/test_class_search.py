@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncore import CancelledError, Microdata, Partition, privacy, utility
-from anoncore.algorithms import LocalRecoding, Mondrian, OptimalRecoding, RothkoTree
+from anoncore.algorithms import LocalRecoding, Mondrian, OptimalRecoding, RothkoTree, class_search
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.class_search import FEWEST_PARTS, searched
 from anoncore.algorithms.refined_work import RefinedCells, Work
@@ -255,3 +255,18 @@ def test_a_search_is_known_to_take_long_so_that_no_visitor_waits_behind_it():
         assert not kind(search_steps=1).takes_long, "nothing is searched where nothing is refined"
     assert OptimalRecoding(recoding="ranges").takes_long
     assert not OptimalRecoding().takes_long
+
+
+def test_the_search_ends_where_it_is_proven_that_nothing_less_can_be_lost(monkeypatch):
+    taken = []
+    real = class_search.anneal
+    monkeypatch.setattr(class_search, "anneal", lambda *given: taken.append(given[4]) or real(*given))
+    model = Mondrian(requirements=[KAnonymity(k=3)], split="loss", refine=True, search_steps=1)
+    # Both classes span 2 of 25 years, and no three people span less.
+    near = Microdata(pd.DataFrame({"age": [21, 22, 23, 44, 45, 46]}), {"age": "quasi-identifier"})
+    assert utility.information_loss(model.anonymize(near)) == pytest.approx(utility.least_loss(near, 3).bound)
+    assert taken == []
+    # Four people in two classes of three is not possible, and the bound is below what is.
+    far = Microdata(pd.DataFrame({"age": [21, 22, 23, 44]}), {"age": "quasi-identifier"})
+    assert utility.information_loss(model.anonymize(far)) > utility.least_loss(far, 3).bound
+    assert len(taken) == FEWEST_PARTS
