@@ -87,7 +87,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
         with server:
             ann = Client(address)
             ann.sign_in("ann", served.COOKIE_SECRET)
-            visit = ann.visit("data")
+            visit = ann.visit("table")
             assert visit.workspace
             assert upload_of(ann, visit, "1", TABLE.to_csv(index=False).encode()).status == 204
             found = Office(address, folder, metrics, ann, visit, f"/_stcore/upload_file/{visit.session}/1")
@@ -168,7 +168,7 @@ def test_a_forged_cookie_opens_no_page(office: Office) -> None:
         stranger = office.client()
         stranger.ask("/_stcore/health")
         stranger.cookies |= cookies
-        visit = stranger.visit("data", f"workspace={office.visit.workspace}", office.visit.session)
+        visit = stranger.visit("table", f"workspace={office.visit.workspace}", office.visit.session)
         assert visit.session != office.visit.session
         assert visit.downloads() == []
         assert b"Sign in" in visit.raw
@@ -178,12 +178,12 @@ def test_a_forged_cookie_opens_no_page(office: Office) -> None:
 def test_a_visitor_gets_nothing_of_another(office: Office) -> None:
     for name in ("eve", "cleo"):
         eve = office.client(name)
-        own = eve.visit("data")
+        own = eve.visit("table")
         for path in forms_of(office.file):
             for method in ("GET", "HEAD", "POST"):
                 assert not took(eve.ask(path, method)), (name, method, path)
         # Her session, her workspace, her buttons, her files.
-        for page in ("data", "export", "", "classes"):
+        for page in ("table", "export", "", "classes"):
             visit = eve.visit(page, f"workspace={office.visit.workspace}&step=0", office.visit.session)
             assert visit.session != office.visit.session
             assert visit.workspace != office.visit.workspace
@@ -212,7 +212,7 @@ def test_a_visitor_gets_nothing_of_another(office: Office) -> None:
 
 def test_nothing_is_left_of_a_sign_in_that_has_ended(office: Office) -> None:
     eve = office.client("eve")
-    visit = eve.visit("data")
+    visit = eve.visit("table")
     file = next(found for one in visit.downloads() if (found := visit.file(one)))
     assert eve.ask(file).status == 200
     copied = Client(office.address, dict(eve.cookies))
@@ -222,13 +222,13 @@ def test_nothing_is_left_of_a_sign_in_that_has_ended(office: Office) -> None:
     for path in forms_of(file):
         assert not took(copied.ask(path))
     assert upload_of(copied, visit, "3", b"age\n1\n").status == 403
-    again = copied.visit("data", f"workspace={visit.workspace}", visit.session)
+    again = copied.visit("table", f"workspace={visit.workspace}", visit.session)
     assert again.downloads() == []
     assert b"Sign in" in again.raw
     again.close()
     # Signed in anew, she has her workspace, and the old cookies stay without any use.
     eve.sign_in("eve", served.COOKIE_SECRET)
-    assert eve.visit("data").workspace == visit.workspace
+    assert eve.visit("table").workspace == visit.workspace
     assert copied.ask(file).status == 403
 
 
@@ -247,8 +247,8 @@ def test_names_metrics_and_other_sites(office: Office) -> None:
 
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1.evil.example"):
         with pytest.raises(InvalidStatus, match="403"):
-            office.ann.visit("data", origin=origin)
-    for path in ("/", "/data", "/nothing", "/_stcore/health", office.file):
+            office.ann.visit("table", origin=origin)
+    for path in ("/", "/table", "/nothing", "/_stcore/health", office.file):
         answer = office.ann.ask(path)
         assert "frame-ancestors 'none'" in answer.header("content-security-policy")
         assert answer.header("x-content-type-options") == "nosniff"
@@ -256,7 +256,7 @@ def test_names_metrics_and_other_sites(office: Office) -> None:
 
 def test_one_uploader_stops_nobody(office: Office) -> None:
     eve, ann = office.client("eve"), office.ann
-    visit = eve.visit("data")
+    visit = eve.visit("table")
     # Together these would take what all may have.
     content = b"age\n" + b"1\n" * (14 << 20)
     for number in range(9):
@@ -292,7 +292,7 @@ def test_refusals_and_sign_ins_are_in_the_record_and_the_metrics(office: Office)
     with pytest.raises(AssertionError):
         office.client("eve").sign_in("eve", "another secret that is long enough to be one")
     visitor = office.client("eve")
-    visitor.visit("data").close()
+    visitor.visit("table").close()
     file = office.file
     for _ in range(60):
         assert visitor.ask(file).status == office.client().ask(file).status == 403
@@ -336,7 +336,7 @@ def test_another_user_of_the_machine_gets_nothing(own: tuple[str, str, int]) -> 
     tried = 0
     paths = [
         "/",
-        "/data",
+        "/table",
         "/large",
         "/board?workspace=x",
         "/_stcore/host-config",
@@ -371,7 +371,7 @@ def test_another_user_of_the_machine_gets_nothing(own: tuple[str, str, int]) -> 
 
     for cookies in ({}, {f"anoncore_token_{port}": "x"}, {"anoncore_token": token}):
         with pytest.raises(InvalidStatus, match="403"):
-            Client(address, {"_streamlit_xsrf": "x", **cookies}).visit("large")
+            Client(address, {"_streamlit_xsrf": "x", **cookies}).visit("table")
     # All users see the arguments of all programs.
     for one in (psutil.Process(process), *psutil.Process(process).children(recursive=True)):
         assert token not in " ".join(one.cmdline())
@@ -382,13 +382,13 @@ def test_another_user_of_the_machine_gets_nothing(own: tuple[str, str, int]) -> 
 def test_whoever_started_it_gets_in_by_the_address_that_is_printed(own: tuple[str, str, int]) -> None:
     address, token, _ = own
     owner = Client(address)
-    answer = owner.ask(f"/data?token={token}&step=0")
-    assert (answer.status, answer.header("location")) == (303, "/data?step=0")
-    assert owner.ask("/data").status == 200
-    visit = owner.visit("large")
+    answer = owner.ask(f"/table?token={token}&step=0")
+    assert (answer.status, answer.header("location")) == (303, "/table?step=0")
+    assert owner.ask("/table").status == 200
+    visit = owner.visit("table")
     assert b"Path or address" in visit.raw
     visit.close()
     for path in ("/_stcore/metrics", "/_stcore/agent/openapi.json"):
         assert owner.ask(path).status == 404
     # Under another name, a page of another site would be asking.
-    assert owner.ask("/data", headers={"Host": f"evil.example:{address.rpartition(':')[2]}"}).status == 421
+    assert owner.ask("/table", headers={"Host": f"evil.example:{address.rpartition(':')[2]}"}).status == 421
