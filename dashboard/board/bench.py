@@ -30,6 +30,8 @@ from dashboard.workspace import Run, Workspace, run_title
 
 MOST_ATTEMPTS = 40
 """Releases that are kept, so that going back to a setting shows it at once."""
+LOOKING = 3.0
+"""Seconds for which somebody who has looked counts as looking."""
 PATIENCE = 2.0
 """Seconds after a wish in which slow numbers wait for the releases that are still being made: these come first."""
 
@@ -113,6 +115,7 @@ class Bench:
         self._asked: tuple[Requirement, ...] = ()
         self._measures: tuple[Measure, ...] = ()
         self._changed = 0.0
+        self._looked = 0.0
         self._seconds: dict[str, float] = {}
         self._work = SharedWork()
 
@@ -127,6 +130,23 @@ class Bench:
         """Whether something that is wished for is still to come."""
         with self._lock:
             return any(_is_busy(attempt, self._measures) for attempt in self._wanted.values())
+
+    @property
+    def lacks_late_numbers(self) -> bool:
+        """Whether numbers are still to come that are worked out only while somebody looks (`look`)."""
+        with self._lock:
+            return any(
+                one.run is not None and not one.problem and not one.slow.get(key, Slow()).is_done
+                for one in self._wanted.values()
+                for key, _, _ in self._measures
+                if key[0] in facts.LATE
+            )
+
+    def look(self) -> None:
+        """Say that somebody looks at the board now, so that what nobody waits for may be worked out."""
+        with self._lock:
+            self._looked = perf_counter()
+            self._go_on()
 
     @property
     def long_work(self) -> tuple[tuple[str, jobs.Job], ...]:
@@ -369,7 +389,7 @@ class Bench:
                 function = estimate if is_estimate else exact
                 if function is None or slow.is_done or (is_estimate and slow.estimate is not None):
                     continue
-                if key[0] == facts.DRAWS and self._lacks_numbers:
+                if key[0] in facts.LATE and (self._lacks_numbers or perf_counter() - self._looked > LOOKING):
                     return
                 self._start(attempt, measure, slow, function, is_estimate)
                 return
@@ -394,7 +414,7 @@ class Bench:
             attempt.run is not None and not attempt.problem and not attempt.slow.get(key, Slow()).is_done
             for attempt in self._wanted.values()
             for key, _, _ in self._measures
-            if key[0] != facts.DRAWS
+            if key[0] not in facts.LATE
         )
 
     def _start(
@@ -435,7 +455,7 @@ class Bench:
             else:
                 slow.exact = found
             self.version += 1
-            # The last estimate lets the exact numbers of all columns begin, and the last of these their other draws.
+            # The last estimate lets the exact numbers of all columns begin, and the last of these the late ones.
             if attempt in self._wanted.values():
                 self._go_on()
 
@@ -461,4 +481,4 @@ def _is_busy(attempt: Attempt, measures: tuple[Measure, ...]) -> bool:
         return False
     if attempt.job is not None or attempt.run is None:
         return True
-    return any(not attempt.slow.get(key, Slow()).is_done for key, _, _ in measures)
+    return any(not attempt.slow.get(key, Slow()).is_done for key, _, _ in measures if key[0] not in facts.LATE)

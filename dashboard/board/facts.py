@@ -44,8 +44,11 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
 CLASSIFIER = "tree"
 FOLDS = 10
-DRAWS = "draws"
-"""The name of the slow numbers about other draws of a method, which come after those about all columns."""
+LEAST, DRAWS = "least", "draws"
+LATE = (LEAST, DRAWS)
+"""Slow numbers that come after those of all columns, and only while somebody looks: what could be lost at least, and
+what other draws of a method come to.
+"""
 OTHER_DRAWS = 4
 SECONDS_FOR_BOUND = 4.0
 """What the least possible information loss is looked for; longer makes the bound higher, never wrong."""
@@ -507,7 +510,7 @@ def measures(
     if target is not None:
         found.append((("predictable", target), about_predictable, predictable))
     if k is not None:
-        found.append((("least", int(k)), None, least_lost))
+        found.append(((LEAST, int(k)), None, least_lost))
     if secret is not None or target is not None:
         found.append(((DRAWS, secret, r, target), None, of_other_draws))
     return tuple(found)

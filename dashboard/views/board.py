@@ -34,7 +34,7 @@ from dashboard.views import (
     whose_rows,
 )
 
-POLL = 0.4
+POLL, LOOK = 0.4, 1.0
 OFF = "off"
 K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
 L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -86,6 +86,8 @@ def render() -> None:
     # What came since the columns were read is not among them, whether or not more is to come.
     if bench is not None and (bench.is_busy or bench.version != version):
         _watch(bench, version, bench.doing)
+    elif bench is not None and bench.lacks_late_numbers:
+        _look(bench, version)
     if finding is not None and finding.running:
         board_find.watch(finding, version_found)
     dialogs.render(data, wishes, bench)
@@ -324,6 +326,14 @@ def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
             "These releases of the built-in table were made beforehand and ship with the program. Change anything and "
             "they are made anew on this machine."
         )
+
+
+@st.fragment(run_every=LOOK, key="board-look")
+def _look(bench: Bench, version: int) -> None:
+    """Let be worked out what nobody waits for, while the page is there, and draw it anew when more is known."""
+    bench.look()
+    if bench.version != version or not bench.lacks_late_numbers:
+        st.rerun()
 
 
 @st.fragment(run_every=POLL, key="board-watch")

@@ -74,7 +74,7 @@ def sensitive_among(requirements: tuple[Requirement, ...]) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(
     data=st.booleans().flatmap(lambda several: people(several_rows=several)),
     requirements=st.sampled_from(REQUIREMENTS),

@@ -144,11 +144,33 @@ def test_other_draws_are_begun_when_all_columns_have_their_own_numbers(board):
     while len(done) < 2 and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(0.05)
+    board.bench.look()
     before = list(done)
     gate.set()
     board.finish()
     assert before == ["exact", "exact"]
+    while board.bench.lacks_late_numbers and time.monotonic() < end:
+        board.bench.look()
+        time.sleep(0.01)
     assert done[2:] == ["draws", "draws"]
+
+
+def test_what_nobody_waits_for_is_not_worked_out_where_nobody_looks(board):
+    done = []
+
+    def draws(release, progress):
+        done.append("draws")
+        return {}
+
+    (attempt,) = board.wish(3, measures=((("draws",), None, draws),)).values()
+    board.finish()
+    time.sleep(0.2)
+    assert (done, board.bench.is_busy, board.bench.lacks_late_numbers) == ([], False, True)
+    board.bench.look()
+    end = time.monotonic() + WAIT
+    while board.bench.lacks_late_numbers and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (done, attempt.slow[("draws",)].exact) == (["draws"], {})
 
 
 @pytest.mark.parametrize("patience", [WAIT, 0.05])
