@@ -72,7 +72,9 @@ def workspace(visitor):
 def finish(visitor, drawn):
     """Draw the board until everything on it is there."""
     end = time.monotonic() + WAIT
+    visitor.run()
     while workspace(visitor).jobs["board"].is_busy and time.monotonic() < end:
+        # What is wished for in this draw may be begun by it, and be there after it.
         time.sleep(0.05)
     visitor.run()
     return drawn[-1]
