@@ -43,7 +43,7 @@ def name_words(name: str) -> set[str]:
     """The words of a column's name in small letters without accents, also where capitals part them: `zipCode` is `zip`
     and `code`.
     """
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", plain)
     return set(re.split(r"[^a-z]+", apart.casefold())) - {""}
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
+from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.facts import BUCKET, Facts, upwards
 from dashboard.board.grid import HOLDING, Asked, Shown, and_list, first_line
@@ -221,8 +223,9 @@ def _to_save(column: Shown, asked: Asked) -> list[str]:
     bound = None if slow is None or slow.found is None else slow.found.get("bound")
     if bound is None or not 0 < bound <= lost:
         return []
-    least = f"no groups of {asked.levels['k']:,g} lose less than {share_text(bound)}"
-    saved = share_text(1 - bound / lost)
+    # Neither is rounded so that more would be proven than is.
+    least = f"no groups of {asked.levels['k']:,g} lose less than {floor(bound * 1_000) / 10:.1f}%"
+    saved = f"{ceil((1 - bound / lost) * 1_000 - ACCUMULATED) / 10:.1f}%"
     return [f"Of its information loss of {share_text(lost)} at most {saved} could be saved: {least}."]
 
 

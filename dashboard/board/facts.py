@@ -458,7 +458,8 @@ def of_other_draws(
             found["given"] += [given["value"]] if given["learned"] else []
         if target is not None:
             found["predictable"].append(about_predictable(drawn, target, part_of(report, 0.8, 1.0))["value"])
-    return {name: [min(values), max(values)] for name, values in found.items() if values}
+    # Where one of the draws could not be measured, the others do not tell how far they all lie apart.
+    return {name: [min(values), max(values)] for name, values in found.items() if len(values) == OTHER_DRAWS}
 
 
 def _estimated(found: Estimate) -> Facts:

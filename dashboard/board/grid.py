@@ -488,7 +488,7 @@ def _of_draws(name: str, column: Shown, value: float) -> str:
     low, high = min(value, between[0]), max(value, between[1])
     text = share_text if name == "given" else "{:.2f}".format
     between = text(low) if text(low) == text(high) else f"{text(low)} to {text(high)}"
-    return f"five draws: {between}"
+    return f"five draws: about {between}"
 
 
 def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:

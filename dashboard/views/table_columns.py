@@ -121,7 +121,9 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
                 width=90, y_min=0, help="Rows per range of numbers, or per value for the 20 most frequent."
             ),
             tagging.SINGLE: config.NumberColumn(
-                width=60, format="localized", help="Rows that this column singles out alone: no other has their value."
+                width=60,
+                format="localized",
+                help="Rows whose value no other row has, where every row counts, also of the same person.",
             ),
             tagging.HINT: config.TextColumn(width=420, help="A role that names and values suggest, and why."),
         },

@@ -13,6 +13,7 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import usual_distance
 from dashboard import compute, state
+from dashboard.board.facts import has_buckets
 from dashboard.state import Run
 from dashboard.views import one_person, parts
 
@@ -44,8 +45,7 @@ def _beliefs(run: Run, attribute: str | None) -> Floats:
     if run.data.people is not None:
         raise ReleaseError("Where people have several rows, what is believed is told of people and not of rows.")
     found = compute.cached("attacks.attribute_disclosure", run, attacks.attribute_disclosure, str(attribute))
-    # A value that needs no protection gives nobody away.
-    return np.nan_to_num(found.confidence, nan=0.0)
+    return found.confidence
 
 
 def _losses(run: Run, _attribute: str | None) -> Floats:
@@ -58,14 +58,18 @@ def _losses(run: Run, _attribute: str | None) -> Floats:
 NUMBERS = {
     "hides": Number(_hidden, lambda value: f"hides among {value:,.0f}", largest_is_worst=False),
     "distance": Number(_distances, lambda value: f"is in a group that lies {value:.2f} from the table"),
-    "belief": Number(_beliefs, lambda value: f"is known to have its true value with {share_text(value)}"),
+    "belief": Number(_beliefs, lambda value: f"is believed to have its true value with {share_text(value)}"),
     "lost": Number(_losses, lambda value: f"loses {share_text(value)} of what its cells said"),
 }
 
 
 def three_rows(values: Floats, largest_is_worst: bool) -> tuple[int, int, int]:
-    """The rows that are worst off, in the middle and best off; of equal ones the first in the table."""
+    """The rows that are worst off, in the middle and best off; of equal ones the first in the table.
+
+    Rows without a number, such as those whose value needs no protection, are none of them.
+    """
     order = np.argsort(-values if largest_is_worst else values, kind="stable")
+    order = order[~np.isnan(values[order])]
     best = values[order[-1]]
     return int(order[0]), int(order[len(order) // 2]), int(np.flatnonzero(values == best)[0])
 
@@ -88,5 +92,7 @@ def explain(name: str, attribute: str | None = None) -> None:
         )
         row = rows[chosen or WHO[0]]
         st.markdown(f"Row {row + 1:,} of the table {about.told(float(values[row]))} in {parts.escaped(run.label)}.")
+        if name == "hides" and has_buckets(run):
+            st.caption("That is a bucket: it hides whose secret is whose, and not who somebody is.")
         secret = attribute if attribute is not None else next(iter(run.data.sensitive), None)
         one_person.draw([one for one in state.runs() if state.is_of_table(one)], row, secret)

@@ -20,6 +20,8 @@ def test_of_equal_rows_the_first_stands_for_them() -> None:
     assert three_rows(values, largest_is_worst=True) == (0, 2, 1)
     assert three_rows(values, largest_is_worst=False) == (1, 2, 0)
     assert three_rows(np.array([5.0]), largest_is_worst=True) == (0, 0, 0)
+    # Whoever has no number is neither safe nor at risk.
+    assert three_rows(np.array([np.nan, 0.2, 0.4, np.nan]), largest_is_worst=True) == (2, 1, 1)
 
 
 @pytest.fixture
@@ -63,3 +65,13 @@ def test_the_three_people_are_told_with_their_number_and_what_each_column_publis
         published = next(item.value for item in made.at.dataframe if "attribute" in item.value)
         assert published.set_index("attribute").loc["age", "original"] == str(run.data.frame["age"].iloc[row])
         assert len(published.columns) == 4, "what was there, and what both columns of the board publish"
+
+
+def test_a_bucket_is_never_called_a_crowd_in_which_somebody_hides(made: Visitor) -> None:
+    said = "it hides whose secret is whose, and not who somebody is"
+    for title, is_said in (("Anatomy", True), ("Mondrian", False)):
+        made.here.select_run(next(run.id for run in made.here.runs if run.title == title))
+        made.open("classes")
+        made.at.session_state["three-hides"] = True
+        made.run()
+        assert (f"That is a bucket: {said}." in made.texts()) is is_said

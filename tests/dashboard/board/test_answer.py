@@ -155,6 +155,11 @@ def test_how_much_any_other_release_could_save_at_most_is_said_where_it_is_prove
 
     said = "Of its information loss of 8.0% at most 75.0% could be saved: no groups of 10 lose less than 2.0%."
     assert said in answer([release(least=SlowFacts(exact={"bound": 0.02}))], ASKED).more
+    # What is proven is never rounded up: a bound of 2.08% proves 2.0%, and leaves 74.0% or a little more.
+    (told,) = (
+        one for one in answer([release(least=SlowFacts(exact={"bound": 0.02079}))], ASKED).more if "saved" in one
+    )
+    assert told.endswith("at most 74.1% could be saved: no groups of 10 lose less than 2.0%.")
     # A release whose rows share no cells has no such bound, and none may be known.
     for slow in ({"least": SlowFacts(exact={})}, {"least": SlowFacts(problem="It failed.")}, {}):
         assert not any("saved" in told for told in answer([release(**slow)], ASKED).more)

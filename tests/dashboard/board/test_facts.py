@@ -132,6 +132,11 @@ def test_four_further_draws_are_other_releases_and_tell_between_which_numbers_th
     assert found == {"given": [0.1, 0.5]}
     assert [release.algorithm.seed for release in drawn] == [8, 9, 10, 11]
     assert len({tuple(release.partition.group) for release in (made.release, *drawn)}) == 5
+    # Where one of them could not be measured, they do not tell how far all lie apart.
+    monkeypatch.setattr(
+        facts, "about_given_away", lambda release, *_: {"learned": release.algorithm.seed != 9, "value": 0.2}
+    )
+    assert facts.of_other_draws(made.release, "illness", 2, None, progress=silent) == {}
     # A method that draws nothing at random has no other release.
     plain = run(Mondrian(requirements=[KAnonymity(k=3)]), [20, 30, 40, 50, 60, 70])
     assert facts.of_other_draws(plain.release, "illness", 2, None, progress=silent) == {}

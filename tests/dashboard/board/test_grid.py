@@ -179,12 +179,16 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     assert found["marks"] == [[0.001, "by chance 0.1%: the same attack on shuffled secrets"]]
     others = {"given": SlowFacts(exact=exact), "draws": SlowFacts(exact={"given": [0.0604, 0.1207]})}
     spread = cells([column(facts=drawn, slow=others)], "given")["cells"][0]
-    assert spread["sub"] == "five draws: 6.0% to 12.1%; by chance 0.1%"
+    assert spread["sub"] == "five draws: about 6.0% to 12.1%; by chance 0.1%"
     # The number in the cell is one of the five, whichever way the others lie.
     others["draws"] = SlowFacts(exact={"given": [0.12, 0.13]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith("five draws: 9.3% to 13")
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith(
+        "five draws: about 9.3% to 13"
+    )
     others["draws"] = SlowFacts(exact={"given": [0.0929, 0.0931]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith("five draws: 9.3%; by")
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith(
+        "five draws: about 9.3%; by"
+    )
     assert cells([column(slow=others)], "given")["cells"][0]["sub"] == "by chance 0.1%", "it draws nothing"
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert early["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
