@@ -17,7 +17,7 @@ MEANINGS = {
     "identifier": "Names the person, such as a name or a number. Never published.",
     "quasi-identifier": "Others may know it, such as age or sex, and single people out by it. Published coarser, or "
     "apart from what is secret.",
-    "sensitive": "Nobody must learn it about a person, such as a diagnosis. Published so that it is nobody's for sure.",
+    "sensitive": "Nobody must learn it about a person, such as a diagnosis. What l and t promise is about it.",
     "insensitive": "Neither known to others nor secret, and you decide so. Published as it is.",
     tagging.LEFT_OUT: "Nobody decided yet, or nobody needs it. Never published.",
 }
