@@ -333,14 +333,14 @@ def _look(bench: Bench, version: int) -> None:
     """Let be worked out what nobody waits for, while the page is there, and draw it anew when more is known."""
     bench.look()
     if bench.version != version or not bench.lacks_late_numbers:
-        st.rerun()
+        dialogs.draw_behind()
 
 
 @st.fragment(run_every=POLL, key="board-watch")
 def _watch(bench: Bench, version: int, doing: tuple[str, ...]) -> None:
     """Draw the page anew when something new is known."""
     if bench.version != version or bench.doing != doing or not bench.is_busy:
-        st.rerun()
+        dialogs.draw_behind()
     for title, job in bench.long_work:
         st.progress(job.fraction, text=f"{title}: {job.text}")
     if bench.waits_for_compiler:

@@ -67,6 +67,15 @@ def _close() -> None:
     state.set_session(_DIALOG, None)
 
 
+def draw_behind() -> None:
+    """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
+    typing there would be gone. Closing the dialog draws the board.
+    """
+    asked = state.session(_DIALOG)
+    if asked is None or asked[0] == "open":
+        st.rerun()
+
+
 def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
     """Go to the page that looks closer at a cell, as soon as the release of its column is there."""
     run = next((run for run in state.runs() if run.column == column_id), None)

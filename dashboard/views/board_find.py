@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.board.finding import TRIED, Finding, Found
 from dashboard.board.wishes import Wishes
+from dashboard.views.board_dialogs import draw_behind
 
 POLL = 0.7
 HELP = (
@@ -51,7 +52,7 @@ def show_best(best: Found | None) -> None:
 def watch(finding: Finding, version: int) -> None:
     """Draw the page anew when something was tried."""
     if finding.version != version or not finding.running:
-        st.rerun()
+        draw_behind()
 
 
 def _start() -> None:

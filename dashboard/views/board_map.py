@@ -27,6 +27,7 @@ from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
 from dashboard.palette import run_style
 from dashboard.state import Run
 from dashboard.views import parts
+from dashboard.views.board_dialogs import draw_behind
 
 POLL = 1.0
 AXES: Mapping[str, Axis] = {
@@ -243,7 +244,7 @@ def numbers(quick: facts.Facts, slow: Mapping[str, facts.Facts | None]) -> Numbe
 def _watch(bench: Bench | None, about: Map) -> None:
     """Draw the page anew when what no column shows is measured and judged."""
     if not _elsewhere(bench, about)[1]:
-        st.rerun()
+        draw_behind()
 
 
 def _trials(

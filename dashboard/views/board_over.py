@@ -10,6 +10,7 @@ from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
 from dashboard.board.wishes import AXES, Wishes
 from dashboard.markdown import escaped
 from dashboard.serving import audit
+from dashboard.views.board_dialogs import draw_behind
 
 NOW = "now"
 POLL = 0.7
@@ -109,6 +110,6 @@ def take(found: dict[str, object]) -> None:
 def _watch(over: Over, version: int) -> None:
     """Draw the page anew when another value was measured."""
     if over.version != version or not over.running:
-        st.rerun()
+        draw_behind()
     if over.job is not None:
         st.progress(over.job.fraction, text=f"Over {over.title}: {over.job.text}")
