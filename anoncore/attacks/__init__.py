@@ -2,6 +2,7 @@
 
 from anoncore.attacks.closeness import posterior_emd
 from anoncore.attacks.composition import Composition, composition
+from anoncore.attacks.definetti import DeFinetti, definetti
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
 from anoncore.attacks.downcoding import Downcoding, downcoding
 from anoncore.attacks.foreground import (
@@ -27,10 +28,13 @@ from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 from anoncore.attacks.singling_out import SinglingOut, singling_out
+from anoncore.attacks.strongest import AttackGain, Strongest, strongest
 
 __all__ = [
+    "AttackGain",
     "AttributeDisclosure",
     "Composition",
+    "DeFinetti",
     "Downcoding",
     "ForegroundEstimate",
     "ForegroundKnowledge",
@@ -49,8 +53,10 @@ __all__ = [
     "Risk",
     "SetLeak",
     "SinglingOut",
+    "Strongest",
     "attribute_disclosure",
     "composition",
+    "definetti",
     "downcoding",
     "foreground_knowledge",
     "foreground_knowledge_estimate",
@@ -69,4 +75,5 @@ __all__ = [
     "reidentification",
     "sensitive_posterior",
     "singling_out",
+    "strongest",
 ]

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from anoncore.algorithms.vertical.changes import CLASS_CHANGES
 from anoncore.attacks.composition import FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH
+from anoncore.attacks.definetti import DEFINETTI_BREACH, DEFINETTI_CONTROL, DEFINETTI_EXCESS, DEFINETTI_RIGHT
 from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
 from anoncore.attacks.foreground.attack import (
     FOREGROUND_BREACH,
@@ -41,6 +42,7 @@ from anoncore.attacks.reidentification import (
     PROSECUTOR_AT_RISK,
 )
 from anoncore.attacks.singling_out import SINGLING_OUT
+from anoncore.attacks.strongest import STRONGEST_ON_ATTRIBUTES, STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP
 from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.measures.criteria import CRITERIA
@@ -57,6 +59,13 @@ _OTHERS = (
     FOREGROUND_PROBABILITY,
     FOREGROUND_ERROR,
     FOREGROUND_RANGE,
+    DEFINETTI_BREACH,
+    DEFINETTI_CONTROL,
+    DEFINETTI_EXCESS,
+    DEFINETTI_RIGHT,
+    STRONGEST_ON_IDENTITY,
+    STRONGEST_ON_ATTRIBUTES,
+    STRONGEST_ON_MEMBERSHIP,
     PROSECUTOR_AT_RISK,
     JOURNALIST_LARGEST,
     JOURNALIST_MEAN,
@@ -108,6 +117,7 @@ NUMBERS: Mapping[str, Number] = MappingProxyType({one.name: one for one in (*CRI
 _TITLES: Mapping[str, str] = MappingProxyType(
     {
         "attacks.composition": "Several releases together",
+        "attacks.definetti": "deFinetti's attack",
         "attacks.downcoding": "Downcoding",
         "attacks.inference": "Inference",
         "attacks.individual_risk": "Individual risk",
@@ -119,6 +129,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
         "attacks.reidentification": "Re-identification",
         "attacks.sensitive_posterior": "Beliefs about people",
         "attacks.singling_out": "Singling out",
+        "attacks.strongest": "Strongest attack",
         "privacy.check": "Violations",
         "privacy.emd": "Earth mover's distance",
         "privacy.guarantees": "Promised and reached",

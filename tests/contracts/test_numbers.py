@@ -130,6 +130,7 @@ OF_RECORDS = {
     "attacks.inference",
     "attacks.linkability",
     "attacks.singling_out",
+    "attacks.strongest",
     "privacy.personal_guarantees",
     "utility.association_error",
     "utility.classification",
