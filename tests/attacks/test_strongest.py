@@ -152,7 +152,7 @@ def test_progress_rises_from_0_to_1(buckets: Release) -> None:
     shares: list[float] = []
     attacks.strongest(buckets, "ill", draws=1, progress=lambda share, _text: shares.append(share))
     assert shares == sorted(shares)
-    assert shares[0] >= 0 and shares[-1] <= 1
+    assert 0 <= shares[0] <= shares[-1] <= 1
 
 
 @pytest.mark.slow
