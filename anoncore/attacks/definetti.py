@@ -338,12 +338,13 @@ class _Beliefs:
         own_entry = groups.entry_of(true.astype(np.int64)) if protected is None else None
         figures = []
         for share in (belief, groups.random_worlds):
-            if own_entry is None:
+            if protected is not None:
                 in_set = np.where(protected[groups.code_of_belief], share, 0.0)
                 strongest = np.add.reduceat(in_set, groups.first[:-1])
                 # Whether somebody has one of the protected values is guessed by which is likelier.
                 own, right = strongest, _chance_above(strongest, 0.5)
             else:
+                assert own_entry is not None
                 strongest = np.maximum.reduceat(share, groups.first[:-1])
                 own = np.where(own_entry >= 0, share[np.maximum(own_entry, 0)], 0.0)
                 is_most = reaches(share, np.repeat(strongest, np.diff(groups.first)), ACCUMULATED)
@@ -502,7 +503,7 @@ def _by_assignments(
     burn_in, samples = rounds
     for number in range(burn_in + samples):
         keys = (classes[secret].astype(np.int64)[:, None] * n_features + value).ravel()
-        counts = np.bincount(keys, minlength=n_classes * n_features).reshape(n_classes, n_features)
+        counts = np.bincount(keys, minlength=n_classes * n_features).reshape(n_classes, n_features).astype(np.float64)
         log_chance = features.log_chances(counts, of_class)
         partner, chance = rng.random(len(secret)), rng.random(len(secret))
         swap_secrets(value, groups.starts, secret, classes, log_chance, partner, chance)
@@ -521,7 +522,7 @@ def _by_model_alone(release: Release, groups: _Groups, features: _Features) -> F
     group_of_entry = np.repeat(np.arange(n_groups), np.diff(groups.entry_start))
     row = groups.order[groups.starts[:-1]]
     counts = np.empty((n_classes, int(features.begin[-1])))
-    of_class = np.bincount(classes, weights=groups.count, minlength=n_classes)
+    of_class = np.bincount(classes, weights=groups.count, minlength=n_classes).astype(np.float64)
     masses = []
     for a, (name, coarse) in enumerate(zip(features.names, features.coarse, strict=True)):
         recoding = release.recoding(name)

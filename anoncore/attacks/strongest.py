@@ -29,6 +29,7 @@ from anoncore.base.number import Number
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -100,8 +101,8 @@ class AttackGain(Result):
         What the control gets.
     compared_with : str
         What the control is, in a few words.
-    gain : Score
-        `share` less `control`, by which attacks with one aim are ranked.
+    gain : float
+        `share` less `control`, by which attacks with one aim are ranked; a Score of the strongest one.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class AttackGain(Result):
     measured: str
     control: float
     compared_with: str
-    gain: Score
+    gain: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,19 +455,20 @@ def strongest(
         except AnonymizationError as error:
             not_tried[attack.name] = str(error)
         else:
-            tried.append(_gain(attack, found, words))
+            share, measured, control_share, compared_with = found
+            gain = share - control_share
+            tried.append(AttackGain(attack.name, attack.aim, share, measured, control_share, compared_with, gain))
         done += attack.weight
-    ranked = sorted(tried, key=lambda one: (list(_NUMBERS).index(one.aim), -float(one.gain)))
-    best = {aim: next((one for one in ranked if one.aim == aim), None) for aim in _NUMBERS}
+    ranked: list[AttackGain] = []
+    best: dict[Aim, AttackGain | None] = dict.fromkeys(_NUMBERS)
+    for aim, number in _NUMBERS.items():
+        of_aim = sorted((one for one in tried if one.aim == aim), key=lambda one: -one.gain)
+        if of_aim:
+            of_aim[0] = best[aim] = replace(of_aim[0], gain=Score(of_aim[0].gain, number, baseline=0.0, words=words))
+        ranked += of_aim
     return Strongest(attribute, r, best["identity"], best["attribute"], best["membership"], tuple(ranked), not_tried)
 
 
-def _gain(attack: _Attack, found: Found, words: dict[str, str]) -> AttackGain:
-    share, measured, control, compared_with = found
-    gain = Score(share - control, _NUMBERS[attack.aim], baseline=0.0, words=words)
-    return AttackGain(attack.name, attack.aim, share, measured, control, compared_with, gain)
-
-
-def _believed(own: np.ndarray, limit: float) -> float:
+def _believed(own: Floats, limit: float) -> float:
     """The share of the beliefs in own values, NaN where these need no protection, that lie above the limit."""
     return float(lies_above(own[~np.isnan(own)], limit, ACCUMULATED).mean())

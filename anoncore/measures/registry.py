@@ -42,7 +42,7 @@ from anoncore.attacks.reidentification import (
     PROSECUTOR_AT_RISK,
 )
 from anoncore.attacks.singling_out import SINGLING_OUT
-from anoncore.attacks.strongest import STRONGEST_ON_ATTRIBUTES, STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP
+from anoncore.attacks.strongest import STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP
 from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.measures.criteria import CRITERIA
@@ -64,7 +64,6 @@ _OTHERS = (
     DEFINETTI_EXCESS,
     DEFINETTI_RIGHT,
     STRONGEST_ON_IDENTITY,
-    STRONGEST_ON_ATTRIBUTES,
     STRONGEST_ON_MEMBERSHIP,
     PROSECUTOR_AT_RISK,
     JOURNALIST_LARGEST,
