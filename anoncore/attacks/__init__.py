@@ -22,6 +22,7 @@ from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.linkability import Linkability, linkability
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
+from anoncore.attacks.memorizing import Memorization, memorization
 from anoncore.attacks.minimality import MinimalityAttack, minimality
 from anoncore.attacks.population_uniqueness import PopulationUniqueness, population_uniqueness
 from anoncore.attacks.posterior import sensitive_posterior
@@ -45,6 +46,7 @@ __all__ = [
     "Linkability",
     "MatchingBuckets",
     "Membership",
+    "Memorization",
     "MinimalityAttack",
     "PopulationUniqueness",
     "PossibleWorlds",
@@ -67,6 +69,7 @@ __all__ = [
     "linkability",
     "matching_buckets",
     "membership",
+    "memorization",
     "minimality",
     "population_uniqueness",
     "possible_worlds",

@@ -19,6 +19,7 @@ from anoncore.attacks.inferring import inference
 from anoncore.attacks.join_likelihood import JoinLikelihood
 from anoncore.attacks.linkability import linkability
 from anoncore.attacks.membership import membership
+from anoncore.attacks.memorizing import memorization
 from anoncore.attacks.minimality import minimality
 from anoncore.attacks.region_membership import region_membership
 from anoncore.attacks.reidentification import reidentification
@@ -281,6 +282,13 @@ def _inference(asked: _Asked, _progress: Progress) -> Found:
     return float(found.members), "share of right guesses", float(found.control), OTHERS
 
 
+def _memorization(asked: _Asked, _progress: Progress) -> Found:
+    if asked.control is None:
+        raise ParameterError(_NO_CONTROL)
+    found = memorization(asked.release, asked.attribute, asked.control, seed=asked.seed)
+    return float(found.members), "share of right guesses, all values alike", float(found.control), OTHERS
+
+
 def _composition(asked: _Asked, _progress: Progress) -> Found:
     if asked.earlier is None:
         raise ParameterError("No earlier release of these people was given.")
@@ -348,6 +356,7 @@ _ATTACKS = (
     _Attack("minimality", "attribute", _minimality, 5.0),
     _Attack("composition", "attribute", _composition),
     _Attack("inference", "attribute", _inference, 3.0),
+    _Attack("memorization", "attribute", _memorization, 3.0),
     _Attack("membership", "membership", _membership, 2.0),
     _Attack("region_membership", "membership", _region_membership),
 )
@@ -382,7 +391,7 @@ def strongest(
         Somebody's value is given away by a belief above 1 / r; at least 1.
     control : Microdata, optional
         People who are not in the release, drawn as those were who are in it; see `Microdata.split`. Without them,
-        singling out, linkability and inference are not tried.
+        singling out, linkability, inference and memorization are not tried.
     earlier : Release, optional
         An earlier release of these people, for the composition attack.
     by : str, optional

@@ -22,6 +22,7 @@ from anoncore.attacks.inferring import INFERENCE
 from anoncore.attacks.join_likelihood import LIKELIHOOD_LARGEST, LIKELIHOOD_MEAN, UNMATCHED
 from anoncore.attacks.linkability import LINKABILITY
 from anoncore.attacks.membership import FAKE_TUPLES
+from anoncore.attacks.memorizing import MEMORIZATION, MEMORIZED
 from anoncore.attacks.minimality import EXPOSED, LIFT, RIGHT_GUESSES, STRONGEST, TRUE_BELIEF
 from anoncore.attacks.population_uniqueness import (
     POPULATION_UNIQUES,
@@ -84,6 +85,8 @@ _OTHERS = (
     *SINGLING_OUT.all,
     *LINKABILITY.all,
     *INFERENCE.all,
+    *MEMORIZATION.all,
+    MEMORIZED,
     FEW_VALUES,
     JOINT_BREACH,
     JOINT_LARGEST,
@@ -121,6 +124,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
         "attacks.inference": "Inference",
         "attacks.individual_risk": "Individual risk",
         "attacks.linkability": "Linkability",
+        "attacks.memorization": "Memorization",
         "attacks.minimality": "Minimality attack",
         "attacks.population_uniqueness": "Uniqueness in the population",
         "attacks.posterior_emd": "Distance of beliefs",

@@ -23,6 +23,7 @@ ALL = {
     "minimality",
     "composition",
     "inference",
+    "memorization",
     "membership",
     "region_membership",
 }

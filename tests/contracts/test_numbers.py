@@ -129,6 +129,7 @@ def test_the_samples_have_every_form() -> None:
 OF_RECORDS = {
     "attacks.inference",
     "attacks.linkability",
+    "attacks.memorization",
     "attacks.singling_out",
     "attacks.strongest",
     "privacy.personal_guarantees",

@@ -33,6 +33,7 @@ ELSEWHERE = {
     "strongest-attribute": "attacks/test_strongest.py",
     "attacks.definetti": "attacks/test_definetti.py",
     "attacks.strongest": "attacks/test_strongest.py",
+    "attacks.memorization": "attacks/test_memorizing.py",
     "membership-belief": "independent/test_membership.py",
     "median-query-error": "utility/test_queries.py",
     "query-error": "utility/test_queries.py",
