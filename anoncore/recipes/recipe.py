@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +36,7 @@ from anoncore.recipes.source import (
 )
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
+from anoncore.requirements import DeltaPresence
 from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import OTHERS, Microdata, Role
@@ -506,8 +507,11 @@ class Recipe:
         """
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
-            return Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
-        return self.tagged(frame, as_published)
+            data = Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
+        else:
+            data = self.tagged(frame, as_published)
+        data.further_table = partial(_further_table, self._folder)
+        return data
 
     def tagged(self, frame: pd.DataFrame, as_published: bool = False) -> Microdata:
         """Tag a table that was read already, whatever the recipe's own source is.
@@ -694,7 +698,10 @@ class Recipe:
             tables = {
                 name: {**one, "path": moved(one["path"])} for name, one in measure.tables.items() if "path" in one
             }
-            measures.append(Measure(measure.name, {**measure.arguments, **tables}))
+            measures.append(Measure(measure.name, {**_with_populations(measure.arguments, moved), **tables}))
+        algorithm = self.algorithm.to_dict()
+        if _with_populations(algorithm, moved) != algorithm:
+            values["algorithm"] = ALGORITHMS.build(_with_populations(algorithm, moved))
         return Recipe(
             **{**values, "source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)},
             folder=folder,
@@ -746,6 +753,22 @@ def _table(key: str, value: Any) -> Mapping[str, Any]:
     if wrong:
         raise RecipeError(f"{key} has the key {quoted(wrong[0])}; keys are texts.")
     return value
+
+
+def _further_table(folder: Path, path: str) -> pd.DataFrame:
+    return load_source(Source(path=path), folder)
+
+
+def _with_populations(values: Any, moved: Callable[[str | None], str | None]) -> Any:
+    """Plain values of models with the paths of populations as `moved` gives them."""
+    if isinstance(values, list | tuple):
+        return [_with_populations(one, moved) for one in values]
+    if not isinstance(values, Mapping):
+        return values
+    changed = {name: _with_populations(value, moved) for name, value in values.items()}
+    if values.get("name") == DeltaPresence.name and isinstance(values.get("population"), str):
+        changed["population"] = moved(values["population"])
+    return changed
 
 
 def _source(value: Any) -> Source:

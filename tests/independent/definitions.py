@@ -136,6 +136,11 @@ def largest_gain(table: Table, rows: list[int]) -> float:
     return max(*gains.values(), 0.0) if is_bounded else math.inf
 
 
+def everybody_is_in_the_table(table: Table, rows: list[int]) -> float:
+    """The presence of those who fit a class where the table is its own population."""
+    return 1.0
+
+
 LEVELS: dict[str, Level] = {
     "distinct-l": distinct,
     "entropy-l": entropy,
@@ -156,6 +161,7 @@ REQUIREMENTS: dict[str, Callable[[dict[str, Any]], Level]] = {
     "frequency-diversity": lambda fields: frequency,
     "recursive-diversity": lambda fields: recursive,
     "beta-likeness": lambda fields: largest_gain,
+    "delta-presence": lambda fields: everybody_is_in_the_table,
     "t-closeness": lambda fields: LEVELS[f"t-{fields['ground']}"],
     "variance-diversity": lambda fields: variance,
 }
