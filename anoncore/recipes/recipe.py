@@ -16,6 +16,7 @@ import pandas as pd
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, DataError, RecipeError
+from anoncore.base.model import Model
 from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, quoted
@@ -699,11 +700,9 @@ class Recipe:
                 name: {**one, "path": moved(one["path"])} for name, one in measure.tables.items() if "path" in one
             }
             measures.append(Measure(measure.name, {**_with_populations(measure.arguments, moved), **tables}))
-        algorithm = self.algorithm.to_dict()
-        if _with_populations(algorithm, moved) != algorithm:
-            values["algorithm"] = ALGORITHMS.build(_with_populations(algorithm, moved))
+        changed = {"source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)}
         return Recipe(
-            **{**values, "source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)},
+            **{**values, **changed, "algorithm": _with_populations(self.algorithm, moved)},
             folder=folder,
         )
 
@@ -759,16 +758,31 @@ def _further_table(folder: Path, path: str) -> pd.DataFrame:
     return load_source(Source(path=path), folder)
 
 
-def _with_populations(values: Any, moved: Callable[[str | None], str | None]) -> Any:
-    """Plain values of models with the paths of populations as `moved` gives them."""
+def populations_in(values: Any) -> list[str]:
+    """The paths of populations that models, or the plain values of some, name."""
+    paths: list[str] = []
+
+    def noted(path: str) -> str:
+        paths.append(path)
+        return path
+
+    _with_populations(values, noted)
+    return paths
+
+
+def _with_populations(values: Any, moved: Callable[[str], str | None]) -> Any:
+    """Models, or the plain values of some, with the paths of populations as `moved` gives them."""
     if isinstance(values, list | tuple):
-        return [_with_populations(one, moved) for one in values]
-    if not isinstance(values, Mapping):
+        return type(values)(_with_populations(one, moved) for one in values)
+    if not isinstance(values, Mapping | Model):
         return values
-    changed = {name: _with_populations(value, moved) for name, value in values.items()}
-    if values.get("name") == DeltaPresence.name and isinstance(values.get("population"), str):
-        changed["population"] = moved(values["population"])
-    return changed
+    fields = {name: _with_populations(value, moved) for name, value in dict(values).items()}
+    name = values.get("name") if isinstance(values, Mapping) else values.name
+    if name == DeltaPresence.name and isinstance(fields.get("population"), str):
+        fields["population"] = moved(fields["population"])
+    if isinstance(values, Mapping):
+        return fields
+    return values if fields == dict(values) else values.replace(**fields)
 
 
 def _source(value: Any) -> Source:

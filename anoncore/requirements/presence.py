@@ -19,12 +19,16 @@ from anoncore.release.population import Points
 from anoncore.release.recoding import Generalized, Recoding
 from anoncore.release.release import Fragment
 from anoncore.requirements.requirement import Check, Comparison, Requirement
+from anoncore.sources.addresses import is_address
 from anoncore.table.given_table import GivenTable, given_table, is_table
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 
 
 def _population(value: Any) -> Any:
+    if isinstance(value, str) and is_address(value):
+        # Labels and certificates show the path, and an address may hold a password.
+        raise ValueError("population should be a file and no address; bring the table to this machine first.")
     if value is None or isinstance(value, str | GivenTable | Microdata):
         return value
     if is_table(value):

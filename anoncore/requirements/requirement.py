@@ -343,8 +343,8 @@ class CheckSet:
         for requirement in requirements:
             if not requirement.counts_alone:
                 raise ParameterError(
-                    f"{requirement.label()} compares a class with a population, and here groups are judged by their "
-                    "own people alone; make a release with a method in memory, and judge it with privacy.check."
+                    f"{requirement.label()} cannot be asked of groups while they are looked for, whose own people "
+                    "alone are counted; methods in memory join groups until it holds, and privacy.check judges it."
                 )
         self.checks = tuple(check for requirement in requirements for check in requirement.checks(data))
         views: dict[str, SensitiveValues] = {}

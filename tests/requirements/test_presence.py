@@ -149,7 +149,7 @@ def test_tables_that_share_what_is_known_are_refused():
 
 
 def test_searches_that_cannot_count_a_population_refuse_it():
-    with pytest.raises(ParameterError, match="compares a class with a population, and here groups are judged"):
+    with pytest.raises(ParameterError, match="cannot be asked of groups while they are looked for"):
         CheckSet([DeltaPresence()], table(drawn(1)[1]))
 
 
@@ -197,6 +197,8 @@ def test_populations_that_do_not_fit_are_refused():
         privacy.check(
             Mondrian([KAnonymity(k=3)]).anonymize(data), [DeltaPresence(population=pd.DataFrame({"age": [1]}))]
         )
+    with pytest.raises(ParameterError, match="population should be a file and no address"):
+        DeltaPresence(population="postgresql://ann:secret@host/clinic")
     with pytest.raises(ParameterError, match="population should be a table of people"):
         DeltaPresence(population=3)
     visits = Microdata(pd.DataFrame({"age": [20, 21], "who": [1, 1]}), {"age": "quasi-identifier"}, unit="who")
