@@ -21,6 +21,7 @@ from anoncore import (
 from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, OptimalRecoding, Slicing
 from anoncore.requirements import CheckSet, DeltaPresence, KAnonymity
 from anoncore.requirements.worth import protects
+from tests.privacy.releases import adult
 
 TREE = Hierarchy.from_nested({"north": ["a", "b"], "south": ["c", "d"]})
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"}
@@ -224,3 +225,22 @@ def test_what_was_given_in_python_is_told_and_not_written():
         DeltaPresence(**{name: one for name, one in wanted.to_dict().items() if name != "name"}).checks(
             table(drawn(1)[1])
         )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [Mondrian, LocalRecoding, OptimalRecoding])
+def test_releases_of_adult_keep_the_plain_definition(method):
+    people = adult(["age", "sex"], "occupation").frame
+    is_old = people["age"].to_numpy() > 60
+    inside = np.random.default_rng(0).random(len(people)) < np.where(is_old, 0.8, 0.3)
+    frame = people[inside].reset_index(drop=True)
+    data = Microdata(frame, {"age": "quasi-identifier", "sex": "quasi-identifier", "occupation": "sensitive"})
+    release = method([KAnonymity(k=5), DeltaPresence(at_most=0.6, population=people)]).anonymize(data)
+    counts = [one.groupby(["age", "sex"]).size() for one in (frame, people)]
+    cells = release.tables()["release"][["age", "sex"]].astype(str).drop_duplicates()
+    assert len(cells) > 3
+    for age, sex in cells.itertuples(index=False):
+        in_table, in_population = (
+            sum(n for (a, s), n in one.items() if of_cell(age, a) and of_cell(sex, s)) for one in counts
+        )
+        assert in_table / in_population <= 0.6
