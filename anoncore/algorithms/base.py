@@ -102,7 +102,11 @@ class Algorithm(ReleaseMethod):
         report(0.0, "Starting")
         self.require_countable(data)
         self.validate_data(data)
-        release = self._release(data, report)
+        asked = getattr(self, "requirements", ())
+        searched = tuple(requirement for requirement in asked if requirement.counts_alone)
+        method = self if len(searched) == len(asked) else self.replace(requirements=searched)
+        release = method._release(data, report)
+        release = release if method is self else replace(release, algorithm=self)
         report(0.95, "Checking the release")
         promises = self.promises(data)
         # Groups that a reader takes for one keep a monotone requirement together; any other is checked on what is read.
@@ -245,7 +249,7 @@ def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> 
 
     Where a requirement is monotone under merging, the whole table bounds what any partition can reach.
     """
-    for condition in CheckSet(requirements, data).checks:
+    for condition in CheckSet([one for one in requirements if one.counts_alone], data).checks:
         level = condition.table_level(data.n_rows)
         requirement = condition.requirement
         if not requirement.is_monotone(data) or condition.holds(np.array([level]))[0]:

@@ -40,14 +40,21 @@ def with_joined_groups(release: Release, requirements: Sequence[Requirement]) ->
     # A joined group may get the cells of another one, which is then the same group to a reader.
     while check(release, requirements):
         joining = _Joining(release, requirements)
+        if not joining.failing.any():
+            labels = ", ".join(requirement.label() for requirement in requirements)
+            raise InfeasibleError(
+                f"{labels} cannot all be kept by joining groups: by what is published of them some still fail. Ask for "
+                "less, or choose a method that generalizes what is known."
+            )
         joining.run()
         group = joining.groups()
         into = np.empty(release.partition.n_groups, dtype=np.int32)
         into[release.partition.group] = group
         release = as_read(_joined(release, Partition(group), into))
+    counted = "" if release.data.people is None else " where people are counted instead of rows"
     note = (
         f"{n_before:,} groups were joined to {release.partition.n_groups:,}, so that each that a reader tells apart "
-        "keeps the requirements where people are counted instead of rows."
+        f"keeps the requirements{counted}."
     )
     return replace(release, notes=(*release.notes, note))
 

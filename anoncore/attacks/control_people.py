@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.attacks.population import neighbours
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.release.population import neighbours
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.attacks.control_people import People
-from anoncore.attacks.population import regions
 from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from
 from anoncore.kernels.guessing import group_weights, secret_scores
 from anoncore.release.overlap import links
 from anoncore.release.partition import Partition
+from anoncore.release.population import regions
 from anoncore.release.recoding import ColumnRegions, Exact
 from anoncore.release.release import Fragment, Release
 

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from anoncore.attacks.control_people import People
-from anoncore.attacks.population import regions, sets_from
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.guessing import nearest_records
+from anoncore.release.population import regions, sets_from
 from anoncore.release.recoding import Exact, Recoding
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anoncore.attacks.population import population_sizes
 from anoncore.attacks.sampled_classes import SampledClasses, checked_fraction, sampled_classes
 from anoncore.attacks.uniqueness_estimates import Classes, dankar, pitman, slide_negative_binomial, zayatz
 from anoncore.base.arguments import checked
@@ -14,6 +13,7 @@ from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number import Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
+from anoncore.release.population import population_sizes
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 

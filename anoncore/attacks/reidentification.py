@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anoncore.attacks.population import population_sizes
 from anoncore.attacks.published_keys import published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
@@ -15,6 +14,7 @@ from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.kernels.rounding import lies_above
+from anoncore.release.population import population_sizes
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
 from anoncore.table.people import distinct_pairs

@@ -11,7 +11,6 @@ import numpy as np
 from anoncore.attacks.control_figures import AttackNumbers, Figures, Interval, Tried, checked_queries, figures
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.linked_records import Records
-from anoncore.attacks.population import regions, sets_from
 from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.attacks.success_among_more import SuccessAmongMore
@@ -20,6 +19,7 @@ from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.guessing import count_inside, records_inside
+from anoncore.release.population import regions, sets_from
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata, content_order

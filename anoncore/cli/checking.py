@@ -32,6 +32,7 @@ from anoncore.privacy.tag_leaks import UNIQUE
 from anoncore.release.release import Release
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
+    BetaLikeness,
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
@@ -51,6 +52,7 @@ FORMS: dict[str, Callable[[Any], Requirement]] = {
     "entropy-l": lambda value: EntropyDiversity(l=value),
     "frequency-l": lambda value: FrequencyDiversity(l=value),
     "recursive-c": lambda value: RecursiveDiversity(c=value),
+    "beta": lambda value: BetaLikeness(beta=value),
     "t-equal": lambda value: TCloseness(t=value, ground="equal"),
     "t-ordered": lambda value: TCloseness(t=value, ground="ordered"),
     "t-interval": lambda value: TCloseness(t=value, ground="interval"),

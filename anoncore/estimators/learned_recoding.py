@@ -160,7 +160,7 @@ class LearnedRecoding:
         """
         fitted = self.release.data
         promises = algorithm.promises(fitted)
-        if not any(one.attribute is not None for promise in promises for one in promise.checks(fitted)):
+        if all(promise.attribute_free and promise.counts_alone for promise in promises):
             return
         columns = list(dict.fromkeys([*fitted.quasi_identifiers, *fitted.sensitive]))
         columns += [] if fitted.unit is None else [fitted.unit]

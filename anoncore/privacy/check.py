@@ -134,7 +134,7 @@ def published_levels(release: Release, fragment: Fragment, condition: Check) -> 
     """Level of every group of a fragment by what is published of the sensitive attribute, float (n_groups,)."""
     release.require_people("What is required is asked of groups of people who look alike")
     if condition.attribute is None:
-        return condition.levels(fragment.partition)
+        return condition.published_levels(fragment)
     partition, published = published_view(release, fragment, condition.attribute)
     if published.people is None and release.data.people is not None:
         # Any of a group's people may have any value of its set, and no more values count than it has people.

@@ -24,6 +24,7 @@ from anoncore.base.texts import listing, quoted
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source
 from anoncore.requirements import (
+    BetaLikeness,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -77,6 +78,10 @@ MODELS: tuple[tuple[re.Pattern[str], Build], ...] = (
     (
         re.compile(rf"recursive-\({NUMBER},(\d+)\)-diversity{OF}", re.DOTALL),
         lambda c, l, name: RecursiveDiversity(c=float(c), l=int(l), attribute=name),
+    ),
+    (
+        re.compile(rf"enhanced-{NUMBER}-likeness{OF}", re.DOTALL),
+        lambda beta, name: BetaLikeness(beta=float(beta), attribute=name),
     ),
     (
         re.compile(
@@ -280,8 +285,8 @@ class _Reader:
         if unknown:
             raise DataError(
                 f"{self.label} asks for {listing(unknown)}, which is no requirement here; k-anonymity, distinct, "
-                "Shannon entropy and recursive l-diversity are, and t-closeness with the equal, ordered or "
-                "hierarchical distance. Judge the published table itself with Release.from_published."
+                "Shannon entropy and recursive l-diversity are, enhanced beta-likeness, and t-closeness with the "
+                "equal, ordered or hierarchical distance. Judge the published table itself with Release.from_published."
             )
         if not found:
             raise DataError(f"{self.label} asks for no privacy model, so there is nothing that a recipe could promise.")

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from anoncore.base.errors import RecipeError
 from anoncore.base.texts import listing, quoted
-from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.recipe import Recipe, populations_in
 from anoncore.sources.addresses import is_address, is_database, shown_address
 
 HARMLESS = ("application_name", "connect_timeout", "sslmode")
@@ -83,6 +83,10 @@ def _places(recipe: Recipe) -> Iterator[tuple[str, str]]:
         for name, table in measure.tables.items():
             if isinstance(table.get("path"), str):
                 yield f"measure {measure.name} ({name})", table["path"]
+        for path in populations_in(measure.arguments):
+            yield f"measure {measure.name} (population)", path
+    for path in populations_in(recipe.algorithm):
+        yield "[algorithm] (population)", path
     if recipe.output is not None:
         yield "[output]", recipe.output.path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,6 +16,7 @@ import pandas as pd
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, DataError, RecipeError
+from anoncore.base.model import Model
 from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, quoted
@@ -36,6 +37,7 @@ from anoncore.recipes.source import (
 )
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
+from anoncore.requirements import DeltaPresence
 from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import OTHERS, Microdata, Role
@@ -506,8 +508,11 @@ class Recipe:
         """
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
-            return Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
-        return self.tagged(frame, as_published)
+            data = Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
+        else:
+            data = self.tagged(frame, as_published)
+        data.further_table = partial(_further_table, self._folder)
+        return data
 
     def tagged(self, frame: pd.DataFrame, as_published: bool = False) -> Microdata:
         """Tag a table that was read already, whatever the recipe's own source is.
@@ -694,9 +699,10 @@ class Recipe:
             tables = {
                 name: {**one, "path": moved(one["path"])} for name, one in measure.tables.items() if "path" in one
             }
-            measures.append(Measure(measure.name, {**measure.arguments, **tables}))
+            measures.append(Measure(measure.name, {**_with_populations(measure.arguments, moved), **tables}))
+        changed = {"source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)}
         return Recipe(
-            **{**values, "source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)},
+            **{**values, **changed, "algorithm": _with_populations(self.algorithm, moved)},
             folder=folder,
         )
 
@@ -746,6 +752,37 @@ def _table(key: str, value: Any) -> Mapping[str, Any]:
     if wrong:
         raise RecipeError(f"{key} has the key {quoted(wrong[0])}; keys are texts.")
     return value
+
+
+def _further_table(folder: Path, path: str) -> pd.DataFrame:
+    return load_source(Source(path=path), folder)
+
+
+def populations_in(values: Any) -> list[str]:
+    """The paths of populations that models, or the plain values of some, name."""
+    paths: list[str] = []
+
+    def noted(path: str) -> str:
+        paths.append(path)
+        return path
+
+    _with_populations(values, noted)
+    return paths
+
+
+def _with_populations(values: Any, moved: Callable[[str], str | None]) -> Any:
+    """Models, or the plain values of some, with the paths of populations as `moved` gives them."""
+    if isinstance(values, list | tuple):
+        return type(values)(_with_populations(one, moved) for one in values)
+    if not isinstance(values, Mapping | Model):
+        return values
+    fields = {name: _with_populations(value, moved) for name, value in dict(values).items()}
+    name = values.get("name") if isinstance(values, Mapping) else values.name
+    if name == DeltaPresence.name and isinstance(fields.get("population"), str):
+        fields["population"] = moved(fields["population"])
+    if isinstance(values, Mapping):
+        return fields
+    return values if fields == dict(values) else values.replace(**fields)
 
 
 def _source(value: Any) -> Source:

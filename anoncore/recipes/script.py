@@ -15,7 +15,7 @@ from anoncore.base.model import Model
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.recipe import TAGS, Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
-from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.requirements import REQUIREMENTS, DeltaPresence, Requirement
 from anoncore.sources.addresses import is_database, kept_address
 
 WIDTH = 100
@@ -213,6 +213,9 @@ def _model(model: Model, imports: _Imports, with_seed: bool = True) -> _Code:
         is_told = value is not None or info.is_required() or info.get_default(call_default_factory=True) is not None
         if is_told and (with_seed or name != "seed"):
             fields[name] = _values(value, imports, with_seed)
+    if isinstance(model, DeltaPresence) and isinstance(model.population, str):
+        read_table = imports.need("anoncore.sources", "read_table")
+        fields["population"] = _Code(f"{read_table}(HERE / {model.population!r}).frame")
     return _Code(_call(imports.need(module, type(model).__name__), [], fields))
 
 

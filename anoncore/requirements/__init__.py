@@ -3,6 +3,8 @@
 from anoncore.base.model import Registry
 from anoncore.requirements.diversity import DistinctDiversity, EntropyDiversity, FrequencyDiversity, RecursiveDiversity
 from anoncore.requirements.k_anonymity import KAnonymity
+from anoncore.requirements.likeness import BetaLikeness
+from anoncore.requirements.presence import DeltaPresence
 from anoncore.requirements.requirement import Check, CheckSet, Comparison, Requirement
 from anoncore.requirements.t_closeness import TCloseness
 from anoncore.requirements.variance import VarianceDiversity
@@ -12,9 +14,11 @@ REQUIREMENTS: Registry[Requirement] = Registry("requirement", Requirement, globa
 
 __all__ = [
     "REQUIREMENTS",
+    "BetaLikeness",
     "Check",
     "CheckSet",
     "Comparison",
+    "DeltaPresence",
     "DistinctDiversity",
     "EntropyDiversity",
     "FrequencyDiversity",

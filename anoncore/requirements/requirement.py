@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from anoncore.base.errors import ParameterError
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, starts_of
 from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
 from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
 from anoncore.release.partition import Partition
+from anoncore.release.release import Fragment
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 
@@ -81,6 +83,8 @@ class Requirement(Model):
     """Whether the union of two groups that satisfy it satisfies it; then a group that fails has no good split."""
     monotone_for_people: ClassVar[bool] = False
     """Whether that is so too where groups share people; shares of people can rise when such groups are joined."""
+    counts_alone: ClassVar[bool] = True
+    """Whether the counts of a group are all that its level needs, so that a search for groups can evaluate it."""
     monotone_under_suppression: ClassVar[bool] = True
     """Whether withholding other groups leaves a group's level as it is."""
 
@@ -247,6 +251,21 @@ class Check:
         counted = people_and_pairs(partition.order, partition.starts, person, seen)
         return people_levels(*counted, size, address, unique, self.reference)
 
+    def published_levels(self, fragment: Fragment) -> Floats:
+        """The level of every group of a fragment, where the requirement is about no sensitive attribute.
+
+        Parameters
+        ----------
+        fragment : Fragment
+            What is published of the groups.
+
+        Returns
+        -------
+        ndarray of float, shape (n_groups,)
+            The levels, in the unit of the requirement's threshold.
+        """
+        return self.levels(fragment.partition)
+
     def holds(self, levels: Floats) -> Bools:
         """Whether levels meet the threshold.
 
@@ -304,6 +323,11 @@ class CheckSet:
     views : tuple of SensitiveValues
         The sensitive attributes that they read, each once.
 
+    Raises
+    ------
+    ParameterError
+        For a requirement that needs more than the counts of a group.
+
     Examples
     --------
     >>> import pandas as pd
@@ -316,6 +340,12 @@ class CheckSet:
     """
 
     def __init__(self, requirements: Sequence[Requirement], data: Microdata) -> None:
+        for requirement in requirements:
+            if not requirement.counts_alone:
+                raise ParameterError(
+                    f"{requirement.label()} cannot be asked of groups while they are looked for, whose own people "
+                    "alone are counted; methods in memory join groups until it holds, and privacy.check judges it."
+                )
         self.checks = tuple(check for requirement in requirements for check in requirement.checks(data))
         views: dict[str, SensitiveValues] = {}
         for check in self.checks:

@@ -105,6 +105,12 @@ class TCloseness(Requirement):
     Where one person may have several rows (`Microdata.unit`), the distributions are those of the different pairs of a
     person and a value, in the group and in the table.
 
+    What t says of ratios of belief: with the distance `equal` a value with the share p of the table has at most p + t
+    of a group, so the belief in it grows by a factor of at most 1 + t / p, which is large for a rare value, and it may
+    vanish. Only if the distance were the largest ratio of the probabilities of any values, and at most
+    exp(epsilon / 2), what two groups make an adversary believe would differ by a factor of at most exp(epsilon), as
+    with epsilon-differential privacy of the secret. `BetaLikeness` bounds the factor by which beliefs grow.
+
     Notes
     -----
     Assumes: the adversary knows the distribution of the whole table; only what a group adds to it counts as a loss of
@@ -117,7 +123,8 @@ class TCloseness(Requirement):
     References
     ----------
     Li et al., t-closeness, ICDE 2007; t-closeness dissertation, sections 3.6 and 5.5
-    (whose figures measure over equally spaced values of which some do not occur: `interval`).
+    (whose figures measure over equally spaced values of which some do not occur: `interval`). On ratios of belief:
+    Domingo-Ferrer and Soria-Comas, Knowledge-Based Systems 74, 2015.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from anoncore.requirements.diversity import (
     RecursiveDiversity,
 )
 from anoncore.requirements.k_anonymity import KAnonymity
+from anoncore.requirements.presence import DeltaPresence
 from anoncore.requirements.requirement import Requirement
 from anoncore.requirements.t_closeness import TCloseness
 from anoncore.requirements.variance import VarianceDiversity
@@ -46,6 +47,8 @@ def protects(requirement: Requirement) -> bool:
         return requirement.l > SURE_L
     if isinstance(requirement, RecursiveDiversity):
         return requirement.c < SURE_C
+    if isinstance(requirement, DeltaPresence):
+        return requirement.at_most < 1
     if isinstance(requirement, TCloseness):
         return requirement.t < 1
     return requirement.v > 0 if isinstance(requirement, VarianceDiversity) else True

@@ -134,6 +134,8 @@ def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Micr
 
 def _implies(promise: Requirement, wanted: Requirement) -> bool:
     """Whether every group that keeps the promise keeps what is wanted of the same attribute."""
+    if not wanted.counts_alone:
+        return promise == wanted
     if isinstance(promise, FrequencyDiversity) and isinstance(wanted, DistinctDiversity | EntropyDiversity):
         # No value has more than 1/l of the group: at least l values occur, and their entropy is at least log l.
         return promise.l >= wanted.l

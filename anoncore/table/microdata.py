@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -168,6 +168,8 @@ class Microdata(Shown):
         The column that says whose row it is; None where every row is another person.
     people : ndarray of int32, shape (n_rows,), or None
         Number of each row's person; None where every row is another person, with or without a unit.
+    further_table : callable or None
+        Reads a further table, such as that of a population, by its path, where the recipe of this one may name some.
     whole : Microdata or None
         The table together with which these rows are published, where they are only some of its rows; else None.
 
@@ -252,6 +254,8 @@ class Microdata(Shown):
             # Where nobody has a second row, counting rows counts people.
             self.people = people if int(people.max()) + 1 < len(people) else None
         self.whole: Microdata | None = None
+
+    further_table: Callable[[str], pd.DataFrame] | None = None
 
     def _headline(self) -> str:
         people = f" of {self.n_people:,} people" if self.people is not None else ""

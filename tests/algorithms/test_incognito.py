@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Incognito
 from anoncore.release.partition import Partition
-from anoncore.requirements import CheckSet, DistinctDiversity, FrequencyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.requirements import (
+    BetaLikeness,
+    CheckSet,
+    DistinctDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Requirement,
+    TCloseness,
+)
 from anoncore.table.hierarchy_files import read_hierarchy
 from anoncore.utility import discernibility, information_loss
 from tests.requirements.tables import misleading_index
@@ -32,6 +40,7 @@ REQUIREMENTS: list[tuple[Requirement, ...]] = [
     (DistinctDiversity(l=2),),
     (FrequencyDiversity(l=2),),
     (TCloseness(t=0.3),),
+    (BetaLikeness(beta=0.7),),
     (KAnonymity(k=2), TCloseness(t=0.4)),
 ]
 

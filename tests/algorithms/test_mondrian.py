@@ -16,6 +16,7 @@ from anoncore import AnonymizationError, CancelledError, DataError, Hierarchy, I
 from anoncore.algorithms import Mondrian
 from anoncore.release.partition import Partition
 from anoncore.requirements import (
+    BetaLikeness,
     CheckSet,
     DistinctDiversity,
     EntropyDiversity,
@@ -41,6 +42,7 @@ REQUIREMENTS: list[tuple[Requirement, ...]] = [
     (FrequencyDiversity(l=1.5, attribute="illness"), KAnonymity(k=2)),
     (EntropyDiversity(l=1.7, attribute="illness"),),
     (RecursiveDiversity(c=2.0, l=2, attribute="illness"),),
+    (BetaLikeness(beta=0.8, attribute="illness"), KAnonymity(k=2)),
     (TCloseness(t=0.3, ground="equal", attribute="illness"), KAnonymity(k=2)),
     (TCloseness(t=0.25, ground="ordered", attribute="pay"),),
     (VarianceDiversity(v=1.5, attribute="pay"), DistinctDiversity(l=2, attribute="illness")),

@@ -14,7 +14,7 @@ from anoncore import CancelledError, Hierarchy, InfeasibleError, Microdata, Part
 from anoncore.algorithms import OptimalRecoding
 from anoncore.algorithms.full_domain.lattice_map import search_map
 from anoncore.kernels.cut_points import least_losses
-from anoncore.requirements import CheckSet, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
+from anoncore.requirements import BetaLikeness, CheckSet, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
 from anoncore.utility import information_loss
 
 TREE = {"low": ["a", "c"], "high": ["b"]}
@@ -23,6 +23,7 @@ REQUIREMENTS = [
     (KAnonymity(k=3),),
     (KAnonymity(k=2), FrequencyDiversity(l=2)),
     (DistinctDiversity(l=2),),
+    (BetaLikeness(beta=0.7),),
     (KAnonymity(k=2), TCloseness(t=0.3, ground="equal")),
 ]
 SHARES = [0.0, 0.2, 0.5]

@@ -28,6 +28,7 @@ from anoncore.algorithms.refinement import _at_once, _second_part, order_of_rows
 from anoncore.base.progress import silent
 from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, refine_classes
 from anoncore.requirements import (
+    BetaLikeness,
     CheckSet,
     DistinctDiversity,
     EntropyDiversity,
@@ -50,6 +51,7 @@ REQUIREMENTS = [
     (FrequencyDiversity(l=1.5), KAnonymity(k=2)),
     (EntropyDiversity(l=1.6),),
     (TCloseness(t=0.35),),
+    (BetaLikeness(beta=0.7),),
     (KAnonymity(k=2), TCloseness(t=0.4, ground="equal")),
 ]
 METHODS = [

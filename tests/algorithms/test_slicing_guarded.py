@@ -1,6 +1,7 @@
 """Slicing with several sensitive attributes and requirements in every bucket: the same buckets as a naive check."""
 
 from collections import Counter
+from math import log
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from anoncore.algorithms.slicing.slicing import achieved_diversity
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.base.errors import DataError, InfeasibleError
 from anoncore.kernels.rounding import reaches
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
+from anoncore.requirements import BetaLikeness, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
 from tests.algorithms.plain_slicing import PlainSlicing
 from tests.privacy.releases import adult
 
@@ -32,11 +33,21 @@ def distance(own, whole):
     return sum(abs(own[x] / own.total() - whole[x] / whole.total()) for x in whole) / 2
 
 
+def is_alike(values, whole, beta):
+    """No share q of a value with the share p of the table is above p (1 + min(beta, -ln p))."""
+    shares = {value: count / whole.total() for value, count in whole.items()}
+    return all(
+        count / len(values) <= shares[value] * (1 + min(beta, -log(shares[value]))) + 1e-9
+        for value, count in Counter(values).items()
+    )
+
+
 REQUIREMENTS = {
     KAnonymity(k=3): lambda values, whole: len(values["s"]) >= 3,
     TCloseness(t=0.3, ground="equal", attribute="u"): lambda values, whole: (
         distance(Counter(values["u"]), whole["u"]) <= 0.3 + 1e-9
     ),
+    BetaLikeness(beta=0.7, attribute="u"): lambda values, whole: is_alike(values["u"], whole["u"], 0.7),
     DistinctDiversity(l=2, attribute="s"): lambda values, whole: len(set(values["s"])) >= 2,
     FrequencyDiversity(l=1.5): lambda values, whole: all(
         max(Counter(values[name]).values()) <= len(values[name]) / 1.5 + 1e-9 for name in values

@@ -31,7 +31,7 @@ from anoncore.publishing import new_key, packed, unpacked
 from anoncore.publishing.certification import certify
 from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
-from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
+from anoncore.requirements import BetaLikeness, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
 from anoncore.search.candidates import seeded
 from anoncore.table.part import published_beside, rows_of
 from tests.algorithms.close_tables import close_tables, shuffled
@@ -119,6 +119,7 @@ REQUIREMENTS = {
     "k": [KAnonymity(k=3)],
     "k and l": [KAnonymity(k=2), DistinctDiversity(l=2)],
     "frequency": [FrequencyDiversity(l=2)],
+    "k and beta": [KAnonymity(k=2), BetaLikeness(beta=0.7)],
     "k and t": [KAnonymity(k=2), TCloseness(t=0.3)],
 }
 

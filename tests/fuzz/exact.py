@@ -46,6 +46,18 @@ def _recursive(_data: Microdata, _attribute: str, group: Codes, asked: Any) -> F
     return Fraction(0) if asked.l <= 1 else Fraction(largest[0], tail) if tail else math.inf
 
 
+def _gain(data: Microdata, attribute: str, group: Codes, _asked: Any) -> Fraction | float:
+    whole = data.codes[attribute].tolist()
+    table = Counter(whole)
+    largest = Fraction(0)
+    for code, count in Counter(group).items():
+        gain = Fraction(count * len(whole), table[code] * len(group)) - 1 if table[code] else math.inf
+        if gain > math.log(len(whole)) - math.log(table[code] or 1):
+            return math.inf
+        largest = max(largest, Fraction(gain))
+    return largest
+
+
 def _distance(data: Microdata, attribute: str, group: Codes, asked: Any) -> Fraction:
     whole = data.codes[attribute].tolist()
     own, table = Counter(group), Counter(whole)
@@ -90,6 +102,7 @@ LEVELS: Mapping[str, Level] = {
     "frequency-diversity": _frequency,
     "entropy-diversity": _entropy,
     "recursive-diversity": _recursive,
+    "beta-likeness": _gain,
     "t-closeness": _distance,
     "variance-diversity": _variance,
 }

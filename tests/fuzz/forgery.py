@@ -92,7 +92,7 @@ def _requirement(fields: Mapping[str, Any], attribute: str | None, shown: bool, 
         "label": requirement.label(),
         "source": requirement.source,
         "attribute": attribute,
-        "comparison": {"k-anonymity": "at least"}.get(str(fields["name"]), "at most" if "t" in fields else "at least"),
+        "comparison": "at most" if {"t", "beta"} & set(fields) else "at least",
         "asked": requirement.threshold,
         "reached": requirement.threshold if shown else None,
     }
@@ -105,6 +105,7 @@ def _any_requirement(case: Case, attribute: str | None) -> dict[str, Any]:
             {"name": "distinct-diversity", "l": case.pick((2, 3, 4, 100))},
             {"name": "frequency-diversity", "l": case.pick((1.5, 2.0, 3.0, 100.0))},
             {"name": "entropy-diversity", "l": case.pick((1.5, 3.0, 100.0))},
+            {"name": "beta-likeness", "beta": case.pick((0.0, 0.5, 3.0))},
             {"name": "t-closeness", "t": case.pick((0.0, 0.01, 0.2)), "ground": case.pick(("equal", "ordered"))},
         ]
     chosen = case.pick(fields)
@@ -122,7 +123,7 @@ def _too_much(claim: Mapping[str, Any], claims: Mapping[str, Any]) -> str:
     """Why a claim can hold of no table of this size; empty where it can."""
     rows = max(one["rows"] for one in claims["tables"])
     name, asked = claim["requirement"]["name"], claim["asked"]
-    if name == "t-closeness":
+    if name in ("t-closeness", "beta-likeness"):
         return ""
     return f"{claim['label']} of {rows} rows" if asked > rows else ""
 

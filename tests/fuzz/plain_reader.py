@@ -100,6 +100,9 @@ def _fault(asked: Mapping[str, Any], tables: Tables, roles: Mapping[str, str], g
     if name == "t-closeness":
         t = min([_number(fields.get("t"), 1), _number(asked.get("asked"), 1)])
         return f"a class has at least {max(worst):.4g}" if max(worst) > t + SLACK else ""
+    if name == "beta-likeness":
+        beta = min([_number(fields.get("beta"), math.inf), _number(asked.get("asked"), math.inf)])
+        return f"a class has {max(worst):.4g}" if max(worst) > beta + SLACK else ""
     if name == "recursive-diversity":
         return f"a class has {max(worst):.4g}" if max(worst) >= _number(fields.get("c"), math.inf) + SLACK else ""
     l = max([_number(fields.get("l"), 1), _number(asked.get("asked"), 1)])
@@ -162,6 +165,8 @@ def _levels(
         l = int(_number(fields.get("l"), 2))
         rest = [sum(sorted(one, reverse=True)[l - 1 :]) for one in counts]
         return [float(one.max()) / below if below else math.inf for one, below in zip(counts, rest, strict=True)]
+    if name == "beta-likeness":
+        return [float((one / whole.reindex(one.index)).max()) - 1 for one in counts]
     if name == "t-closeness" and fields.get("ground", "equal") in ("equal", "ordered", "interval"):
         # No distance between different values is smaller than that of neighbours, which bounds every ground from below.
         step = 1 if fields.get("ground", "equal") == "equal" else max(len(whole) - 1, 1)

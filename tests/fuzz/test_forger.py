@@ -57,6 +57,8 @@ EXACT = frame(age=["21", "22", "23", "24"], zip=["1"] * 4, illness=["flu", "flu"
         ({"name": "entropy-diversity", "l": 2.9}, "illness", [COARSE], True),
         ({"name": "recursive-diversity", "c": 2.1, "l": 2}, "illness", [COARSE], False),
         ({"name": "recursive-diversity", "c": 0.9, "l": 2}, "illness", [COARSE], True),
+        ({"name": "beta-likeness", "beta": 0.0}, "illness", [COARSE], False),
+        ({"name": "beta-likeness", "beta": 2.9}, "illness", [EXACT], True),
         ({"name": "t-closeness", "t": 0.1, "ground": "equal"}, "illness", [COARSE], False),
         ({"name": "t-closeness", "t": 0.4, "ground": "equal"}, "illness", [EXACT], True),
         ({"name": "t-closeness", "t": 0.2, "ground": "ordered"}, "illness", [EXACT], True),

@@ -128,6 +128,19 @@ def hierarchical_distance(table: Table, rows: list[int]) -> float:
     return float(linprog(costs, A_eq=np.vstack([out, into]), b_eq=wanted, method="highs").fun)
 
 
+def largest_gain(table: Table, rows: list[int]) -> float:
+    """The smallest beta with which no value gains more than min(beta, -ln p) of its share p of the table."""
+    whole = shares(table, everything(table))
+    gains = {value: (share - whole[value]) / whole[value] for value, share in shares(table, rows).items()}
+    is_bounded = all(gain <= -math.log(whole[value]) + 1e-12 for value, gain in gains.items())
+    return max(*gains.values(), 0.0) if is_bounded else math.inf
+
+
+def everybody_is_in_the_table(table: Table, rows: list[int]) -> float:
+    """The presence of those who fit a class where the table is its own population."""
+    return 1.0
+
+
 LEVELS: dict[str, Level] = {
     "distinct-l": distinct,
     "entropy-l": entropy,
@@ -147,6 +160,8 @@ REQUIREMENTS: dict[str, Callable[[dict[str, Any]], Level]] = {
     "entropy-diversity": lambda fields: entropy,
     "frequency-diversity": lambda fields: frequency,
     "recursive-diversity": lambda fields: recursive,
+    "beta-likeness": lambda fields: largest_gain,
+    "delta-presence": lambda fields: everybody_is_in_the_table,
     "t-closeness": lambda fields: LEVELS[f"t-{fields['ground']}"],
     "variance-diversity": lambda fields: variance,
 }

@@ -14,6 +14,8 @@ from anoncore.measures.evaluation import MEASURES
 from anoncore.privacy.levels import LEVELS, grounds
 from anoncore.requirements import (
     REQUIREMENTS,
+    BetaLikeness,
+    DeltaPresence,
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
@@ -101,6 +103,8 @@ def requirements_of(table: Table) -> list[Requirement]:
         FrequencyDiversity(l=1.5),
         EntropyDiversity(l=1.5),
         RecursiveDiversity(c=1.3, l=2),
+        BetaLikeness(beta=0.4),
+        DeltaPresence(at_most=0.9),
         TCloseness(t=0.3, ground="equal"),
         TCloseness(t=0.3, ground="ordered"),
     ]

@@ -19,7 +19,7 @@ import pytest
 from anoncore import Hierarchy
 from anoncore.algorithms import RothkoSampling, RothkoTree
 from anoncore.engines.large_run import LargeRun
-from anoncore.requirements import DistinctDiversity, EntropyDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.requirements import BetaLikeness, DistinctDiversity, EntropyDiversity, KAnonymity, Requirement, TCloseness
 from tests.engines.large_tables import run
 
 from . import cells, definitions
@@ -37,6 +37,7 @@ KINDS = {"age": "numeric", "town": "nominal", "work": "nominal", "born": "numeri
 REQUIREMENTS: list[tuple[Requirement, ...]] = [
     (KAnonymity(k=6),),
     (KAnonymity(k=3), DistinctDiversity(l=3)),
+    (KAnonymity(k=3), BetaLikeness(beta=0.8)),
     (EntropyDiversity(l=2.1), TCloseness(t=0.44, ground="equal")),
 ]
 
@@ -148,7 +149,7 @@ def test_every_row_is_published_once_in_a_class_that_holds(tmp_path, requirement
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_tree_makes_the_classes_of_the_plain_definition(tmp_path, seed):
-    requirements = REQUIREMENTS[seed % 3]
+    requirements = REQUIREMENTS[seed % len(REQUIREMENTS)]
     table = visitors(seed, 70, numbered=True)
     source = tmp_path / "people.parquet"
     pq.write_table(arrow(table, range(table.n_rows)), source)

@@ -13,6 +13,7 @@ import pytest
 from anoncore import InfeasibleError
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import (
+    BetaLikeness,
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
@@ -38,6 +39,7 @@ MORE = [
     (FrequencyDiversity(l=1.5),),
     (EntropyDiversity(l=1.6), KAnonymity(k=2)),
     (RecursiveDiversity(c=1.7, l=2),),
+    (BetaLikeness(beta=0.9), KAnonymity(k=2)),
     (TCloseness(t=0.31, ground="equal"), KAnonymity(k=2)),
 ]
 
@@ -48,6 +50,8 @@ def holds(requirement: Requirement, table: Table, rows: list[int]) -> bool:
     level = definitions.REQUIREMENTS[requirement.name](fields)(table, rows)
     if isinstance(requirement, TCloseness):
         return level <= requirement.t
+    if isinstance(requirement, BetaLikeness):
+        return level <= requirement.beta + 1e-9
     if isinstance(requirement, RecursiveDiversity):
         return level < requirement.c
     return level >= next(fields[name] - 1e-9 for name in ("k", "l", "v") if name in fields)

@@ -19,6 +19,7 @@ from anoncore import DataError, Recipe, Release, privacy
 from anoncore.cli import main
 from anoncore.recipes.arx_project import read_arx_project
 from anoncore.requirements import (
+    BetaLikeness,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -161,6 +162,7 @@ def test_what_arx_published_is_judged_beside_the_original(tmp_path):
         ("entropy-1.5-diversity for attribute 'disease'", EntropyDiversity(l=1.5, attribute="disease")),
         ("shannon-entropy-2.0-diversity for attribute 'disease'", EntropyDiversity(l=2.0, attribute="disease")),
         ("recursive-(3.0,2)-diversity for attribute 'disease'", RecursiveDiversity(c=3.0, l=2, attribute="disease")),
+        ("enhanced-0.5-likeness for attribute 'disease'", BetaLikeness(beta=0.5, attribute="disease")),
         (
             "0.2-closeness with equal distance for attribute 'disease'",
             TCloseness(t=0.2, ground="equal", attribute="disease"),

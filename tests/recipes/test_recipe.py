@@ -18,6 +18,7 @@ from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.source import HierarchySpec, Source
 from anoncore.requirements import (
+    BetaLikeness,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -98,6 +99,7 @@ REQUIREMENT = st.one_of(
     st.builds(KAnonymity, k=st.integers(1, 99)),
     st.builds(EntropyDiversity, l=st.floats(1, 9), attribute=st.none() | LABEL),
     st.builds(RecursiveDiversity, c=st.floats(0.1, 9), l=st.integers(1, 9)),
+    st.builds(BetaLikeness, beta=st.floats(0, 99), attribute=st.none() | LABEL),
     st.builds(TCloseness, t=st.floats(0, 1), ground=st.sampled_from(["ordered", "equal", "hierarchical"])),
     st.builds(VarianceDiversity, v=st.floats(0, 1e6), attribute=LABEL),
     st.builds(DistinctDiversity, l=st.integers(1, 9)),

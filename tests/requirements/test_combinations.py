@@ -12,6 +12,7 @@ from anoncore.kernels.checking import all_hold
 from anoncore.kernels.compiler import kernel
 from anoncore.requirements import (
     REQUIREMENTS,
+    BetaLikeness,
     CheckSet,
     DistinctDiversity,
     EntropyDiversity,
@@ -59,6 +60,7 @@ requirements = st.one_of(
     st.sampled_from([1.0, 1.5, 2.0, 3.0]).map(lambda l: FrequencyDiversity(l=l)),
     st.sampled_from([1.0, 1.7, 2.0, 3.0]).map(lambda l: EntropyDiversity(l=l)),
     st.tuples(st.sampled_from([0.5, 1.0, 2.0]), st.integers(1, 4)).map(lambda p: RecursiveDiversity(c=p[0], l=p[1])),
+    st.sampled_from([0.0, 0.4, 1.0, 3.0]).map(lambda beta: BetaLikeness(beta=beta)),
     st.tuples(st.sampled_from([0.1, 0.25, 0.5]), st.sampled_from(["ordered", "equal"])).map(
         lambda p: TCloseness(t=p[0], ground=p[1])
     ),

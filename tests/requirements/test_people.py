@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata, Partition
 from anoncore.base.errors import DataError
 from anoncore.requirements import (
+    BetaLikeness,
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
@@ -114,6 +115,18 @@ def test_closeness_compares_different_pairs_of_group_and_table(frame):
 
 
 @some
+@given(visits())
+def test_likeness_compares_the_shares_of_people_who_have_a_value_at_all(frame):
+    table = frame.groupby("s")["who"].nunique() / frame["who"].nunique()
+    plain = []
+    for counts, size in zip(people_with(frame), people(frame), strict=True):
+        gain = counts / size / table[counts.index] - 1
+        is_bounded = (gain <= -np.log(table[counts.index]) + 1e-12).all()
+        plain.append(max(gain.max(), 0) if is_bounded else math.inf)
+    np.testing.assert_allclose(levels(BetaLikeness(beta=1), frame), plain, atol=1e-12)
+
+
+@some
 @given(visits((1.0, 2.5, 7.0)))
 def test_variance_is_that_of_different_pairs(frame):
     plain = [part.drop_duplicates(["who", "s"])["s"].var(ddof=0) for _, part in frame.groupby("group")]
@@ -124,7 +137,13 @@ def test_variance_is_that_of_different_pairs(frame):
 @given(visits(), st.permutations(range(16)))
 def test_the_order_of_the_rows_decides_nothing(frame, order):
     again = frame.iloc[[row for row in order if row < len(frame)]]
-    for requirement in (KAnonymity(k=2), FrequencyDiversity(l=2), EntropyDiversity(l=2), TCloseness(t=0.5)):
+    for requirement in (
+        KAnonymity(k=2),
+        FrequencyDiversity(l=2),
+        EntropyDiversity(l=2),
+        BetaLikeness(),
+        TCloseness(t=0.5),
+    ):
         np.testing.assert_allclose(levels(requirement, frame), levels(requirement, again), atol=1e-12)
 
 
@@ -134,7 +153,13 @@ def test_a_unit_that_no_row_shares_changes_nothing(frame):
     plain = Microdata(frame[["s"]], {"s": "sensitive"})
     own = frame.assign(who=np.arange(len(frame)))
     partition = Partition(frame["group"].to_numpy())
-    for requirement in (KAnonymity(k=2), DistinctDiversity(l=2), EntropyDiversity(l=2), TCloseness(t=0.5)):
+    for requirement in (
+        KAnonymity(k=2),
+        DistinctDiversity(l=2),
+        EntropyDiversity(l=2),
+        BetaLikeness(),
+        TCloseness(t=0.5),
+    ):
         (check,) = requirement.checks(plain)
         assert levels(requirement, own).tolist() == check.levels(partition).tolist()
 

@@ -32,6 +32,9 @@ requirements = [{{ name = "k-anonymity", k = 2 }}]
 """
 
 
+PRESENCE = '{{ name = "delta-presence", population = "{place}" }}'
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Somebody's home with a private table, keys, and a folder that a stranger sent."""
@@ -135,6 +138,12 @@ def test_no_recipe_reads_outside_its_folder(home: Path, capsys: pytest.CaptureFi
         ("", '[hierarchies]\ntown = "{place}"'),
         ('measures = [{{ name = "attacks.population_uniqueness", population = {{ path = "{place}" }} }}]', ""),
         ("", '[output]\npath = "{place}"'),
+        (
+            'measures = [{{ name = "privacy.check", requirements = [{population}] }}]'.replace(
+                "{population}", PRESENCE
+            ),
+            "",
+        ),
     ],
 )
 def test_no_part_of_a_recipe_names_what_is_outside(
@@ -151,6 +160,18 @@ def test_no_part_of_a_recipe_names_what_is_outside(
     (home / "sent" / "recipe.toml").unlink()
     assert everything(home) == before
     assert not list(home.glob(".ssh/*"))
+
+
+def test_no_population_of_a_method_lies_outside(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in [*outside(home), *ADDRESSES]:
+        recipe = written(home)
+        asked = PRESENCE.format(place=place)
+        recipe.write_text(recipe.read_text().replace("requirements = [", f"requirements = [{asked}, "))
+        for command in (["run", str(recipe), "--output", "out"], ["evaluate", str(recipe)], ["report", str(recipe)]):
+            assert main(command) == 2, (place, command)
+            said = capsys.readouterr().err
+            assert "outside its own folder or hidden there" in said or "should be a file and no address" in said, place
+            assert "secret" not in said, "a password is not repeated"
 
 
 def test_what_the_command_line_allows_is_read_and_written(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,7 @@ HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
 UNSHOWABLE = "no table can show how much noise went into it; it is the promise of the method that made it"
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
+HIDDEN_POPULATION = "the population that the table is compared with is not published"
 MOST_NAMED = 30
 
 
@@ -64,6 +65,8 @@ def hidden_reason(attributes: Mapping[str, Attribute], question: Question) -> st
     form = None if name is None else attributes[name].form
     if form in ("region", None) and name is not None:
         return f"single values of '{name}' are not published"
+    if not question.requirement.counts_alone:
+        return HIDDEN_POPULATION
     if not question.requirement.monotone_under_suppression and form != "exact":
         return HIDDEN_TABLE.format(attribute=name)
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,57 @@ from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, content_order
 
 
+@dataclass(frozen=True, eq=False)
+class Points:
+    """People as points between the codes of a released table, an axis per attribute; equal ones are one point.
+
+    `below` and `above` int32 (n_points, n_axes) are the codes next to a value, `weight` int64 (n_points,) the people.
+    `has_hierarchy` says of each axis whether a hierarchy was given; without one the only node above a value is `*`.
+    """
+
+    below: Codes
+    above: Codes
+    weight: Int64
+    has_hierarchy: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, population: Microdata, domains: Mapping[str, Domain], hierarchies: Mapping[str, Hierarchy]) -> Points:
+        """The people of a population by the attributes of these domains, which are the released table's.
+
+        Raises DataError where the population lacks one of the attributes.
+        """
+        lacking = [name for name in domains if name not in population.codes]
+        if lacking:
+            raise DataError(
+                f"The population lacks the quasi-identifier {listing(lacking)}; "
+                f"it has {listing(population.attributes, 30)}."
+            )
+        pairs = [neighbours(population, name, domain, hierarchies.get(name)) for name, domain in domains.items()]
+        below, above = (np.column_stack([pair[side] for pair in pairs]) for side in (0, 1))
+        columns = [column + 1 for side in (below, above) for column in side.T]
+        key = dense_key(columns, population.n_rows)
+        _, first, weight = np.unique(key, return_index=True, return_counts=True)
+        points = [column[first] for column in columns]
+        order = content_order(points, [int(column.max()) + 1 for column in points])
+        has_hierarchy = tuple(name in hierarchies for name in domains)
+        return cls(below[first][order], above[first][order], weight[order], has_hierarchy)
+
+    def inside(self, cells: Sequence[tuple[Recoding, Int64]]) -> Int64:
+        """People who fit published cells, a recoding per axis with the rows that are looked at, int64 (n,).
+
+        A number fits a range that it lies in, whether or not it occurs in the table. A category fits a set that it is
+        in, and a node that the hierarchy puts it below, again whether or not it occurs; the top of a hierarchy and `*`
+        fit everybody.
+        """
+        low, high, set_start, members = regions(cells)
+        for axis, (recoding, _) in enumerate(cells):
+            if isinstance(recoding, Generalized) and recoding.form == "node" and not self.has_hierarchy[axis]:
+                last = len(recoding.domain) - 1
+                is_any = (low[:, axis] == 0) & (high[:, axis] == last) & (last > 0)
+                low[is_any, axis], high[is_any, axis] = -1, last + 1
+        return count_inside(self.below, self.above, self.weight, low, high, set_start, members)
+
+
 def population_sizes(
     fragment: Fragment,
     names: Sequence[str],
@@ -29,27 +81,10 @@ def population_sizes(
     population: Microdata,
     hierarchies: Mapping[str, Hierarchy],
 ) -> Int64:
-    """People of the population whose values fit the published cells of the given rows, int64 (len(rows),).
-
-    A number fits a range that it lies in, whether or not it occurs in the table. A category fits a set that it is in,
-    and a node that the hierarchy puts it below, again whether or not it occurs; the top of a hierarchy fits everybody.
-    Raises DataError where the population lacks one of the attributes.
-    """
-    lacking = [name for name in names if name not in population.codes]
-    if lacking:
-        raise DataError(
-            f"The population lacks the quasi-identifier {listing(lacking)}; "
-            f"it has {listing(population.attributes, 30)}."
-        )
-    pairs = [neighbours(population, name, fragment.recodings[name].domain, hierarchies.get(name)) for name in names]
-    below, above = (np.column_stack([pair[side] for pair in pairs]) for side in (0, 1))
-    columns = [column + 1 for side in (below, above) for column in side.T]
-    key = dense_key(columns, population.n_rows)
-    _, first, weight = np.unique(key, return_index=True, return_counts=True)
-    points = [column[first] for column in columns]
-    order = content_order(points, [int(column.max()) + 1 for column in points])
-    low, high, set_start, members = regions([(fragment.recodings[name], rows) for name in names])
-    return count_inside(below[first][order], above[first][order], weight[order], low, high, set_start, members)
+    """People of the population whose values fit the published cells of the given rows (see `Points`), int64 (n,)."""
+    recodings = {name: fragment.recodings[name] for name in names}
+    points = Points.of(population, {name: one.domain for name, one in recodings.items()}, hierarchies)
+    return points.inside([(one, rows) for one in recodings.values()])
 
 
 def neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hierarchy | None) -> tuple[Codes, Codes]:
