@@ -15,6 +15,7 @@ import streamlit as st  # noqa: E402
 from dashboard import ending, quiet_log, retention, routes, sidebar, state, warmup  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
 from dashboard.serving import access  # noqa: E402
+from dashboard.views import making  # noqa: E402
 
 
 def main() -> None:
@@ -55,7 +56,7 @@ def main() -> None:
         st.error("The workspace in this address belongs to somebody else, so it is not shown. This one is yours.")
     routes.tabs(route.name)
     if route.name != "board":
-        state.leave_board(route.section in routes.OF_A_RELEASE)
+        making.leave_board(route.section in routes.OF_A_RELEASE)
         st.title(route.title)
     chosen.run()
     # At the end of a page, so that an interrupted drawing keeps it for the next.

@@ -73,22 +73,22 @@ class Saved:
     n_left: int = 0
 
 
-def save(here: Workspace, wishes: Wishes | None = None) -> bytes:
+def save(here: Workspace) -> bytes:
     """The workspace as a file, with what is asked of the board. Raises DataError for a table that would not come back
     exactly.
     """
-    content, tables = parts(here, wishes)
+    content, tables = parts(here)
     own = {number: table_content(table) for number, table in enumerate(tables) if table.builtin is None}
     return joined(content, own, zipfile.ZIP_DEFLATED)
 
 
-def parts(here: Workspace, wishes: Wishes | None = None) -> tuple[bytes, tuple[LoadedTable, ...]]:
+def parts(here: Workspace) -> tuple[bytes, tuple[LoadedTable, ...]]:
     """The file of a workspace without the content of its tables, and the tables in the order in which it names them."""
     with here.lock:
         # Nobody's rows are no codes of the table's; a column of the board makes them anew, and tables that were opened
         # are read again.
         runs = tuple(run for run in here.runs if run.opened is not None or not run.release.is_synthetic)
-        table, tags, current = here.table, here.tags, here.current
+        table, tags, wishes, current = here.table, here.tags, here.wishes, here.current
     columns = () if wishes is None else wishes.columns
     shown = [*(one.opened for one in columns), *(one.opened for one in runs)]
     opened = tuple(dict.fromkeys(one for one in shown if one is not None))
@@ -140,7 +140,7 @@ def read(content: bytes, built_in: BuiltIn, coded: Coded, is_trusted: bool = Fal
 
 
 def restore(here: Workspace, saved: Saved) -> None:
-    """Put the session into a workspace: its table, tags and releases replace those of now."""
+    """Put the session into a workspace: its table, tags, wishes and releases replace those of now."""
     with here.lock:
         if saved.table is not None:
             here.load(saved.table, saved.tags)
@@ -163,6 +163,8 @@ def restore(here: Workspace, saved: Saved) -> None:
         here.show_on_board(runs)
         if saved.current is not None and saved.current < len(runs):
             here.select_run(runs[saved.current].id)
+        if saved.wishes is not None:
+            here.begin_history(saved.wishes, is_live=bool(runs))
 
 
 def _about_table(table: LoadedTable) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ from anoncore.search.keeping import asked as requirements_of
 from anoncore.sources.apart import Limits
 from anoncore.table.people import repeated_identifiers
 from dashboard import compute, reading
-from dashboard.board.bench import Bench
 from dashboard.board.opened import Opened
 from dashboard.board.wishes import History, Wishes, first_wishes
 from dashboard.loaded_table import LoadedTable, Tags, untagged
@@ -45,22 +44,6 @@ SESSION = Limits(memory=3 << 30, processor=60.0, clock=600.0, result=1 << 20)
 """What reading a saved session may take, however small its file: it may name built-in tables of many rows."""
 _ID = "_workspace"
 _LOST, _FOREIGN = "_workspace_lost", "_workspace_foreign"
-_HISTORY, _LIVE, _BENCH = "board", "board_live", "board"
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""
-
-    table: str
-    tags: Tags
-    wishes: Wishes
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Step) and self.tags is other.tags and self.wishes == other.wishes
-
-    def __hash__(self) -> int:
-        return hash(self.table)
 
 
 _workspaces = Workspaces(settings.current().quotas.workspaces)
@@ -143,8 +126,7 @@ def _restored(id: str) -> Workspace | None:
         _save_first_to_go()
         found = Workspace(kept.id, kept.owner, kept.person)
         session_file.restore(found, kept.saved)
-        _take_wishes(found, kept.saved.wishes)
-        keeping.note_written(found, wishes_of(found))
+        keeping.note_written(found)
         return _workspaces.add(found)
 
 
@@ -154,7 +136,7 @@ def keep_all() -> None:
         from dashboard.serving import keeping
 
         for one in _workspaces.all():
-            keeping.save(one, wishes_of(one))
+            keeping.save(one)
 
 
 def _save_first_to_go() -> None:
@@ -163,7 +145,7 @@ def _save_first_to_go() -> None:
     if goes is not None and settings.current().workspaces.folder:
         from dashboard.serving import keeping
 
-        keeping.save(goes, wishes_of(goes))
+        keeping.save(goes)
 
 
 def make_room() -> None:
@@ -193,8 +175,7 @@ def address() -> dict[str, str]:
 
 
 def _address(here: Workspace) -> dict[str, str]:
-    history: History | None = here.forms.get(_HISTORY)
-    return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if history is None else history.number)}
+    return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if here.history is None else here.history.number)}
 
 
 def is_history_navigation() -> bool:
@@ -219,10 +200,9 @@ def follow_address() -> None:
     """
     here = workspace()
     asked = st.query_params.get(STEP_PARAMETER, "")
-    history: History | None = here.forms.get(_HISTORY)
-    if is_history_navigation() and history is not None and asked.isdecimal():
-        is_of_table = here.table is not None and history.now.table == here.table.digest
-        if is_of_table and history.go(int(asked[:18])):
+    if is_history_navigation() and here.wishes is not None and asked.isdecimal():
+        history = _history(here)
+        if history.go(int(asked[:18])):
             _show_step(here, history)
     _put_address(here)
 
@@ -295,8 +275,8 @@ def tags() -> Tags:
 def set_tags(tags: Tags) -> None:
     """Read the attributes otherwise from now on, as a step that can be undone."""
     here = workspace()
-    history = here.forms.get(_HISTORY)
-    if history is not None and here.table is not None and history.now.table == here.table.digest:
+    if here.wishes is not None:
+        history = _history(here)
         history.step(replace(history.now, tags=tags))
     here.tags = tags
 
@@ -304,59 +284,36 @@ def set_tags(tags: Tags) -> None:
 def wishes(data: Microdata) -> Wishes:
     """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
     here = workspace()
-    assert here.table is not None, "there is no tagged table without a table"
-    history: History | None = here.forms.get(_HISTORY)
-    if history is None or history.now.table != here.table.digest:
-        _begin_history(here, first_wishes(data))
-        here.forms[_LIVE] = False
+    if here.wishes is None:
+        here.begin_history(first_wishes(data), is_live=False)
     return current_wishes()
 
 
 def begin_board(opened: Opened) -> None:
     """Begin the board of the loaded table with a release that was made elsewhere as its only column."""
-    _begin_history(workspace(), first_wishes(microdata(), opened))
-    set_live()
+    workspace().begin_history(first_wishes(microdata(), opened), is_live=True)
 
 
-def _begin_history(here: Workspace, wishes: Wishes) -> None:
-    """Forget the steps of another table; numbers in the address go on from there, so that none is given twice."""
-    assert here.table is not None, "only of a table something is asked"
-    old: History | None = here.forms.get(_HISTORY)
-    number, made = (0, 0) if old is None else (old.number, old.made)
-    here.forms[_HISTORY] = History(Step(here.table.digest, here.tags, wishes), number, made)
-
-
-def wishes_of(here: Workspace) -> Wishes | None:
-    """What is asked of the board for the loaded table, None where nobody looked at the board with it."""
-    history: History | None = here.forms.get(_HISTORY)
-    if history is None or here.table is None or history.now.table != here.table.digest:
-        return None
-    found: Wishes = history.now.wishes
-    return found
-
-
-def has_wishes() -> bool:
-    """Whether anything is asked of the board for the loaded table yet."""
-    return wishes_of(workspace()) is not None
+def _history(here: Workspace) -> History:
+    assert here.history is not None, "only of a board that was looked at something else is asked"
+    return here.history
 
 
 def current_wishes() -> Wishes:
     """What is asked of the board now; for callbacks of its widgets."""
-    found: Wishes = workspace().forms[_HISTORY].now.wishes
-    return found
+    return _history(workspace()).now.wishes
 
 
 def wish(then: Wishes, control: str = "") -> None:
     """Ask the board for something else, as a step that can be undone; quick steps of one control are one."""
-    here = workspace()
-    history: History = here.forms[_HISTORY]
+    history = _history(workspace())
     history.step(replace(history.now, wishes=then), control)
 
 
 def undo(forward: bool = False) -> None:
     """Take the last change of wishes or tags back, or make it again."""
     here = workspace()
-    history: History = here.forms[_HISTORY]
+    history = _history(here)
     if forward:
         history.redo()
     else:
@@ -373,40 +330,8 @@ def _show_step(here: Workspace, history: History) -> None:
 
 def can_undo(forward: bool = False) -> bool:
     """Whether there is a change to take back, or one to make again."""
-    history: History | None = workspace().forms.get(_HISTORY)
+    history = workspace().history
     return history is not None and bool(history.future if forward else history.past)
-
-
-def is_live() -> bool:
-    """Whether the board makes its releases here although some that ship with the program would do."""
-    return bool(workspace().forms.get(_LIVE))
-
-
-def set_live() -> None:
-    """From now on make the board's releases here; pages that look closer need them."""
-    workspace().forms[_LIVE] = True
-
-
-def bench() -> Bench:
-    """The releases behind the board."""
-    here = workspace()
-    with here.lock:
-        if _BENCH not in here.jobs:
-            here.jobs[_BENCH] = Bench(here)
-        found: Bench = here.jobs[_BENCH]
-        return found
-
-
-def leave_board(for_a_release: bool) -> None:
-    """Stop the board's slow measures: another page is looked at, and may have work of its own.
-
-    The releases are still made for pages that show one of them.
-    """
-    found: Bench | None = workspace().jobs.get(_BENCH)
-    if found is not None and for_a_release:
-        found.stop_measuring()
-    elif found is not None:
-        found.rest()
 
 
 def show_on_board(shown: Sequence[Run]) -> None:
@@ -437,7 +362,7 @@ def runs() -> tuple[Run, ...]:
 
 def asked_of_all(run: Run) -> tuple[Requirement, ...]:
     """What the board asks of every release, where the run stands on the board now."""
-    asked = wishes_of(workspace())
+    asked = workspace().wishes
     if asked is None or not run.column or not is_of_table(run):
         return ()
     return requirements_of(asked.levels, asked.more, run.data)
@@ -472,20 +397,12 @@ def open_session(content: bytes) -> int:
     )
     before = here.runs
     session_file.restore(here, saved)
-    _take_wishes(here, saved.wishes)
     kept = {run.id for run in here.runs}
     for gone in before:
         if gone.id not in kept:
             compute.forget(gone)
     _workspaces.trim()
     return len(saved.runs)
-
-
-def _take_wishes(here: Workspace, wishes: Wishes | None) -> None:
-    """Ask the board for what was asked in a saved session."""
-    if wishes is not None:
-        _begin_history(here, wishes)
-        here.forms[_LIVE] = bool(here.runs)
 
 
 def read_session(content: bytes) -> tuple[Run, ...]:

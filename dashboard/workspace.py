@@ -18,6 +18,7 @@ from typing import Any
 from anoncore import AnonymizationError, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
 from dashboard.board.opened import Opened
+from dashboard.board.wishes import History, Step, Wishes
 from dashboard.loaded_table import LoadedTable, Tags
 
 MAX_WORKSPACES = 24
@@ -68,7 +69,10 @@ class Run:
 
 
 class Workspace:
-    """A visitor's table, tags, runs, form values and notices yet to be shown. Any thread may call its methods.
+    """A visitor's table, tags, wishes, runs, form values and notices yet to be shown. Any thread may call its methods.
+
+    `history` is what was asked of the board, step by step. `is_live` says that the board makes its releases here
+    although some that ship with the program would do.
 
     `owner` is the id of the person who has signed in and to whom alone it belongs, and `person` what they are called;
     both are empty where nobody signs in.
@@ -79,6 +83,8 @@ class Workspace:
         self.lock = threading.RLock()
         self.table: LoadedTable | None = None
         self.tags = Tags()
+        self.history: History | None = None
+        self.is_live = False
         self.forms: dict[str, Any] = {}
         self.jobs: dict[str, Any] = {}
         self.notices: list[str] = []
@@ -92,6 +98,20 @@ class Workspace:
     def who(self) -> str:
         """Who works here, for records: the person, or a name of the workspace that does not lead to it."""
         return self.person or f"workspace {sha256(self.id.encode()).hexdigest()[:12]}"
+
+    @property
+    def wishes(self) -> Wishes | None:
+        """What is asked of the board for the loaded table, None where nobody looked at the board with it."""
+        if self.history is None or self.table is None or self.history.now.table != self.table.digest:
+            return None
+        return self.history.now.wishes
+
+    def begin_history(self, wishes: Wishes, is_live: bool) -> None:
+        """Forget the steps of another table; numbers in the address go on from there, so that none is given twice."""
+        assert self.table is not None, "only of a table something is asked"
+        number, made = (0, 0) if self.history is None else (self.history.number, self.history.made)
+        self.history = History(Step(self.table.digest, self.tags, wishes), number, made)
+        self.is_live = is_live
 
     @property
     def runs(self) -> tuple[Run, ...]:

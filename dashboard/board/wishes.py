@@ -18,6 +18,7 @@ from anoncore.requirements import REQUIREMENTS, Requirement
 from anoncore.search.candidates import LEVELS, requirement
 from dashboard.board.opened import Opened
 from dashboard.board.target import best_predicted
+from dashboard.loaded_table import Tags
 from dashboard.palette import STYLES
 
 MOST_COLUMNS = len(STYLES)
@@ -293,26 +294,41 @@ def _whole(value: Any, least: int, most: int) -> int:
     return value
 
 
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""
+
+    table: str
+    tags: Tags
+    wishes: Wishes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Step) and self.tags is other.tags and self.wishes == other.wishes
+
+    def __hash__(self) -> int:
+        return hash(self.table)
+
+
 @dataclass(eq=False)
 class History:
     """What was asked, step by step; `now` is the present step, `past` and `future` are those around it.
 
-    A step holds whatever it was given, so tags of the table can be steps as well. Every step has a `number`, which no
-    other step ever gets, also after it was taken back; `made` is the last number that was given.
+    Every step has a `number`, which no other step ever gets, also after it was taken back; `made` is the last number
+    that was given.
 
     Steps of one control that follow each other within `TOGETHER` seconds are one step, as of a slider that is dragged
     or moved by keys.
     """
 
-    now: Any
+    now: Step
     number: int = 0
     made: int = 0
-    past: list[tuple[int, Any]] = field(default_factory=list)
-    future: list[tuple[int, Any]] = field(default_factory=list)
+    past: list[tuple[int, Step]] = field(default_factory=list)
+    future: list[tuple[int, Step]] = field(default_factory=list)
     control: str = ""
     at: float = 0.0
 
-    def step(self, then: Any, control: str = "") -> None:
+    def step(self, then: Step, control: str = "") -> None:
         """Take a step, by a control where it may be one of several together; what was undone before is gone."""
         if then == self.now:
             return

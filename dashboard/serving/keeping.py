@@ -17,7 +17,6 @@ from typing import Any
 from anoncore import AnonymizationError, DataError
 from anoncore.publishing.saved_releases import MOST_BYTES
 from dashboard import session_file
-from dashboard.board.wishes import Wishes
 from dashboard.serving import vault
 from dashboard.serving.vault import Vault
 from dashboard.session_file import BuiltIn, Coded, Saved
@@ -42,17 +41,17 @@ class Kept:
     saved: Saved
 
 
-def save(here: Workspace, wishes: Wishes | None) -> None:
+def save(here: Workspace) -> None:
     """Write a workspace that has changed since it was written last; what cannot be kept is told to the visitor once."""
     place = vault.of_workspaces()
     if place is None:
         return
     with _lock:
-        state = _state(here, wishes)
+        state = _state(here)
         if _written.get(here.id) == state:
             return
         try:
-            _write(place, here, wishes)
+            _write(place, here)
         except (AnonymizationError, OSError, MemoryError) as error:
             reason = str(error) if isinstance(error, AnonymizationError) else "The disk of the server refused it."
             if isinstance(error, OSError):
@@ -65,17 +64,17 @@ def save(here: Workspace, wishes: Wishes | None) -> None:
         _told.discard(here.id)
 
 
-def _state(here: Workspace, wishes: Wishes | None) -> Any:
+def _state(here: Workspace) -> Any:
     """What tells whether a workspace has changed."""
     with here.lock:
         runs = tuple((run.id, run.label, run.column, run.color_index) for run in here.runs)
         table = here.table.id if here.table is not None else None
-        return table, here.tags.digest, runs, here.current, wishes
+        return table, here.tags.digest, runs, here.current, here.wishes
 
 
-def _write(place: Vault, here: Workspace, wishes: Wishes | None) -> None:
+def _write(place: Vault, here: Workspace) -> None:
     group = place.name_of(here.id)
-    content, tables = session_file.parts(here, wishes)
+    content, tables = session_file.parts(here)
     names: dict[str, str] = {}
     for number, table in enumerate(tables):
         if table.builtin is None:
@@ -122,10 +121,10 @@ def load(id: str, built_in: BuiltIn, coded: Coded) -> Kept | None:
     return Kept(about["id"], about["owner"], about["person"], saved)
 
 
-def note_written(here: Workspace, wishes: Wishes | None) -> None:
+def note_written(here: Workspace) -> None:
     """Note that a workspace is kept as it is now."""
     with _lock:
-        _written[here.id] = _state(here, wishes)
+        _written[here.id] = _state(here)
 
 
 def id_of(owner: str) -> str | None:

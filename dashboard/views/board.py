@@ -234,7 +234,7 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     assert table is not None, "there is no tagged table without a table"
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     kept = requirements_of(wishes.levels, wishes.more, data)
-    ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
+    ready = shipped.columns(table, tags, wishes) if not state.workspace().is_live else None
     if ready is not None:
         return list(ready), None, 0
     measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"))
@@ -303,7 +303,7 @@ def _clicked() -> None:
     elif kind == "level":
         board_over.take(found)
     elif kind == "open" and wishes.column(column) is not None:
-        state.set_live()
+        state.workspace().is_live = True
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
             state.set_session("board_dialog", ("about", row.removeprefix(facts.NUMBER)))

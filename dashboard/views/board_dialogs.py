@@ -20,7 +20,7 @@ from dashboard.board.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.markdown import escaped
 from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 from dashboard.state import Run
-from dashboard.views import board_opened, closer, insensitive, left_out, parts, verdicts, whose_rows
+from dashboard.views import board_opened, closer, insensitive, left_out, making, parts, verdicts, whose_rows
 from dashboard.workspace import run_names
 
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
@@ -58,7 +58,7 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
 
 def publish(column_id: str) -> None:
     """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
-    state.set_live()
+    state.workspace().is_live = True
     state.set_widget_values({_RELEASE: None})
     state.set_session(_DIALOG, ("publish", column_id))
 
@@ -271,7 +271,7 @@ def _first_to_publish(runs: list[Run], column_id: str) -> Run:
 
 @st.fragment(run_every=0.5)
 def _wait_for_runs() -> None:
-    if state.runs() or not state.bench().is_busy:
+    if state.runs() or not making.bench().is_busy:
         st.rerun()
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.board.finding import TRIED, Finding, Found
 from dashboard.board.wishes import Wishes
+from dashboard.views import making
 from dashboard.views.board_dialogs import draw_behind
 
 POLL = 0.7
@@ -58,9 +59,9 @@ def watch(finding: Finding, version: int) -> None:
 def _start() -> None:
     here, table, data = state.workspace(), state.table(), state.microdata()
     assert table is not None, "the board draws no button without a table"
-    state.set_live()
+    state.workspace().is_live = True
     wishes = state.wishes(data)
-    finding = current(wishes) or Finding(state.bench(), data, table, state.tags(), wishes)
+    finding = current(wishes) or Finding(making.bench(), data, table, state.tags(), wishes)
     here.jobs[_JOB] = finding
     finding.start()
 
@@ -73,4 +74,4 @@ def _stop() -> None:
 
 def _show(best: Found) -> None:
     state.wish(state.current_wishes().with_column(best.method, best.fields))
-    state.set_live()
+    state.workspace().is_live = True

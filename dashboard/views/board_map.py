@@ -89,7 +89,7 @@ def render(
     asked = requirements_of(wishes.levels, wishes.more, data)
     if bench is None and "information" in (right, up):
         # What ships with the program has no bound, which takes a while to prove.
-        state.set_live()
+        state.workspace().is_live = True
         st.rerun()
     about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r, wishes.levels.get("k"))
     elsewhere, is_busy = _elsewhere(bench, about)

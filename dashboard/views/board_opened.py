@@ -101,7 +101,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
 def _put(opened: Opened) -> None:
     """A column for the release, in a colour of its own."""
     state.wish(state.current_wishes().with_column("", opened=opened))
-    state.set_live()
+    state.workspace().is_live = True
 
 
 def explain(column: Column, attempt: Attempt | None) -> None:

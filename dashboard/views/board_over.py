@@ -10,6 +10,7 @@ from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
 from dashboard.board.wishes import AXES, Wishes
 from dashboard.markdown import escaped
 from dashboard.serving import audit
+from dashboard.views import making
 from dashboard.views.board_dialogs import draw_behind
 
 NOW = "now"
@@ -52,8 +53,8 @@ def current(data: Microdata, wishes: Wishes) -> Over | None:
     if axis == NOW or table is None:
         return None
     if held is None or not is_held:
-        state.set_live()
-        held = here.jobs[_JOB] = Over(state.bench(), data, table, tags, wishes, axis=axis)
+        state.workspace().is_live = True
+        held = here.jobs[_JOB] = Over(making.bench(), data, table, tags, wishes, axis=axis)
         held.start()
     held.wishes = wishes
     held.weight = st.session_state.get(_WEIGHT, held.weight)

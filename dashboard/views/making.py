@@ -21,6 +21,7 @@ PATIENCE = 1.3
 LOOK = 0.05
 """Seconds after which such a wait looks whether the visitor has changed something else meanwhile."""
 POLL = 0.4
+_BENCH = "board"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,26 @@ class Made:
     attempts: dict[str, Attempt]
     problems: dict[str, str]
     version: int
+
+
+def bench() -> Bench:
+    """The releases behind the board of this visitor."""
+    here = state.workspace()
+    with here.lock:
+        found: Bench = here.jobs.get(_BENCH) or here.jobs.setdefault(_BENCH, Bench(here))
+        return found
+
+
+def leave_board(for_a_release: bool) -> None:
+    """Stop the board's slow measures: another page is looked at, and may have work of its own.
+
+    The releases are still made for pages that show one of them.
+    """
+    found: Bench | None = state.workspace().jobs.get(_BENCH)
+    if found is not None and for_a_release:
+        found.stop_measuring()
+    elif found is not None:
+        found.rest()
 
 
 def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), patience: float = PATIENCE) -> Made:
@@ -51,19 +72,19 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
             )
         except AnonymizationError as error:
             problems[column.id] = str(error)
-    bench, colors = state.bench(), {column.id: column.color for column in wishes.columns}
+    made_by, colors = bench(), {column.id: column.color for column in wishes.columns}
     promise = asked(wishes.levels, wishes.more, data)
-    attempts = bench.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
+    attempts = made_by.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
     end = perf_counter() + patience
-    while not bench.wait(LOOK) and perf_counter() < end:
+    while not made_by.wait(LOOK) and perf_counter() < end:
         state.give_way()
     version = -1
-    while version != bench.version:
+    while version != made_by.version:
         # What comes between both lines is shown by the next turn.
-        version = bench.version
+        version = made_by.version
         there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
         state.show_on_board([run for run in there if run is not None])
-    return Made(bench, attempts, problems, version)
+    return Made(made_by, attempts, problems, version)
 
 
 def make_for_a_closer_look() -> bool:
@@ -72,12 +93,12 @@ def make_for_a_closer_look() -> bool:
     The page is drawn anew when another one is there. Raises AnonymizationError where the table is not tagged.
     """
     n_before = sum(map(state.is_of_table, state.runs()))
-    if n_before and not state.has_wishes():
+    if n_before and state.workspace().wishes is None:
         # A saved session has brought releases and nothing that is asked.
         return False
     data = state.microdata()
     data.require_quasi_identifiers()
-    state.set_live()
+    state.workspace().is_live = True
     made = make(state.wishes(data), data, patience=0.0 if n_before else PATIENCE)
     is_busy, is_there = made.bench.is_busy, bool(state.runs())
     if is_busy or made.bench.version != made.version:

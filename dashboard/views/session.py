@@ -69,7 +69,7 @@ def _content(here: Workspace) -> bytes:
         # It takes half a second to import, for which no page must wait that only might save.
         from dashboard import session_file
 
-        return session_file.save(here, state.wishes_of(here))
+        return session_file.save(here)
     except AnonymizationError as error:
         # The browser is waiting for a file: it gets the sentence in one.
         return str(error).encode()

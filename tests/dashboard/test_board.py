@@ -235,7 +235,7 @@ def test_going_back_never_puts_tags_of_another_table_on_this_one(visitor, drawn)
 
 
 def asked(visitor):
-    return workspace(visitor).forms["board"].now.wishes
+    return workspace(visitor).history.now.wishes
 
 
 def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_it(visitor, drawn, visit):
@@ -246,7 +246,7 @@ def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_i
     run_in_session(visitor, lambda: state.wish(wanted))
     finish(visitor, drawn)
     here = workspace(visitor)
-    content = session_file.save(here, state.wishes_of(here))
+    content = session_file.save(here)
 
     other = visit()
     there = workspace(other)

@@ -148,7 +148,7 @@ def asked_on_board(run: Run, secret: str, r: int) -> dict[str, Any]:
 
 def usual_r(run: Run) -> float:
     """The r of the board, so that both tell the same; else the method's own l, and 2 without one."""
-    wishes = state.wishes_of(state.workspace())
+    wishes = state.workspace().wishes
     if wishes is not None:
         return float(wishes.r)
     asked = getattr(run.algorithm, "l", None)

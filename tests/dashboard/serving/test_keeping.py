@@ -59,7 +59,7 @@ def renamed(here: Workspace, place: int, label: str) -> None:
 
 def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     assert here.notices == []
     kept = keeping.load(here.id, state.builtin_table, state.coded)
     assert kept is not None
@@ -82,7 +82,7 @@ def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
 
 def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) == 4, "the table, the rest, whose it is, and the ledger"
     for path in files:
@@ -97,7 +97,7 @@ def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
 @pytest.mark.parametrize("change", ["one bit", "cut", "mark alone", "half a nonce", "exchanged", "empty", "table gone"])
 def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
     here = worked()
-    keeping.save(here, None)
+    keeping.save(here)
     group = next(path for path in folder.iterdir() if path.is_dir())
     session, table = group / "session", next(path for path in group.iterdir() if path.name != "session")
     content = session.read_bytes()
@@ -120,11 +120,11 @@ def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
 
 def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     (group,) = (path for path in folder.iterdir() if path.is_dir() and path.name != keeping.PEOPLE)
     older = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     renamed(here, 0, "a newer name")
-    keeping.save(here, None)
+    keeping.save(here)
     newer = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     changed = [path for path in older if older[path] != newer[path]]
     assert group / "session" in changed
@@ -147,7 +147,7 @@ def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
         vault._vaults.clear()
         assert keeping.load(here.id, state.builtin_table, state.coded) is None
     keeping._written.clear()
-    keeping.save(here, None)
+    keeping.save(here)
     assert keeping.load(here.id, state.builtin_table, state.coded) is not None
 
 
@@ -198,19 +198,19 @@ def test_another_key_opens_nothing(folder: Path) -> None:
 
 def test_a_table_is_written_once_and_the_rest_when_it_has_changed(folder: Path) -> None:
     here = worked()
-    keeping.save(here, None)
+    keeping.save(here)
     group = next(path for path in folder.iterdir() if path.is_dir())
     before = {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
-    keeping.save(here, None)
+    keeping.save(here)
     assert before == {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
     renamed(here, 1, "other")
-    keeping.save(here, None)
+    keeping.save(here)
     after = {path.name: path.stat().st_ino for path in group.iterdir()}
     assert {name for name, inode in after.items() if inode != before[name][0]} == {"session"}
     frame = pd.DataFrame({"age": range(9)})
     here.load(LoadedTable("t2", "new.csv", frame, "e" * 64, (), None, untagged(frame)), untagged(frame))
     here.show_on_board(())
-    keeping.save(here, None)
+    keeping.save(here)
     assert len(list(group.iterdir())) == 2, "the table that nothing uses any more is gone"
 
 
@@ -218,15 +218,15 @@ def test_a_table_that_would_not_come_back_is_told_of_once(folder: Path) -> None:
     here = worked()
     frame = pd.DataFrame({"mixed": [1, "a", 2.5]}, dtype=object)
     here.load(LoadedTable("t3", "odd.csv", frame, "f" * 64, (), None, untagged(frame)), untagged(frame))
-    keeping.save(here, None)
-    keeping.save(here, None)
+    keeping.save(here)
+    keeping.save(here)
     assert len(here.notices) == 1
     assert "will not outlive a restart of the server. The table 'odd.csv' cannot be saved" in here.notices[0]
 
 
 def test_what_nobody_works_with_goes_also_when_the_server_was_away(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     keeping.sweep(60)
     assert keeping.load(here.id, state.builtin_table, state.coded) is not None
     old = time.time() - 120
@@ -245,6 +245,6 @@ def test_what_nobody_works_with_goes_also_when_the_server_was_away(folder: Path)
 
 def test_what_is_let_go_of_is_removed(folder: Path) -> None:
     here = worked()
-    keeping.save(here, None)
+    keeping.save(here)
     keeping.remove(here)
     assert list(folder.iterdir()) == []
