@@ -12,10 +12,13 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import ending, quiet_log, retention, routes, sidebar, state, warmup  # noqa: E402
+from dashboard.board import making  # noqa: E402
+from dashboard.elements import routes, sidebar  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
+from dashboard.process import ending, retention  # noqa: E402
 from dashboard.serving import access  # noqa: E402
-from dashboard.views import making  # noqa: E402
+from dashboard.session import state  # noqa: E402
+from dashboard.tasks import quiet_log, warmup  # noqa: E402
 
 
 def main() -> None:

@@ -10,11 +10,12 @@ from typing import Any
 from anoncore import AnonymizationError, CancelledError
 from anoncore.algorithms import ALGORITHMS
 from anoncore.search.keeping import keeping
-from dashboard import compute, jobs
 from dashboard.board.facts import BUCKET
 from dashboard.board.grid import first_line, keeps
 from dashboard.board.trials import Trial, Trials
-from dashboard.board.wishes import Wishes, in_words
+from dashboard.session import compute
+from dashboard.session.wishes import Wishes, in_words
+from dashboard.tasks import jobs
 
 LONGEST = 8.0
 """Seconds after which a method is left for what is quicker."""

@@ -17,7 +17,7 @@ from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
 from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, Facts, Judged, Mark, upwards
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
-from dashboard.palette import SHAPES, run_style
+from dashboard.charts.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
 KEY = "board-grid"

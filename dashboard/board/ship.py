@@ -9,12 +9,12 @@ from typing import Any
 from anoncore import Microdata
 from anoncore.base.progress import silent
 from anoncore.search.keeping import asked, keeping, possible_instead
-from dashboard import state
 from dashboard.board import facts, shipped, unreleased
 from dashboard.board.grid import Shown, SlowFacts
-from dashboard.board.wishes import Wishes, first_wishes
-from dashboard.loaded_table import LoadedTable
-from dashboard.workspace import Run
+from dashboard.session import state
+from dashboard.session.loaded_table import LoadedTable
+from dashboard.session.wishes import Wishes, first_wishes
+from dashboard.session.workspace import Run
 
 SEED = 1
 """Seed of the methods that draw at random, so that the file can be made again."""

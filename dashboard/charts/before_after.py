@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from anoncore.kernels.arrays import Floats
 from anoncore.release.cell_changes import CHANGES, Change
 from dashboard.charts.layout import Axis, distinct_labels, faint, figure, left_margin, shortened
+from dashboard.charts.palette import BLUE, COLOR_NAMES, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 from dashboard.charts.utility import LOST_TO_GAINED
-from dashboard.palette import BLUE, COLOR_NAMES, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 
 COLOR_OF_CHANGE: Mapping[Change, str] = {
     Change.KEPT: ORIGINAL,

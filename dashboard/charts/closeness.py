@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Transport
 from dashboard.charts.layout import distinct_labels, faint, figure, left_margin, marker, shortened
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import ORIGINAL, RunStyle
 
 MOST_COLUMNS = 60
 MOST_STEPS = 300

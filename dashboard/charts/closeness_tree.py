@@ -13,7 +13,7 @@ from anoncore.privacy import Transport
 from anoncore.table.tree import Tree
 from dashboard.charts.closeness import Rows, rows_figure
 from dashboard.charts.layout import faint, shortened
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import ORIGINAL, RunStyle
 
 MOST_LEAVES = 24
 THICKEST = 0.8

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import distinct_labels, figure, marker, shortened
+from dashboard.charts.palette import ORIGINAL, RunStyle
 from dashboard.charts.privacy import ranked
-from dashboard.palette import ORIGINAL, RunStyle
 
 MOST_VALUES = 20
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Int64
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import GREEN, ORIGINAL, PURPLE, VERMILLION, RunStyle
+from dashboard.charts.palette import GREEN, ORIGINAL, PURPLE, VERMILLION, RunStyle
 
 
 def values_left(names: Sequence[str], alone: Int64, together: Int64, styles: Sequence[RunStyle], l: float) -> go.Figure:

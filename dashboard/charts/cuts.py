@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Int64
 from dashboard.charts.layout import Axis, faint
+from dashboard.charts.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION
 from dashboard.charts.planes import Rectangles, outlines, plane_figure, row_cells
-from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION
 
 SIDES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 """The colours of the sides of a cut; more sides begin anew."""

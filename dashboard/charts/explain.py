@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.charts.layout import distinct_labels, figure, marker
-from dashboard.palette import RunStyle
+from dashboard.charts.palette import RunStyle
 
 
 def bound_groups(reasons: Mapping[str, int], style: RunStyle, words: str) -> go.Figure:

@@ -13,7 +13,7 @@ from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground import GroupView
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import distinct_labels, figure, marker, shortened
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import ORIGINAL, RunStyle
 
 MOST_SETS = 12
 MOST_SIGNATURES = 200

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import RunStyle
+from dashboard.charts.palette import RunStyle
 
 EDGES = (-1.0, -0.2, -0.05, -0.005, 0.005, 0.05, 0.2, 0.5, 1.0)
 LABELS = (

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import ORIGINAL, RunStyle
 
 IN_TABLE, NOT_IN_TABLE = "in the table", "not in the table"
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, faint, figure
-from dashboard.palette import ORIGINAL
+from dashboard.charts.palette import ORIGINAL
 
 Rectangles = tuple[Floats, Floats, Floats, Floats]
 """Left, right, bottom and top edge of each rectangle."""

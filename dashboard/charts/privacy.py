@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import stays_within
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import ORIGINAL, RunStyle
 
 MOST_POINTS = 200
 

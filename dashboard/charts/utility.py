@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from anoncore.kernels.arrays import Floats
 from anoncore.release.recoding import Recoding
 from dashboard.charts.layout import Axis, distinct_labels, figure, left_margin, marker
+from dashboard.charts.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 from dashboard.charts.privacy import ranked
-from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 
 LOW_TO_HIGH = [[0, "rgba(0,114,178,0.04)"], [1, "rgba(0,114,178,1)"]]
 LOST_TO_GAINED = [[0, VERMILLION], [0.5, "rgba(140,140,140,0.10)"], [1, BLUE]]

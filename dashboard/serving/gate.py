@@ -10,8 +10,7 @@ import asyncio
 import logging
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -339,23 +338,6 @@ def _with_headers(scope: Message, send: Send) -> Send:
         await send(message)
 
     return sent
-
-
-@asynccontextmanager
-async def lifespan(_app: object) -> AsyncIterator[None]:
-    """Say where the page is once it can be had; clear up before the server says that it has ended.
-
-    Behind a gate the signal that ended the server ends the process at once after that, and nobody could do it any more.
-    """
-    from streamlit import runtime
-
-    owners.watch(runtime.get_instance().media_file_mgr)
-    own_token.greet()
-    yield
-    # It is imported by the pages, long after the server began to answer.
-    from dashboard import ending
-
-    await asyncio.to_thread(ending.clear_up)
 
 
 def secrets() -> dict[str, Any] | None:

@@ -15,11 +15,12 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from anoncore.sources import TableSource, read_table
-from dashboard import jobs, reading, state, warmup
-from dashboard.board.wishes import History, Step, Wishes
-from dashboard.routes import ROUTES
+from dashboard.elements.routes import ROUTES
 from dashboard.serving import own_token
-from dashboard.workspace import Workspace
+from dashboard.session import state
+from dashboard.session.wishes import History, Step, Wishes
+from dashboard.session.workspace import Workspace
+from dashboard.tasks import jobs, reading, warmup
 from tests.dashboard import browser
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"

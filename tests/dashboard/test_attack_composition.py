@@ -8,10 +8,10 @@ from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard import session_file, state
 from dashboard.charts.composition import values_left
-from dashboard.palette import run_style
-from dashboard.views import parts
+from dashboard.charts.palette import run_style
+from dashboard.elements import parts
+from dashboard.session import session_file, state
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, metrics, people
 

@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 from anoncore import Microdata
 from anoncore.algorithms import Suppression
 from anoncore.measures.criteria import CRITERIA, evaluate
-from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
-from dashboard.board.purposes import PURPOSES
-from dashboard.views import board, board_over
-from dashboard.views import board_dialogs as dialogs
+from dashboard.pages import board, board_over
+from dashboard.pages import board_dialogs as dialogs
+from dashboard.pages.purposes import PURPOSES
+from dashboard.session import session_file, state
 from tests.dashboard.conftest import APP
 from tests.dashboard.results import figure
 
@@ -186,7 +186,7 @@ def step(visitor):
 
 
 def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn, monkeypatch):
-    monkeypatch.setattr("dashboard.board.wishes.TOGETHER", 0.0)
+    monkeypatch.setattr("dashboard.session.wishes.TOGETHER", 0.0)
     tagged(visitor)
     first = step(visitor)
     slide(visitor, "k", 20)
@@ -514,7 +514,7 @@ def test_what_ships_is_recognized_by_everything_that_was_asked():
 
 
 def board_wishes(table):
-    from dashboard.board.wishes import first_wishes
+    from dashboard.session.wishes import first_wishes
 
     return first_wishes(state.coded(table, table.suggested))
 

@@ -19,8 +19,8 @@ from dashboard.charts.closeness import (
 )
 from dashboard.charts.closeness_tree import MOST_LEAVES, Branches, through_tree
 from dashboard.charts.dealing import MOST_CLASSES, MOST_ROUNDS, MOST_RUNS, Cards, dealing, held, in_order
+from dashboard.charts.palette import run_style
 from dashboard.charts.sensitive_space import MOST_BINS, Plane, bound_bars, box_map, intervals
-from dashboard.palette import run_style
 
 STYLE = run_style(0)
 

@@ -12,10 +12,11 @@ import pytest
 from anoncore import DataError, datasets
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
-from dashboard import reading, session_file, state, tagging
 from dashboard.charts.tables import distribution
-from dashboard.loaded_table import Tags
-from dashboard.views import takeaway
+from dashboard.pages import takeaway
+from dashboard.session import session_file, state, tagging
+from dashboard.session.loaded_table import Tags
+from dashboard.tasks import reading
 from tests.dashboard.conftest import Visitor
 
 PEOPLE = pd.DataFrame(

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from anoncore import CancelledError, DataError, InfeasibleError
-from dashboard import compute, jobs, waiting
-from dashboard.loaded_table import Tags
-from dashboard.workspace import Run
+from dashboard.session import compute
+from dashboard.session.loaded_table import Tags
+from dashboard.session.workspace import Run
+from dashboard.tasks import jobs, waiting
 
 WAIT = 20
 

@@ -16,11 +16,11 @@ import pytest
 from anoncore import Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard import session_file, state, tagging
 from dashboard.board import grid
-from dashboard.loaded_table import LoadedTable, untagged
-from dashboard.views.class_detail import group_shares
-from dashboard.workspace import MicrodataStore, Workspace
+from dashboard.closer.class_detail import group_shares
+from dashboard.session import session_file, state, tagging
+from dashboard.session.loaded_table import LoadedTable, untagged
+from dashboard.session.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, put
 

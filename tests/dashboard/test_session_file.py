@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard import session_file, state
-from dashboard.board.wishes import MOST_COLUMNS, Wishes
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import MicrodataStore, Workspace
+from dashboard.session import session_file, state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.wishes import MOST_COLUMNS, Wishes
+from dashboard.session.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import people, put, tagged
 

@@ -15,9 +15,9 @@ from anoncore import AnonymizationError, Hierarchy, Partition
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian
 from anoncore.algorithms.base import generalized_release
 from anoncore.requirements import EntropyDiversity, KAnonymity, RecursiveDiversity, TCloseness
-from dashboard import state
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import MicrodataStore, Workspace, Workspaces, run_title
+from dashboard.session import state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.workspace import MicrodataStore, Workspace, Workspaces, run_title
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, put
 

@@ -14,9 +14,9 @@ from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, finding
 from dashboard.board.bench import Bench
 from dashboard.board.finding import TRIED, Finding
-from dashboard.board.wishes import Wishes
-from dashboard.loaded_table import LoadedTable, Tags
-from dashboard.workspace import Workspace
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Workspace
 
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
 LEVELS = MappingProxyType({"k": 4, "t": 0.5})

@@ -16,10 +16,10 @@ from anoncore.base.texts import share_text
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
 from anoncore.sources import read_table
-from dashboard import session_file, state
 from dashboard.board import facts, grid
-from dashboard.board.opened import MOST_TABLES, opened_alone, opened_files
-from dashboard.board.wishes import Step, Wishes, from_plain, to_plain
+from dashboard.session import session_file, state
+from dashboard.session.opened import MOST_TABLES, opened_alone, opened_files
+from dashboard.session.wishes import Step, Wishes, from_plain, to_plain
 from tests.dashboard.results import ROLES, loaded, people
 
 WAIT = 120

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dashboard.serving import access, audit, counts, gate, metrics, own_token, owners, quotas, settings, sign_ins
+from dashboard.process import metrics
+from dashboard.serving import access, audit, counts, gate, own_token, owners, quotas, settings, sign_ins
 from dashboard.serving.settings import Quotas, Rights, Server, Settings, SignIn
 
 OWN = Settings(server=Server(token="k" * 40))

@@ -16,12 +16,12 @@ import pytest
 from anoncore import DataError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing.release_file import packed
-from dashboard import state
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.serving import keeping, settings, vault
+from dashboard.serving import settings, vault
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault
-from dashboard.workspace import Workspace
+from dashboard.session import keeping, state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.workspace import Workspace
 from tests.dashboard.results import put
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; the extra 'serve' brings it")

@@ -1,0 +1,214 @@
+"""The page Utility: what the release costs in information, distributions, associations, answers and predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from anoncore import utility
+from anoncore.base.texts import share_text
+from anoncore.measures.criteria import N_QUERIES
+from anoncore.utility import InformationLoss
+from dashboard.charts.palette import run_style
+from dashboard.charts.utility import association_map, error_curve, loss_bars, loss_histogram
+from dashboard.closer import all_columns, attribute_distribution, prediction, three_people
+from dashboard.elements import about, parts
+from dashboard.elements.parts import Tile
+from dashboard.session import compute
+from dashboard.session.state import Run
+
+EXPLAINED = (
+    "measure:information_loss",
+    "measure:average_group_size",
+    "measure:discernibility",
+    "measure:association_error",
+    "measure:query_error",
+    "measure:classification",
+    "measure:conditional_entropy",
+    "measure:rmse",
+)
+"""What the reference has of the numbers of this page."""
+
+
+def render() -> None:
+    """Draw the page."""
+    run = parts.shown_run()
+    if run is None:
+        return
+    parts.tabs(
+        "utility-tab",
+        {
+            "Information loss": lambda: _lost(run),
+            "Distributions": lambda: _distribution(run),
+            "Associations": lambda: _associations(run),
+            "Count queries": lambda: _queries(run),
+            "Predictions": lambda: prediction.draw(run),
+        },
+    )
+    about.several("What these numbers are", EXPLAINED, "utility")
+
+
+def _lost(run: Run) -> None:
+    """What is lost, by the measure that means the same for every form first, then by those of groups and cells."""
+    if run.release.is_synthetic:
+        # Nobody's rows are in no group, and no cell of theirs was made of a person's.
+        parts.tiles(_pairs(run))
+        return
+    loss = parts.attempt("utility.information_loss", run, utility.information_loss)
+    _headline(run, loss)
+    _loss(run, loss)
+
+
+def _pairs(run: Run) -> list[Tile]:
+    """The two-way error, where the original is here."""
+    if not run.data.knows_rows:
+        return []
+    lost = compute.cached("utility.two_way_error", run, utility.two_way_error)
+    return [Tile(lost.title, share_text(lost), parts.escaped(lost.meaning), "0%: every pair is read right")]
+
+
+def _headline(run: Run, loss: InformationLoss | None) -> None:
+    size = compute.cached("utility.average_group_size", run, utility.average_group_size)
+    pairs = compute.cached("utility.discernibility", run, utility.discernibility)
+    n, word = run.data.n_rows, run.release.group_word
+    row = _pairs(run)
+    if loss is not None:
+        row.append(
+            Tile(
+                loss.title,
+                share_text(loss),
+                f"{parts.escaped(loss.meaning)} {loss.assumed}".strip(),
+                "0%: exact, 100%: nothing left",
+            )
+        )
+    smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
+    row += [
+        Tile(
+            size.label,
+            f"{size:,.1f} rows",
+            f"{parts.escaped(size.meaning)} Best is the k that was asked for.",
+            smallest,
+        ),
+        Tile(
+            pairs.title,
+            compact(float(pairs)),
+            f"{parts.escaped(pairs.meaning)} Here {pairs:,.0f}, from {n:,} (every row alone) to "
+            f"{compact(float(n) ** 2)} (one group).",
+            f"{pairs / n:,.1f} alike per row",
+        ),
+    ]
+    parts.tiles(row)
+
+
+def compact(number: float) -> str:
+    """A large number in thousands, millions or billions."""
+    for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if number >= limit:
+            scale = 1e3 if unit == "k" else limit
+            return f"{number / scale:,.3g} {unit}"
+    return f"{number:,.0f}"
+
+
+def _loss(run: Run, loss: InformationLoss | None) -> None:
+    """Loss by attribute and by group."""
+    if loss is None:
+        return
+    all_columns.losses()
+    three_people.explain("lost")
+    if float(loss) == 0:
+        st.info(
+            "Every quasi-identifier is published as it is, so no cell loses anything. What the cut link to the "
+            "sensitive values costs is shown under Associations, Count queries and Predictions."
+            if len(run.release.fragments) > 1
+            else "Every quasi-identifier is published as it is, so no cell loses anything."
+        )
+        return
+    style, words = run_style(run.color_index), parts.plural(run.release.group_word)
+    left, right = st.columns(2, gap="medium")
+    worst = max(loss.per_attribute, key=lambda name: loss.per_attribute[name])
+    with left:
+        parts.chart(
+            loss_bars(loss.per_attribute, float(loss), style),
+            key="utility-loss-attributes",
+            caption="How much of its domain a published cell covers on average, for each quasi-identifier. A range "
+            "counts its width, a set its number of values; 0% is exact.",
+            alt=f"Bar chart of the information loss of {len(loss.per_attribute)} quasi-identifiers; "
+            f"{worst} loses most, {share_text(loss.per_attribute[worst])}.",
+        )
+    with right:
+        fragment = parts.fragment_choice(run.release, "utility-fragment")
+        per_class = loss.per_class.get(fragment.name) if isinstance(loss.per_class, dict) else loss.per_class
+        if per_class is None:
+            st.info("This fragment publishes no quasi-identifier.")
+            return
+        parts.chart(
+            loss_histogram(per_class, fragment.partition.sizes.astype(np.float64), style, words),
+            key="utility-loss-classes",
+            caption=f"How the loss is spread over people: their share by the mean loss of their "
+            f"{run.release.group_word}.",
+            alt=f"Histogram of rows by information loss, up to {share_text(per_class.max())}.",
+        )
+
+
+@st.fragment
+@parts.says_why
+def _distribution(run: Run) -> None:
+    """An attribute's values before and after."""
+    attribute_distribution.draw(run, "utility")
+
+
+@st.fragment
+@parts.says_why
+def _associations(run: Run) -> None:
+    """Association of every pair of attributes before and after."""
+    error = parts.attempt("utility.association_error", run, utility.association_error)
+    if error is None:
+        return
+    maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        parts.tiles([Tile(error.title, f"{error:.4f}", f"{parts.escaped(error.meaning)} 0: all kept, 1: all lost.")])
+        shown = parts.choice("Shown", list(maps), "utility-map", "Association before, after, or how it changed.")
+        lost = error.difference.stack()
+        pair = lost.index[int(np.argmin(lost.to_numpy()))]
+        if lost.min() < 0:
+            st.markdown(
+                f"Most is lost between **{parts.escaped(str(pair[0]))}** and **{parts.escaped(str(pair[1]))}**: "
+                f"{error.original.loc[pair]:.3f} before, {error.released.loc[pair]:.3f} after."
+            )
+    with right:
+        what = {
+            "Difference": "Release minus original: vermillion is association lost, blue is association gained.",
+            "Original": "In the original table.",
+            "Release": "In the release, as its reader would estimate it.",
+        }[shown]
+        parts.chart(
+            association_map(list(maps[shown].columns), maps[shown].to_numpy(), shown == "Difference"),
+            key="utility-associations",
+            caption=f"{what} Phi squared, from 0 (independent) to 1 (one attribute tells the other); numbers are cut "
+            "into 10 intervals.",
+            alt=f"Heat map of the association of {len(error.original)} attributes: {shown.lower()}.",
+        )
+
+
+def _queries(run: Run) -> None:
+    """How wrong counts from the release are."""
+    error = parts.later("Answering queries", "utility.query_error", run, utility.query_error, N_QUERIES)
+    if error is None:
+        return
+    left, right = st.columns([1, 3], gap="medium")
+    known = error.relative_error[~np.isnan(error.relative_error)]
+    with left:
+        parts.tiles([Tile(error.median.label, share_text(error.median), parts.escaped(error.median.meaning))])
+        parts.tiles([Tile(error.label, share_text(error.mean), parts.escaped(error.meaning))])
+    with right:
+        parts.chart(
+            error_curve(known, run_style(run.color_index)),
+            key="utility-queries",
+            caption=f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
+            f"these values of '{parts.escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
+            "row and count here; errors above 100% are drawn at 100%.",
+            alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is "
+            f"{share_text(error.median)}.",
+        )
+    all_columns.spread("queries")

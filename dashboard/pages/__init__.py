@@ -1,0 +1,1 @@
+"""The pages Board, Export and Reproduction."""

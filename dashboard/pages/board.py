@@ -1,0 +1,340 @@
+"""The page Board: what is asked is said once, and every method stands beside the others under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.base.texts import share_text
+from anoncore.search.keeping import asked as requirements_of
+from dashboard.board import facts, grid, making, shipped, unreleased
+from dashboard.board.answer import answer
+from dashboard.board.bench import Attempt, Bench
+from dashboard.board.facts import Judged
+from dashboard.board.finding import Finding
+from dashboard.board.grid import Asked, Shown, SlowFacts
+from dashboard.closer import cells
+from dashboard.elements import left_out, verdicts, whose_rows
+from dashboard.markdown import escaped
+from dashboard.pages import board_dialogs as dialogs
+from dashboard.pages import board_find, board_map, board_over, board_table
+from dashboard.session import state
+from dashboard.session.wishes import LARGEST_LEVEL as MOST
+from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
+from dashboard.tasks import warmup
+
+POLL, LOOK = 0.4, 1.0
+OFF = "off"
+K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
+L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
+C_STEPS = (0.5, 1, 1.5, 2, 3, 4, 5, 8, 10)
+T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
+RECURSIVE = (
+    "Recursive (c,l)-diversity: the most frequent value of a group is less than c times as frequent as all from the "
+    "l-th most frequent on. A c here takes the place of the bound by 1/l."
+)
+CLOSE = "t-closeness: earth mover's distance of every group from the table, 0 is as in the table, 1 as far as can be."
+
+
+def render() -> None:
+    """Draw the page."""
+    try:
+        data = state.microdata()
+        data.require_quasi_identifiers()
+    except AnonymizationError as error:
+        board_table.header(None)
+        board_table.ask_for_tags(error)
+        return
+    wishes = state.wishes(data)
+    board_table.header(data)
+    whose_rows.ask(data)
+    place = st.container(key="board-answer")
+    _promises(wishes, data)
+    wishes = state.wishes(data)
+    shown, bench, version = _columns(wishes, data)
+    asked = Asked(
+        wishes.levels,
+        wishes.r,
+        wishes.secret_of(data),
+        wishes.target_of(data),
+        wishes.hidden,
+        data.people_word,
+        wishes.numbers,
+    )
+    finding = board_find.current(wishes)
+    version_found = 0 if finding is None else finding.version
+    with place:
+        _answer(shown, asked, data, finding, len(wishes.columns) < MOST_COLUMNS)
+    over = board_over.current(data, wishes)
+    version_over = 0 if over is None else over.version
+    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS, over), _clicked)
+    if over is not None:
+        board_over.below(over, version_over)
+    _as_it_is(data)
+    _hints(wishes, data, bench)
+    # What came since the columns were read is not among them, whether or not more is to come.
+    if bench is not None and (bench.is_busy or bench.version != version):
+        _watch(bench, version, bench.doing)
+    elif bench is not None and bench.lacks_late_numbers:
+        _look(bench, version)
+    if finding is not None and finding.running:
+        board_find.watch(finding, version_found)
+    dialogs.render(data, wishes, bench)
+    board_map.render(shown, bench, wishes, data, finding, over)
+
+
+def _answer(shown: Sequence[Shown], asked: Asked, data: Microdata, finding: Finding | None, has_room: bool) -> None:
+    """Which release to publish and why, or what stands in the way, with the ways to a better one and to its files."""
+    best = None if finding is None else finding.best
+    found = answer(shown, asked, data.left_out, None if best is None else (best.title, best.lost))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"board-answer-{found.tone}"):
+        title = f" **{escaped(found.title)}**" if found.title else ""
+        space = " " if found.end.startswith(" ") else ""
+        with st.container(width="stretch", gap=None):
+            st.markdown(f"{escaped(found.begin)}{title}{space}{escaped(found.end)}")
+            if found.better:
+                st.markdown(escaped(found.better))
+            if found.more:
+                st.caption(escaped(" ".join(found.more)))
+        if found.better and has_room:
+            board_find.show_best(best)
+        board_find.button(finding)
+        st.button(
+            "Publish …",
+            key="board-publish",
+            type="primary",
+            on_click=dialogs.publish,
+            args=(found.column,),
+            help="What a release holds, what does not hold, and the files to take away.",
+        )
+
+
+def _as_it_is(data: Microdata) -> None:
+    """What the table gives away before any release: it ships for the first table, and others wait for the compiler."""
+    table = state.table()
+    assert table is not None, "there is no tagged table without a table"
+    said = shipped.as_it_is(table, state.tags())
+    if said is None and not warmup.is_cold():
+        said = unreleased.sentences(data)
+    if said:
+        st.caption(escaped(" ".join(said)))
+
+
+def _promises(wishes: Wishes, data: Microdata) -> None:
+    """The levels that everybody is asked for, and the adversary."""
+    with st.container(key="promises"):
+        places = st.columns([3, 3, 3, 3, 4] if data.sensitive else [3, 13], vertical_alignment="bottom")
+        for level, place in zip(_levels(wishes, data), places[:-1], strict=True):
+            with place:
+                _level(level, wishes)
+        with places[-1], st.container(horizontal=True, vertical_alignment="bottom"):
+            dialogs.more_promises(wishes, data)
+            if data.sensitive:
+                dialogs.adversary(wishes, data)
+
+
+def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
+    """The controls of the promise: k alone where nothing is secret."""
+    nobody = "no row" if data.people_word == "rows" else "nobody"
+    told = f"k = 10: {nobody} hides among fewer than 9 others."
+    k = Level("k", f"k: {data.people_word} per group", told, K_STEPS, (1.0, MOST), 1.0)
+    if not data.sensitive:
+        return [k]
+    name, share = most_frequent(data)
+    possible = [step for step in L_STEPS if step <= 1 / share]
+    label = "l: of (c,l)" if "c" in wishes.levels else "l: no value above 1/l"
+    told = (
+        f"l = 3: in no group has one value more than a third. Nothing above {1 / share:.3g} is possible here, as one "
+        f"value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}. With a c it is the l of "
+        "recursive (c,l)-diversity instead."
+    )
+    return [
+        k,
+        Level("l", label, told, possible, (1.0, MOST), 1.0),
+        Level("c", "c: recursive (c,l)", RECURSIVE, C_STEPS, (0.1, MOST), 0.5),
+        Level("t", "t: distance of a group", CLOSE, T_STEPS, (0.0, 1.0), 0.05),
+    ]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One control of the promise: its letter, its words, the steps of its slider, and what may be typed."""
+
+    axis: str
+    label: str
+    help: str
+    steps: Sequence[float]
+    typed: tuple[float, float]
+    by: float
+
+
+def _level(level: Level, wishes: Wishes) -> None:
+    """A slider and a field for one level; the step `off`, and an empty field, ask for nothing."""
+    axis, held = level.axis, wishes.levels.get(level.axis)
+    is_whole = axis == "k"
+    options = [OFF, *sorted({*level.steps, *([held] if held is not None else [])})]
+    # The field is another one for every value, and one of before is not listened to: a browser that has not heard of
+    # the last value would else take it back with whatever it says next.
+    slider, field = f"board-{axis}", f"board-{axis}-typed-{held}"
+    state.let_widget_show(slider, OFF if held is None else held, options)
+    state.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
+
+    def change(key: str) -> None:
+        value = state.widget_value(key)
+        if key == field and state.current_wishes().levels.get(axis) != held:
+            return
+        state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
+
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):
+        st.select_slider(
+            level.label,
+            options,
+            key=slider,
+            persist_state="page",
+            on_change=change,
+            args=(slider,),
+            help=level.help,
+            format_func=lambda one: OFF if one == OFF else f"{one:g}",
+            width="stretch",
+        )
+        kind: Any = int if is_whole else float
+        st.number_input(
+            f"{axis}, typed",
+            min_value=kind(level.typed[0]),
+            max_value=kind(level.typed[1]),
+            value=None,
+            key=field,
+            persist_state="page",
+            step=kind(level.by),
+            format="%d" if is_whole else "%g",
+            on_change=change,
+            args=(field,),
+            placeholder=OFF,
+            label_visibility="collapsed",
+            width=64,
+        )
+
+
+def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None, int]:
+    """What each column shows: from what ships with the program where that is asked, else from releases made here; and
+    the version of these.
+    """
+    table, tags = state.table(), state.tags()
+    assert table is not None, "there is no tagged table without a table"
+    secret, target = wishes.secret_of(data), wishes.target_of(data)
+    kept = requirements_of(wishes.levels, wishes.more, data)
+    ready = shipped.columns(table, tags, wishes) if not state.workspace().is_live else None
+    if ready is not None:
+        return list(ready), None, 0
+    measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"))
+    made = making.make(wishes, data, measures)
+    shown = [
+        _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, measures, wishes, data)
+        for column in wishes.columns
+    ]
+    return shown, made.bench, made.version
+
+
+def _shown(
+    column: Column,
+    attempt: Attempt | None,
+    problem: str,
+    kept: tuple[Any, ...],
+    measures: Sequence[facts.Measure],
+    wishes: Wishes,
+    data: Microdata,
+) -> Shown:
+    """One column as far as it is known."""
+    if attempt is not None:
+        problem = attempt.problem
+    known = Shown(
+        column.id, column.title, column.color, _own(column, attempt), "pending", is_opened=bool(column.opened)
+    )
+    if attempt is None or problem:
+        return replace(known, status="failed", problem=data.in_words(problem))
+    quick, marks = attempt.quick.get(wishes.secret_of(data)), attempt.marks.get(kept)
+    if attempt.run is None or quick is None or marks is None:
+        takes_long = attempt.algorithm is not None and attempt.algorithm.takes_long
+        return replace(known, doing=attempt.job.text) if takes_long and attempt.job is not None else known
+    slow = {
+        str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
+        for key, _, _ in measures
+        if key in attempt.slow
+    }
+    own = known.own + left_out.told(attempt.run.release)
+    judged = Judged.of(verdicts.verdict_of(attempt.run))
+    return replace(known, own=own, status="ready", marks=marks, judged=judged, quick=quick, slow=slow)
+
+
+def _own(column: Column, attempt: Attempt | None) -> str:
+    """What is special about a column, in a few words."""
+    if attempt is None or attempt.run is None:
+        return column.own()
+    if column.opened is not None:
+        return " ".join((f"{column.own()}.", *attempt.run.release.notes))
+    return column.own(attempt.run.algorithm if attempt.is_adapted else None)
+
+
+def _clicked() -> None:
+    """Answer a click in the table."""
+    found = grid.event()
+    kind, column = found.get("type"), str(found.get("column", ""))
+    wishes = state.current_wishes()
+    if kind == "remove":
+        state.wish(wishes.without_column(column))
+    elif kind == "edit":
+        # What was entered there before may have been undone since.
+        state.forget_form(f"board-{column}-")
+        state.forget_form(f"board-method-{column}-")
+        state.set_session("board_dialog", ("method", column))
+    elif kind == "add":
+        state.set_session("board_dialog", ("add", ""))
+    elif kind == "level":
+        board_over.take(found)
+    elif kind == "open" and wishes.column(column) is not None:
+        state.workspace().is_live = True
+        row = str(found.get("row"))
+        if row.startswith(facts.NUMBER):
+            state.set_session("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
+        elif row in cells.PAGES:
+            state.set_session("board_dialog", ("open", column, row))
+
+
+def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
+    """What no method can promise, and what the numbers are about where they were not made here."""
+    if data.sensitive:
+        name, share = most_frequent(data)
+        if 1 / share < max(wishes.levels.get("l", LEAST_L), LEAST_L):
+            st.caption(
+                f"One value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}, so there "
+                f"are groups in which somebody who guesses it is right at least as often: no l above {1 / share:.3g} "
+                "can be promised."
+            )
+    if bench is None:
+        st.caption(
+            "These releases of the built-in table were made beforehand and ship with the program. Change anything and "
+            "they are made anew on this machine."
+        )
+
+
+@st.fragment(run_every=LOOK, key="board-look")
+def _look(bench: Bench, version: int) -> None:
+    """Let be worked out what nobody waits for, while the page is there, and draw it anew when more is known."""
+    bench.look()
+    if bench.version != version or not bench.lacks_late_numbers:
+        dialogs.draw_behind()
+
+
+@st.fragment(run_every=POLL, key="board-watch")
+def _watch(bench: Bench, version: int, doing: tuple[str, ...]) -> None:
+    """Draw the page anew when something new is known."""
+    if bench.version != version or bench.doing != doing or not bench.is_busy:
+        dialogs.draw_behind()
+    for title, job in bench.long_work:
+        st.progress(job.fraction, text=f"{title}: {job.text}")
+    if bench.waits_for_compiler:
+        st.caption(f"{warmup.TEXT}. The next releases need none of it.")

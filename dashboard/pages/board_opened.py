@@ -1,0 +1,134 @@
+"""A release that was made elsewhere on the board: opening its files, and how they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from anoncore import AnonymizationError
+from dashboard.board.bench import Attempt
+from dashboard.elements import parts
+from dashboard.markdown import escaped
+from dashboard.pages import certificate_check
+from dashboard.serving import access, audit, quotas, uploads
+from dashboard.session import state
+from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
+from dashboard.session.wishes import Column
+
+_TURN = "board_open_turn"
+_PROBLEM = "board_open_problem"
+WHOSE: Mapping[Rows, tuple[str, str]] = {
+    "people": ("Yes, each row was made of one person's", "Values may be coarser, changed or left out."),
+    "synthetic": (
+        "No, they are nobody's",
+        "A synthetic table, or so noisy that no row can be called a person's. It is compared by shares.",
+    ),
+}
+"""What is asked of the rows of published tables, with what either answer means."""
+
+
+def add() -> bool:
+    """Ask for the files of a release, or whether the loaded table is one; whether a column was added."""
+    table = state.table()
+    assert table is not None, "the board asks for a release only beside a table"
+    st.markdown(
+        f"Tables that somebody published of **{escaped(table.name)}**: by ARX, sdcMicro, Amnesia, a script. They are "
+        "read as they are written (20-29, [20, 30), {a, b}, 476\\*\\*, \\*), and the board judges them like its own "
+        "releases."
+    )
+    turn = state.session(_TURN, 0)
+    files = uploads.field(
+        "Published tables: CSV, TSV, Parquet, Excel, or a zip of them",
+        key=f"board-open-{turn}",
+        accept_multiple_files=True,
+        help="Several files are one release: tables that a column such as group joins, or fragments.",
+    )
+    chosen = tuple(file.file_id for file in files or ())
+    certificate_check.draw([(file.name, file.getvalue()) for file in files or ()], turn)
+    usual = usual_title([file.name for file in files]) if files else ""
+    rows = st.radio(
+        f"Do these rows belong to the people of {escaped(table.name)}?",
+        list(WHOSE),
+        key=f"board-open-rows-{turn}",
+        format_func=lambda one: WHOSE[one][0],
+        captions=[caption for _, caption in WHOSE.values()],
+    )
+    title = st.text_input(
+        "Name of its column", key=f"board-open-name-{turn}", placeholder=usual, max_chars=LONGEST_TITLE
+    )
+    place = st.container()
+    if st.button("Open on the board", type="primary", key="board-open-it", disabled=not files):
+        with st.spinner("Reading the files …"):
+            found, problem = _read([(file.name, file.getvalue()) for file in files], title, rows)
+        if found is not None:
+            _put(found)
+            state.set_session(_TURN, turn + 1)
+            return True
+        state.set_session(_PROBLEM, (chosen, problem))
+    # The page is drawn anew whenever a column has come, so it is kept as long as the same files are chosen.
+    refused, problem = state.session(_PROBLEM, ((), ""))
+    if chosen and refused == chosen:
+        place.error(escaped(problem))
+    held = state.current_wishes().columns
+    if not any(one.opened is not None and one.opened.rows == "alone" for one in held):
+        st.caption(
+            "Is the loaded table itself what somebody published, and its original is not here? Then it is judged by "
+            "what it shows by itself: sizes of groups, k, l, t, and what is believed. Of several tables that belong "
+            "together it tells only its own part; open them beside the table that they were made of."
+        )
+        if st.button("Judge the loaded table as a release", key="board-open-alone"):
+            _put(opened_alone(table))
+            return True
+    return False
+
+
+def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opened | None, str]:
+    """The release in files, or a sentence that says why it cannot be read."""
+    try:
+        access.require("upload")
+        found = opened_files(files, title, rows, uploads.most_bytes(), state.workspace_id(), state.make_room)
+        for name, frame in found.frames.items():
+            quotas.require_rows(len(frame), f"'{name}'")
+            audit.record("loaded", state.workspace().who, table=found.digest, rows=len(frame), beside=True)
+        return found, ""
+    except AnonymizationError as error:
+        return None, str(error)
+    except MemoryError:
+        return None, "The files do not fit into memory; open a release of fewer rows."
+
+
+def _put(opened: Opened) -> None:
+    """A column for the release, in a colour of its own."""
+    state.wish(state.current_wishes().with_column("", opened=opened))
+    state.workspace().is_live = True
+
+
+def explain(column: Column, attempt: Attempt | None) -> None:
+    """What the files of a column are, how they were read, and what became of their rows."""
+    opened = column.opened
+    assert opened is not None, "only a release that was made elsewhere was read"
+    st.markdown(f"**{escaped(opened.title)}**: {escaped(opened.told)}.")
+    lines = [
+        f"- Table '{escaped(name)}': {parts.counted(len(frame), 'row')}, {parts.counted(frame.shape[1], 'column')}"
+        for name, frame in opened.frames.items()
+    ]
+    st.markdown("\n".join(lines))
+    if attempt is not None and attempt.problem:
+        st.error(escaped(attempt.problem))
+    elif attempt is None or attempt.run is None:
+        st.info("It is being read; what was noticed will stand here.")
+    else:
+        _notes("How its rows were read", attempt.run.release.notes, "Every row was found, without a doubt.")
+    _notes("How the files were read", opened.notes, "")
+    st.caption(
+        "It stays as it was published whatever is asked for: the board says how it fares, and no method promises "
+        "anything of it. With other tags it is read anew."
+    )
+
+
+def _notes(title: str, notes: tuple[str, ...], otherwise: str) -> None:
+    told: Any = [f"- {escaped(note)}" for note in notes] or ([f"- {otherwise}"] if otherwise else [])
+    if told:
+        st.markdown("\n".join([f"**{title}**", "", *told]))

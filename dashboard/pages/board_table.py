@@ -1,0 +1,247 @@
+"""The head of the board: the table and who knows what of it, and steps back and forward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata, datasets
+from dashboard.board import unreleased
+from dashboard.elements import insensitive, parts, routes, whose_rows
+from dashboard.markdown import escaped
+from dashboard.pages import board_over
+from dashboard.serving import uploads
+from dashboard.session import state
+from dashboard.session.opened import opened_alone
+from dashboard.session.state import LoadedTable, Tags
+from dashboard.session.tagging import is_role
+from dashboard.table import table_columns, table_source
+from dashboard.tasks import warmup
+
+MOST_NAMED = 3
+POPOVER, DECIDE = "board-table", "board-decide"
+
+
+def header(coded: Microdata | None) -> None:
+    """Draw the line above everything: the table, undo and redo, and what is left out."""
+    table = state.table()
+    with st.container(horizontal=True, vertical_alignment="center", key="board-head"):
+        st.title("anoncore", anchor=False, width="content")
+        label = "Choose a table" if table is None else _label(table.name, len(table.frame), coded)
+        seen = None if table is None else table.id
+        if state.session("board_table_seen", seen) != seen:
+            # It would cover what is asked about the table that was chosen in it.
+            state.set_widget_values({POPOVER: False})
+        state.set_session("board_table_seen", seen)
+        place = parts.popover(label, POPOVER)
+        # A table that was asked for is loaded although its window was closed meanwhile.
+        if place.open or state.session("board_wants") is not None:
+            with place:
+                _choose()
+        for forward, icon, what in ((False, ":material/undo:", "Undo"), (True, ":material/redo:", "Redo")):
+            st.button(
+                what,
+                key=f"board-{what.lower()}",
+                icon=icon,
+                on_click=state.undo,
+                args=(forward,),
+                disabled=not state.can_undo(forward),
+                help="Take the last change back." if not forward else "Make the change again that was taken back.",
+            )
+        if coded is not None:
+            _decide(coded)
+            board_over.choose(coded, state.wishes(coded))
+
+
+def _label(name: str, rows: int, coded: Microdata | None) -> str:
+    if coded is None:
+        return f"{escaped(name)} · {rows:,} rows · not tagged yet"
+    people = f"{coded.n_people:,} {coded.people_word}"
+    hidden = coded.sensitive
+    secret = "nothing secret" if not hidden else f"{escaped(', '.join(hidden[:MOST_NAMED]))} secret"
+    return f"{escaped(name)} · {people} · {len(coded.quasi_identifiers)} known · {secret}"
+
+
+def _choose() -> None:
+    """Another table: a built-in one, or a file."""
+    tables = datasets.tables()
+    table = state.table()
+    # A field of its own for each table: the popover closes with the choice, before the browser has heard that a field
+    # is empty now, and with its next word the field would ask for the table of before.
+    key = f"board-builtin-{table.id if table is not None else 'none'}"
+    state.set_widget_values({key: table.builtin if table is not None else None})
+    st.selectbox(
+        "Built-in table",
+        list(tables),
+        key=key,
+        format_func=lambda name: tables[name].title,
+        placeholder="Your own table is loaded",
+        on_change=_ask_builtin,
+        args=(key,),
+    )
+    wanted = state.session("board_wants")
+    if wanted is not None:
+        with st.spinner(f"Loading {tables[wanted].title} …"):
+            table_source.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
+    turn = state.session("board_upload_turn", 0)
+    file = uploads.field(
+        "Your own table: CSV, TSV, Parquet or Excel",
+        key=f"board-upload-{turn}",
+        help="One row per person, column names first. The file stays on this machine.",
+    )
+    if file is not None:
+        table_source.take_upload(file, f"board-sheet-{turn}", "board_upload_turn", turn + 1)
+    if state.session("load_problem"):
+        st.error(escaped(str(state.session("load_problem"))))
+    routes.link("table", "Look at the table, its tags and hierarchies")
+
+
+def _ask_builtin(key: str) -> None:
+    state.set_session("board_wants", state.widget_value(key))
+
+
+FIELDS = (
+    ("quasi-identifier", "Known to others", "What somebody may know of a person and look up: age, town, job."),
+    ("sensitive", "Secret", "What nobody must learn about a person: an illness, an income."),
+    ("identifier", "Names the person", "Left out of every release: name, e-mail address, number of a card."),
+    ("insensitive", "Published as it is", "Neither known nor secret, and you decide so. What it gives away is judged."),
+)
+"""The roles that are asked for, with the labels and the help of their fields."""
+
+
+def ask_for_tags(error: AnonymizationError) -> None:
+    """Ask who knows what of a table that nobody has tagged, starting from what names and values suggest."""
+    table = state.table()
+    if table is None:
+        st.info(escaped(str(error)))
+        return
+    if state.tags().roles:
+        st.error(escaped(str(error)))
+        routes.button("table", "Go to the tags")
+        return
+    st.subheader("What do others know, and what must they not learn?")
+    if not warmup.is_cold():
+        with suppress(AnonymizationError):
+            st.markdown(escaped(" ".join(unreleased.sentences(state.microdata()))))
+    st.markdown(
+        "Say it once for this table, and four methods are compared at once. What is chosen below is only a suggestion "
+        "from names and values; you know better what an adversary may have."
+    )
+    suggested = {one.attribute: one.role.value for one in table_columns.table_suggestions(table) if is_role(one)}
+    names = [str(name) for name in table.frame.columns]
+    chosen, twice = _role_fields(f"tags-{table.id}", names, suggested)
+    unit = _whose(table, chosen["identifier"])
+    left = [name for name in names if not any(name in held for held in chosen.values())]
+    is_open = bool(twice) or not chosen["quasi-identifier"]
+    if left:
+        _say_left_out(left, len(names))
+    with st.container(horizontal=True):
+        st.button(
+            "Compare four methods",
+            type="primary",
+            key="board-tag",
+            disabled=is_open,
+            on_click=_tag,
+            args=(chosen, unit),
+        )
+        st.button(
+            "It is a release already: judge it",
+            key="board-judge",
+            disabled=is_open,
+            on_click=_judge,
+            args=(chosen, unit, table),
+            help="For a table that somebody published, whose original is not here: what it shows by itself.",
+        )
+    st.caption("Kinds, orders and hierarchies can be set on the page Table.")
+
+
+def _role_fields(key: str, names: list[str], suggested: Mapping[str, str]) -> tuple[dict[str, list[str]], list[str]]:
+    """A list of columns for each role, and the columns that are in two of them."""
+    chosen: dict[str, list[str]] = {}
+    for role, label, help in FIELDS:
+        chosen[role] = st.multiselect(
+            label,
+            names,
+            default=[name for name in names if suggested.get(name) == role],
+            help=help,
+            key=f"{key}-{role}",
+        )
+    twice = sorted({name for name in names if sum(name in held for held in chosen.values()) > 1})
+    if twice:
+        st.warning(f"{escaped(', '.join(twice))} is in two lists; leave each column in one.")
+    return chosen, twice
+
+
+def _whose(table: LoadedTable, identifiers: list[str]) -> str | None:
+    """Ask whose rows they are where values of a column that names people repeat; the column, if it says so. A column
+    that names nobody leaves the list.
+    """
+    found = whose_rows.repeating(table, Tags(roles=dict.fromkeys(identifiers, "identifier")))
+    if found is None:
+        return None
+    name, different, rows = found
+    says_whose = st.radio(
+        f"Rows of one {escaped(name)}? It has {different:,} different values in {rows:,} rows.",
+        [True, False],
+        index=None,
+        key=f"tags-{table.id}-unit-{name}",
+        format_func=lambda yes: f"Yes, count people by '{escaped(name)}'" if yes else "No, every row is another person",
+        horizontal=True,
+    )
+    if says_whose is False:
+        identifiers.remove(name)
+    return name if says_whose else None
+
+
+def _say_left_out(left: Sequence[str], n_columns: int) -> None:
+    """How many columns no release has, and which."""
+    it = "it" if len(left) == 1 else "them"
+    st.caption(
+        f"{len(left):,} of {n_columns:,} columns {'is' if len(left) == 1 else 'are'} left out of every release until "
+        f"you decide on {it}: {escaped(unreleased.named(left))}."
+    )
+
+
+def _decide(coded: Microdata) -> None:
+    """How many columns are left out because nobody decided on them; opened, which they are, and their roles."""
+    table, left = state.table(), coded.left_out
+    if table is None or not left:
+        return
+    n_columns = len(table.frame.columns)
+    place = parts.popover(f"{len(left):,} of {n_columns:,} columns left out", DECIDE)
+    if not place.open:
+        return
+    with place:
+        _say_left_out(left, n_columns)
+        undone = insensitive.would_do(table, coded)
+        if undone:
+            st.caption(undone)
+        suggested = {one.attribute: one.role.value for one in table_columns.table_suggestions(table) if is_role(one)}
+        chosen, twice = _role_fields(f"decide-{table.id}-{state.tags().digest[:8]}", list(left), suggested)
+        st.button(
+            "Decide",
+            type="primary",
+            key="board-decide-it",
+            disabled=bool(twice) or not any(chosen.values()),
+            on_click=_tag,
+            args=(chosen,),
+            help="Every release is made anew with these columns; undo takes it back.",
+        )
+
+
+def _tag(chosen: Mapping[str, Sequence[str]], unit: str | None = None) -> None:
+    tags = state.tags()
+    roles = {name: role for role, names in chosen.items() for name in names}
+    state.set_tags(replace(tags, roles={**tags.roles, **roles}, unit=unit or tags.unit))
+    state.set_widget_values({DECIDE: False})
+
+
+def _judge(chosen: Mapping[str, Sequence[str]], unit: str | None, table: LoadedTable) -> None:
+    """Tag the table, and begin the board with the table itself as the only release."""
+    _tag(chosen, unit)
+    # Tags that do not fit the table are told on the board.
+    with suppress(AnonymizationError):
+        state.begin_board(opened_alone(table))

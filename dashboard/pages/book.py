@@ -1,0 +1,337 @@
+"""The page Reproduction: what the papers state about their figures and tables, and what came out here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import reproduction
+from dashboard.charts import book as charts
+from dashboard.elements import parts
+from dashboard.markdown import escaped
+from dashboard.reproduction import (
+    DIFFERENT,
+    FAILS,
+    HOLDS,
+    IN_MOST,
+    NOT_APPLICABLE,
+    TIMED,
+    VERDICTS,
+    Entry,
+    Plot,
+    Result,
+    Statement,
+)
+
+PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
+RULE = (
+    "Each thing that a paper states is judged by itself: it **holds** in all of the cases that were tried, **in most** "
+    "of them, which is more than half, or it **does not hold**. A row is *reproduced* where everything that is stated "
+    "there holds; *reproduced with difference* where everything holds in most cases at least, and the cause of each "
+    "exception is named with the run that shows it; else *not reproduced*, so that one statement that does not hold is "
+    "enough. Where a paper can be read in several ways, the reading with the best verdict counts."
+)
+TEXTS = {
+    "reproduced": "Everything that the paper states about it holds here, in every case that was tried.",
+    "reproduced with difference": "Everything that the paper states about it holds here in more than half of the "
+    "cases; which do not, why, and the run that shows the cause stand below.",
+    "not reproduced": "At least one thing that the paper states about it holds in half of the cases or fewer. The "
+    "other statements may hold: each stands by itself below.",
+    "holds in seconds only": "Everything holds in more than half of the cases, but processor seconds are compared, "
+    "which differ from run to run: a broken method can pass, so it does not count as reproduced.",
+    "worked by hand": "Only numbers of the paper or its table are compared: nothing of this library is under test, so "
+    "it does not count.",
+    "not applicable": "A drawing, a list of symbols, or something else that states no result that can be compared.",
+}
+BADGES = {HOLDS: "green", IN_MOST: "orange", FAILS: "red"}
+SHORT = {DIFFERENT: "With difference", TIMED: "Seconds only"}
+COMMAND = "python -m tests.papers"
+
+
+def render() -> None:
+    """Draw the page."""
+    st.markdown(
+        "Every method here comes from a paper. This page holds each figure, table and theorem of the papers, and what "
+        "their text claims, against our own runs: what is stated there, what came out here, and why the two differ "
+        "where they do."
+    )
+    st.markdown(RULE)
+    results = _shipped(reproduction.written())
+    if not results:
+        st.info(f"No results came with this installation. The command `{COMMAND}` in the source tree makes them.")
+        return
+    with st.expander("All papers at a glance", expanded=True):
+        parts.chart(
+            charts.verdicts(results),
+            "book-verdicts",
+            "Figures, tables, theorems and claims of each paper by verdict. "
+            + " ".join(
+                f"{verdict.capitalize()}: {TEXTS[verdict][0].lower()}{TEXTS[verdict][1:]}" for verdict in VERDICTS
+            ),
+            "; ".join(f"{one.title}: " + ", ".join(f"{n} {what}" for what, n in one.counts.items()) for one in results),
+        )
+    place = parts.choice(
+        "Paper", range(len(results)), PAPER, "Whose figures and tables are listed.", names=lambda at: results[at].title
+    )
+    _paper(results[place])
+
+
+@st.cache_data(show_spinner=False)
+def _shipped(written: float) -> list[Result]:
+    return reproduction.shipped()
+
+
+def _paper(result: Result) -> None:
+    st.markdown(f"**{escaped(result.title)}**: {escaped(result.source)}")
+    parts.tiles(
+        [parts.Tile(SHORT.get(what, what.capitalize()), f"{n}", TEXTS[what]) for what, n in result.counts.items()]
+    )
+    st.caption(
+        f"Run on {result.date} in {_time(result.seconds)}, {result.mode} sizes. "
+        f"Make these numbers again with the command `{result.command}`. {escaped(result.note)}"
+    )
+    st.dataframe(
+        pd.DataFrame([_line(result, entry) for entry in result.entries]),
+        hide_index=True,
+        key=f"book-table-{result.name}",
+        height=min(38 + 35 * len(result.entries), 400),
+        column_config={
+            "Figure or table": st.column_config.TextColumn(
+                width=95, help="As the paper numbers it; also theorems, algorithms and sections of text."
+            ),
+            "Shows": st.column_config.TextColumn(width=230, help="What it is about."),
+            "Verdict": st.column_config.TextColumn(width=175, help="What follows from the statements about it."),
+            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
+            "Broken": st.column_config.TextColumn(
+                width=80, help="Statements that fall under a version of the method that was broken on purpose, of all."
+            ),
+            "Cause or reason": st.column_config.TextColumn(
+                help="Why something differs, or why there is nothing to run."
+            ),
+        },
+        alt="One line per figure or table: what it shows, the verdict and the likely cause of a difference",
+    )
+    _detail(result)
+    _every_statement(result)
+    _list_of_statements(result)
+    _experiments(result)
+
+
+def _list_of_statements(result: Result) -> None:
+    """All that the paper states about results, in its order, with the rows above in which it is judged."""
+    if not result.stated:
+        return
+    verdicts = {entry.label: entry.verdict for entry in result.entries}
+    with st.expander(f"All {len(result.stated)} statements of the paper about results, and where they are judged"):
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "In the paper": [one.where for one in result.stated],
+                    "It states": [one.text for one in result.stated],
+                    "Judged in": [", ".join(one.judged) for one in result.stated],
+                    "Verdict": [
+                        ", ".join(dict.fromkeys(verdicts[label] for label in one.judged)) for one in result.stated
+                    ],
+                }
+            ),
+            hide_index=True,
+            key=f"book-stated-{result.name}",
+            column_config={
+                "In the paper": st.column_config.TextColumn(width=110, help="The section in which it stands."),
+                "It states": st.column_config.TextColumn(width=420, help="In our words."),
+                "Judged in": st.column_config.TextColumn(width=150, help="Rows of the table above."),
+                "Verdict": st.column_config.TextColumn(width=170, help="The verdict on these rows as a whole."),
+            },
+            alt="; ".join(f"{one.where}: {one.text}, judged in {', '.join(one.judged)}" for one in result.stated),
+        )
+
+
+def _line(result: Result, entry: Entry) -> dict[str, str]:
+    counted = entry.counted
+    whole = sum(one.judgement == HOLDS for one in counted)
+    fallen = sum(bool(entry.breakers(one)) for one in counted)
+    return {
+        "Figure or table": entry.heading,
+        "Shows": entry.shows,
+        "Verdict": entry.verdict,
+        "Statements": f"{whole} of {len(counted)}" if counted else "",
+        "Broken": f"{fallen} of {len(counted)}" if counted else "",
+        "Cause or reason": entry.reason or "; ".join(entry.causes),
+    }
+
+
+@st.fragment
+def _detail(result: Result) -> None:
+    entries = [entry for entry in result.entries if entry.verdict != NOT_APPLICABLE]
+    drawn = {plot.figure for plot in result.plots}
+    first = next((place for place, entry in enumerate(entries) if entry.label in drawn), 0)
+    place = parts.choice(
+        "Look at",
+        range(len(entries)),
+        f"{FIGURE}-{result.name}",
+        "A figure or table with everything that the paper states about it.",
+        names=lambda at: entries[at].heading,
+        index=first,
+    )
+    entry = entries[place]
+    plots = [plot for plot in result.plots if plot.figure == entry.label]
+    if plots:
+        stated, curves = st.columns([5, 6], gap="large")
+        with curves:
+            _curves(result, entry, plots)
+    else:
+        stated = st.container()
+    with stated:
+        st.markdown(f"**{entry.heading}, {escaped(entry.shows)}: {entry.verdict}.** {_run_of(result, entry)}")
+        _readings(entry)
+        if entry.settings:
+            st.caption(f"Set here beside the paper: {escaped(entry.settings)}.")
+        st.caption(_broken(entry))
+        told: set[str] = set()
+        for one in entry.statements:
+            st.markdown(_stated(one, entry.breakers(one), one.cause in told))
+            told.add(one.cause)
+
+
+def _broken(entry: Entry) -> str:
+    """Which statements were tried with a broken method, in a sentence or two."""
+    if not entry.mutants:
+        return "No broken version of the method was run for this row."
+    names = ", ".join(dict.fromkeys(escaped(one.name) for one in entry.mutants))
+    counted = entry.counted
+    fallen = sum(bool(entry.breakers(one)) for one in counted)
+    return (
+        f"Broken on purpose, and judged again on reduced sizes: {names}. Of {len(counted)} statements {fallen} fall "
+        "under at least one of them; under which stands with each."
+    )
+
+
+def _readings(entry: Entry) -> None:
+    """What follows from each way to read the paper, where there are several."""
+    readings = entry.readings
+    if len(readings) < 2:
+        return
+    whole = {name: [one.judgement == HOLDS for one in entry.counted if one.reading in ("", name)] for name in readings}
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Reading": list(readings),
+                "Verdict": list(readings.values()),
+                "Statements": [f"{sum(one)} of {len(one)}" for one in whole.values()],
+            }
+        ),
+        hide_index=True,
+        key=f"book-readings-{entry.label}",
+        column_config={
+            "Reading": st.column_config.TextColumn(help="How the paper is read where it can be read in several ways."),
+            "Verdict": st.column_config.TextColumn(width=175, help="The verdict if this is what the paper means."),
+            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
+        },
+        alt="; ".join(f"{reading}: {verdict}" for reading, verdict in readings.items()),
+    )
+
+
+def _every_statement(result: Result) -> None:
+    """All statements of the paper by themselves, to look through and to take away."""
+    statements = result.lines()
+    lines = pd.DataFrame(statements)
+    with st.expander(f"Each of {len(lines)} statements by itself, and what it falls under"):
+        st.dataframe(
+            lines,
+            hide_index=True,
+            key=f"book-statements-{result.name}",
+            height=400,
+            column_config={
+                "Figure or table": st.column_config.TextColumn(width=95, help="The row above that it belongs to."),
+                "It states": st.column_config.TextColumn(width=320, help="What is held against our runs."),
+                "Judgement": st.column_config.TextColumn(width=120, help="All cases hold, most of them, or fewer."),
+                "Least effect": st.column_config.TextColumn(help="What counts as an effect, where the text is silent."),
+                "Counted from": st.column_config.TextColumn(help="What the numbers are taken from."),
+                "Falls under": st.column_config.TextColumn(
+                    width=260, help="Broken versions of the method, and what becomes of the statement under each."
+                ),
+            },
+            alt="; ".join(
+                f"{line['Figure or table']}: {line['It states']}: {line['Judgement']}" for line in result.lines()
+            ),
+        )
+        st.download_button(
+            "Download as CSV",
+            lines.to_csv(index=False).encode(),
+            f"reproduction-{result.name}.csv",
+            "text/csv",
+            key=f"book-statements-file-{result.name}",
+        )
+
+
+def _experiments(result: Result) -> None:
+    """What the paper wished for, tried here."""
+    if not result.experiments:
+        return
+    st.subheader("What the paper wished for")
+    for place, one in enumerate(result.experiments):
+        st.markdown(f"**{escaped(one.title)}.** {escaped(one.question)}")
+        st.dataframe(
+            pd.DataFrame(one.rows, columns=list(one.columns)),
+            hide_index=True,
+            key=f"book-experiment-{result.name}-{place}",
+            alt="; ".join(", ".join(row) for row in one.rows),
+        )
+        st.markdown(f"{escaped(one.answer)}  \n:gray[Run: {escaped(one.run)}]")
+
+
+def _stated(one: Statement, breakers: Sequence[tuple[str, str]], told: bool) -> str:
+    """A statement with what is found and under what it falls; a cause that was told before is not told again."""
+    badge = ":gray-badge[by hand]" if one.by_hand else f":{BADGES[one.judgement]}-badge[{one.judged}]"
+    seconds = " :gray-badge[seconds]" if one.timed else ""
+    reading = f" ({escaped(one.reading)})" if one.reading else ""
+    cases = f"{one.held:,} of {one.cases:,} cases; " if one.cases > 1 else ""
+    found = escaped(f"{cases}{one.found}".strip("; ") or "as stated")
+    text = one.text[0].upper() + one.text[1:] if one.text[:2].isalpha() else one.text
+    lines = [f"{badge}{seconds} {escaped(text)}{reading}", f"Here: {found}"]
+    if one.cause:
+        tried = f" Tried: {escaped(one.tried)}." if one.tried else ""
+        lines.append(f":gray[Cause: {'as above' if told else escaped(one.cause)}.{tried}]")
+    if one.least or one.oracle:
+        parts_of = [("Least effect", one.least), ("Counted from", one.oracle)]
+        lines.append(":gray[" + " ".join(f"{name}: {escaped(what)}." for name, what in parts_of if what) + "]")
+    if breakers:
+        fallen = "; ".join(f"{escaped(name)} ({after})" for name, after in breakers)
+        lines.append(f":gray[Falls under: {fallen}.]")
+    elif not one.by_hand and one.judgement != FAILS:
+        lines.append(":gray[No broken version was run for this statement.]")
+    return "  \n".join(lines)
+
+
+def _curves(result: Result, entry: Entry, plots: list[Plot]) -> None:
+    place = parts.choice(
+        "Curves",
+        range(len(plots)),
+        f"{CURVES}-{result.name}-{entry.label}",
+        "The main curves of this figure.",
+        names=lambda at: plots[at].title,
+    )
+    plot = plots[place]
+    theirs = any(one.paper for one in plot.curves)
+    beside = (
+        "Green stars are the paper's own numbers or model."
+        if theirs
+        else "The paper prints this figure without numbers."
+    )
+    names = ", ".join(one.name for one in plot.curves)
+    alt = f"{plot.title}: {plot.y} over {plot.x} for {names}"
+    parts.chart(charts.curves(plot), "book-curves-chart", f"{escaped(plot.title)}. {beside}", alt)
+
+
+def _run_of(result: Result, entry: Entry) -> str:
+    study = result.study_of(entry.label)
+    if study is None:
+        return ""
+    seconds = f" in {_time(study.seconds)}" if study.seconds is not None else ""
+    return f"Run on {escaped(study.sizes)}{seconds}; seed: {escaped(study.seed)}."
+
+
+def _time(seconds: float) -> str:
+    return parts.duration(seconds) if seconds < 120 else f"{seconds / 60:,.0f} minutes"

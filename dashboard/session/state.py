@@ -1,0 +1,601 @@
+"""The only owner of session keys: which workspace this visitor has, and the questions pages ask about it.
+
+A browser session holds the id of its workspace and nothing of its data. The id is in the address as well, so that
+reloading the page finds the workspace again; it is a random token, and another session without it starts empty-handed.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from anoncore import AnonymizationError, Hierarchy, Microdata, Role, datasets
+from anoncore.base.memory import CELL_BYTES, require_memory
+from anoncore.requirements import Requirement
+from anoncore.search.keeping import asked as requirements_of
+from anoncore.sources.apart import Limits
+from anoncore.table.people import repeated_identifiers
+from dashboard.serving import access, audit, quotas, settings
+from dashboard.session import compute
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.opened import Opened
+from dashboard.session.wishes import History, Wishes, first_wishes
+from dashboard.session.workspace import MicrodataStore, Run, Workspace, Workspaces
+from dashboard.tasks import reading
+
+if TYPE_CHECKING:
+    from dashboard.session.session_file import Saved
+
+__all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
+
+FIRST_TABLE = "census"
+URL_PARAMETER = "workspace"
+STEP_PARAMETER = "step"
+MOST_BUILTIN = 6
+SESSION = Limits(memory=3 << 30, processor=60.0, clock=600.0, result=1 << 20)
+"""What reading a saved session may take, however small its file: it may name built-in tables of many rows."""
+_ID = "_workspace"
+_LOST, _FOREIGN = "_workspace_lost", "_workspace_foreign"
+
+
+_workspaces = Workspaces(settings.current().quotas.workspaces)
+_restoring = threading.Lock()
+_microdata = MicrodataStore()
+_builtin: dict[str, LoadedTable] = {}
+
+
+def workspace() -> Workspace:
+    """This session's workspace: by the session's id, else by the address, else a new one with the first table.
+
+    Where visitors sign in, each person has one workspace, and nobody gets that of another, by whichever address.
+    """
+    person = access.person()
+    if person is None:
+        # Somebody signed out, perhaps in another tab, while this page was being drawn.
+        st.error("Your sign-in has ended; load the page again and sign in.")
+        st.stop()
+    found = _workspaces.get(st.session_state.get(_ID))
+    asked = st.query_params.get(URL_PARAMETER)
+    if found is None or found.owner != person.id:
+        found = _asked_for(asked, person) or _own(person)
+        if found is None:
+            found = _new(person)
+            st.session_state[_LOST] = asked is not None and not st.session_state.get(_FOREIGN)
+        st.session_state[_ID] = found.id
+    if asked != found.id:
+        _put_address(found)
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        found.sessions.add(context.session_id)
+    return found
+
+
+def _asked_for(asked: str | None, person: access.Person) -> Workspace | None:
+    """The workspace in the address, where it is there and this person's."""
+    found = _workspaces.get(asked) or (_restored(asked) if asked else None)
+    if found is None or found.owner == person.id:
+        return found
+    st.session_state[_FOREIGN] = True
+    audit.record("refused", person.name, right="workspace")
+    return None
+
+
+def _own(person: access.Person) -> Workspace | None:
+    """The workspace of a person who has signed in."""
+    if not person.id:
+        return None
+    found = _workspaces.of(person.id)
+    if found is None and settings.current().workspaces.folder:
+        from dashboard.session import keeping
+
+        kept = keeping.id_of(person.id)
+        found = _restored(kept) if kept is not None else None
+    return found if found is not None and found.owner == person.id else None
+
+
+def _new(person: access.Person) -> Workspace:
+    _save_first_to_go()
+    found = _workspaces.new(person.id, person.name)
+    load_builtin(FIRST_TABLE, into=found)
+    return found
+
+
+def _restored(id: str) -> Workspace | None:
+    """A workspace that was kept in a folder, as it was."""
+    if not settings.current().workspaces.folder:
+        return None
+    from dashboard.session import keeping, session_file
+
+    with _restoring:
+        found = _workspaces.get(id)
+        if found is not None:
+            return found
+        with quotas.loading(make_room):
+            kept = keeping.load(id, builtin_table, _microdata.get)
+        if kept is None:
+            return None
+        _save_first_to_go()
+        found = Workspace(kept.id, kept.owner, kept.person)
+        session_file.restore(found, kept.saved)
+        keeping.note_written(found)
+        return _workspaces.add(found)
+
+
+def keep_all() -> None:
+    """Write what has changed in any workspace, where a folder for them is set."""
+    if settings.current().workspaces.folder:
+        from dashboard.session import keeping
+
+        for one in _workspaces.all():
+            keeping.save(one)
+
+
+def _save_first_to_go() -> None:
+    """Write the workspace that makes room for another one, so that whoever comes back to it finds it."""
+    goes = _workspaces.first_to_go()
+    if goes is not None and settings.current().workspaces.folder:
+        from dashboard.session import keeping
+
+        keeping.save(goes)
+
+
+def make_room() -> None:
+    """Let go of workspaces that nobody looks at, where little memory is left."""
+    if runtime.exists():
+        keep_all()
+        let_go(runtime.get_instance().is_active_session, 0.0, is_final=False)
+
+
+def figures(is_there: Callable[[str], bool]) -> tuple[int, int, int]:
+    """How many browser sessions are connected, how many workspaces there are, and the bytes that these take."""
+    kept = _workspaces.all()
+    sessions = {session for one in kept for session in list(one.sessions) if is_there(session)}
+    return len(sessions), len(kept), sum(one.n_bytes for one in kept)
+
+
+def _put_address(here: Workspace) -> None:
+    """Let the address name the workspace and the step, at once, so that both are one entry in the browser's history."""
+    wanted = _address(here)
+    if any(st.query_params.get(name) != value for name, value in wanted.items()):
+        st.query_params.update(wanted)
+
+
+def address() -> dict[str, str]:
+    """What links to other pages carry, so that a switch of the page is one entry in the browser's history."""
+    return _address(workspace())
+
+
+def _address(here: Workspace) -> dict[str, str]:
+    return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if here.history is None else here.history.number)}
+
+
+def is_history_navigation() -> bool:
+    """Whether the page is drawn because the visitor went back or forward in the browser.
+
+    A change may be on its way while the address still names the step before it, so the address alone does not tell.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def is_drawn_in_part() -> bool:
+    """Whether only a part of the page is drawn, such as one that shows progress and draws itself every half second."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
+def follow_address() -> None:
+    """Undo or redo where the visitor went back or forward in the browser, then let the address name the present step.
+
+    Every step of the board is an entry in the browser's history. A step that is kept no more leaves all as it is.
+    """
+    here = workspace()
+    asked = st.query_params.get(STEP_PARAMETER, "")
+    if is_history_navigation() and here.wishes is not None and asked.isdecimal():
+        history = _history(here)
+        if history.go(int(asked[:18])):
+            _show_step(here, history)
+    _put_address(here)
+
+
+def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool = True) -> int:
+    """Forget the workspaces that nobody has looked at for so long, with all that was computed; returns how many.
+
+    Unless that is final, those that are kept in a folder can still be had from there.
+    """
+    left = _workspaces.take_left(is_there, keep_seconds)
+    is_kept = bool(settings.current().workspaces.folder)
+    if is_kept:
+        from dashboard.session import keeping
+
+        for one in _workspaces.all():
+            keeping.touch(one)
+    for one in left:
+        one.close()
+        if is_kept and is_final:
+            keeping.remove(one)
+        for run in one.runs:
+            compute.forget(run)
+    if left:
+        kept = _workspaces.all()
+        used = {run.table.digest for one in kept for run in one.runs if run.table is not None}
+        used |= {one.table.digest for one in kept if one.table is not None}
+        _microdata.keep(used)
+        for table in {one.table.digest for one in left if one.table is not None} - used:
+            compute.forget_table(table)
+        for digest in [digest for digest in _builtin if digest not in used]:
+            del _builtin[digest]
+    return len(left)
+
+
+def is_lost(page: str) -> bool:
+    """Whether this page, the first one that is looked at, says that the address named a workspace that is gone."""
+    return _says(_LOST, page)
+
+
+def is_foreign(page: str) -> bool:
+    """Whether this page, the first one that is looked at, says that the address named somebody else's workspace."""
+    return _says(_FOREIGN, page)
+
+
+def _says(what: str, page: str) -> bool:
+    """Whether a page says so: the first one does, also when it draws itself anew, until another one is looked at."""
+    first = st.session_state.get(what)
+    if first is True:
+        st.session_state[what] = first = page
+    if first != page:
+        st.session_state.pop(what, None)
+    return bool(first == page)
+
+
+def workspace_id() -> str:
+    """The id of this session's workspace."""
+    return workspace().id
+
+
+def table() -> LoadedTable | None:
+    """The loaded table."""
+    return workspace().table
+
+
+def tags() -> Tags:
+    """How the attributes of the loaded table are read."""
+    return workspace().tags
+
+
+def set_tags(tags: Tags) -> None:
+    """Read the attributes otherwise from now on, as a step that can be undone."""
+    here = workspace()
+    if here.wishes is not None:
+        history = _history(here)
+        history.step(replace(history.now, tags=tags))
+    here.tags = tags
+
+
+def wishes(data: Microdata) -> Wishes:
+    """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
+    here = workspace()
+    if here.wishes is None:
+        here.begin_history(first_wishes(data), is_live=False)
+    return current_wishes()
+
+
+def begin_board(opened: Opened) -> None:
+    """Begin the board of the loaded table with a release that was made elsewhere as its only column."""
+    workspace().begin_history(first_wishes(microdata(), opened), is_live=True)
+
+
+def _history(here: Workspace) -> History:
+    assert here.history is not None, "only of a board that was looked at something else is asked"
+    return here.history
+
+
+def current_wishes() -> Wishes:
+    """What is asked of the board now; for callbacks of its widgets."""
+    return _history(workspace()).now.wishes
+
+
+def wish(then: Wishes, control: str = "") -> None:
+    """Ask the board for something else, as a step that can be undone; quick steps of one control are one."""
+    history = _history(workspace())
+    history.step(replace(history.now, wishes=then), control)
+
+
+def undo(forward: bool = False) -> None:
+    """Take the last change of wishes or tags back, or make it again."""
+    here = workspace()
+    history = _history(here)
+    if forward:
+        history.redo()
+    else:
+        history.undo()
+    _show_step(here, history)
+
+
+def _show_step(here: Workspace, history: History) -> None:
+    """Read the table as the present step says; an editor that shows tags starts anew from them."""
+    if here.tags is not history.now.tags:
+        here.tags = history.now.tags
+        set_session("editor_turn", session("editor_turn", 0) + 1)
+
+
+def can_undo(forward: bool = False) -> bool:
+    """Whether there is a change to take back, or one to make again."""
+    history = workspace().history
+    return history is not None and bool(history.future if forward else history.past)
+
+
+def show_on_board(shown: Sequence[Run]) -> None:
+    """Let the pages that look closer show the runs of the board's columns."""
+    workspace().show_on_board(shown)
+
+
+def microdata(tags: Tags | None = None) -> Microdata:
+    """The loaded table, coded by its tags (or by others, to try them), kept by the digests of both.
+
+    Raises AnonymizationError, with a sentence for the page, where no table is loaded or the tags do not fit.
+    """
+    here = workspace()
+    if here.table is None:
+        raise AnonymizationError("No table is loaded; choose one on the page Table.")
+    return _microdata.get(here.table, tags if tags is not None else here.tags)
+
+
+def coded(table: LoadedTable, tags: Tags) -> Microdata:
+    """A table, coded by tags, kept by the digests of both. Raises AnonymizationError where the tags do not fit."""
+    return _microdata.get(table, tags)
+
+
+def runs() -> tuple[Run, ...]:
+    """The releases of the board's columns, in their order, as far as they are there."""
+    return workspace().runs
+
+
+def asked_of_all(run: Run) -> tuple[Requirement, ...]:
+    """What the board asks of every release, where the run stands on the board now."""
+    asked = workspace().wishes
+    if asked is None or not run.column or not is_of_table(run):
+        return ()
+    return requirements_of(asked.levels, asked.more, run.data)
+
+
+def is_of_table(run: Run) -> bool:
+    """Whether a run was made from the loaded table, read as it is read now; then the board can set it beside others."""
+    here = workspace()
+    if here.table is None or run.table is None:
+        return False
+    return (run.table.digest, run.tags.digest) == (here.table.digest, here.tags.digest)
+
+
+def current_run() -> Run | None:
+    """The run that the result pages show, or None before the first."""
+    here = workspace()
+    return next((run for run in here.runs if run.id == here.current), None)
+
+
+def select_run(run_id: str) -> None:
+    """Let the result pages show another run; call it in a callback, so that the whole page follows."""
+    workspace().select_run(run_id)
+
+
+def open_session(content: bytes) -> int:
+    """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
+    from dashboard.session import session_file
+
+    here, saved = workspace(), _saved(content)
+    audit.record(
+        "opened a session", here.who, tables=[audit.of_table(table) for table in saved.tables], runs=len(saved.runs)
+    )
+    before = here.runs
+    session_file.restore(here, saved)
+    kept = {run.id for run in here.runs}
+    for gone in before:
+        if gone.id not in kept:
+            compute.forget(gone)
+    _workspaces.trim()
+    return len(saved.runs)
+
+
+def read_session(content: bytes) -> tuple[Run, ...]:
+    """The runs of a saved session, which stay outside this workspace. Raises DataError for a file that is none."""
+    return _saved(content).runs
+
+
+def _saved(content: bytes) -> Saved:
+    """A saved session; it is read apart first, and here if that takes no more than it may."""
+    # What is published with is not needed by the first page, and takes half a second to import.
+    from dashboard.session import session_file
+
+    access.require("upload")
+    owner = workspace_id()
+    reading.answer("dashboard.session.state:tried_session", content, "The session", owner, make_room, least=SESSION)
+    with reading.turn(len(content), owner, make_room):
+        saved = session_file.read(content, _allowed_table, _microdata.get)
+    for table in saved.tables:
+        quotas.require_rows(len(table.frame), "A table of the session")
+    return saved
+
+
+def tried_session(content: bytes) -> int:
+    """How many runs a saved session has; asked in a process of its own, which ends where that takes too much."""
+    from dashboard.session import session_file
+
+    return len(session_file.read(content, builtin_table, _microdata.get, is_trusted=True).runs)
+
+
+def _allowed_table(name: str, n_rows: int | None) -> LoadedTable:
+    """A built-in table of a session. Raises DataError where one of so many rows may not be loaded."""
+    if n_rows is not None:
+        quotas.require_rows(n_rows, "A table of the session")
+    return builtin_table(name, n_rows)
+
+
+def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
+    """Load a built-in table with its suggested tags, a generated one with `n_rows` rows.
+
+    Raises DataError where it cannot be had, such as a download without a network.
+    """
+    if n_rows is not None:
+        quotas.require_rows(n_rows, "The table that you ask for")
+    with quotas.loading(make_room) if into is None else nullcontext():
+        loaded = builtin_table(name, n_rows)
+    here = into or workspace()
+    audit.record("loaded", here.who, **audit.of_table(loaded))
+    here.load(loaded, loaded.suggested)
+    _workspaces.trim()
+    return loaded
+
+
+def builtin_table(name: str, n_rows: int | None = None) -> LoadedTable:
+    """A built-in table with its suggested tags, shared by all visitors; raises what `load_builtin` does."""
+    digest = f"builtin:{name}" if n_rows is None else f"builtin:{name}:{n_rows}"
+    loaded = _builtin.get(digest)
+    if loaded is None:
+        loaded = _builtin[digest] = _load_builtin(name, n_rows, digest)
+        while len(_builtin) > MOST_BUILTIN:
+            del _builtin[next(iter(_builtin))]
+    return loaded
+
+
+def _load_builtin(name: str, n_rows: int | None, digest: str) -> LoadedTable:
+    entry = datasets.table(name)
+    if n_rows is not None:
+        require_memory(n_rows * len(entry.roles) * CELL_BYTES, f"A table of {n_rows:,} rows", "ask for fewer rows")
+    frame = entry.load() if n_rows is None else entry.load(n_rows=n_rows)
+    plain = untagged(frame)
+    suggested = Tags(
+        # Whoever publishes the table decides what is published as it is.
+        roles={name: role for name, role in entry.roles.items() if role != Role.INSENSITIVE},
+        kinds={**plain.kinds, **entry.kinds},
+        orders={column: tuple(order) for column, order in entry.orders.items()},
+        hierarchies=builtin_hierarchies(name),
+        sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
+        unit=_numbers_people(frame, [name for name, role in entry.roles.items() if role == Role.IDENTIFIER]),
+    )
+    return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
+
+
+def _numbers_people(frame: Any, identifiers: Sequence[str]) -> str | None:
+    """The identifier of a built-in table that numbers its people, where another one, such as a name, repeats."""
+    if not repeated_identifiers(frame, identifiers):
+        return None
+    return next((name for name in identifiers if frame[name].is_unique), None)
+
+
+def builtin_hierarchies(name: str) -> dict[str, Hierarchy]:
+    """The taxonomies that come with a built-in table, by attribute."""
+    return {column: Hierarchy.from_nested(nested) for column, nested in datasets.table(name).taxonomies.items()}
+
+
+def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...]) -> LoadedTable:
+    """Load a visitor's own table, with guessed kinds and no role tagged."""
+    quotas.require_rows(len(frame), f"'{name}'")
+    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame))
+    here = workspace()
+    audit.record("loaded", here.who, **audit.of_table(loaded))
+    here.load(loaded, loaded.suggested)
+    _workspaces.trim()
+    return loaded
+
+
+def forms() -> dict[str, Any]:
+    """Values of forms by name; they outlive page switches and reloads."""
+    return workspace().forms
+
+
+def forget_form(prefix: str) -> None:
+    """Forget what was entered into forms whose name begins so; their widgets start anew."""
+    here = workspace()
+    for name in [name for name in here.forms if name.startswith(prefix)]:
+        del here.forms[name]
+    drop_widgets(prefix)
+
+
+def session(name: str, default: Any = None) -> Any:
+    """A value that only this browser session has, such as which editor is open."""
+    return st.session_state.get(f"_{name}", default)
+
+
+def set_session(name: str, value: Any) -> None:
+    """Keep a value for this browser session."""
+    st.session_state[f"_{name}"] = value
+
+
+def give_way() -> None:
+    """End this draw of the page here if the visitor has changed something since it began; called while it waits."""
+    # Streamlit looks for such a change whenever the state of a session is read.
+    st.session_state.get(_ID)
+
+
+def widget_value(key: str, default: Any = None) -> Any:
+    """The value of a widget by its key; for callbacks."""
+    return st.session_state.get(key, default)
+
+
+def set_widget_values(values: Mapping[str, Any]) -> None:
+    """Set widgets by key; only before they are drawn, as callbacks do."""
+    for key, value in values.items():
+        st.session_state[key] = value
+
+
+def let_widget_show(key: str, value: Any, choices: Collection[Any] = ()) -> None:
+    """Let a widget show a value that something else may have changed; only before it is drawn.
+
+    A widget that shows the value already is left alone: told again, the browser would go back to it from whatever the
+    visitor has moved the widget to since this draw of the page began. `choices` are what the widget offers; with
+    others it is a new widget for the browser, which must be told its value.
+
+    The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
+    browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody
+    had chosen it.
+    """
+    offered, seen = tuple(choices), f"offered-{key}"
+    if key not in st.session_state or st.session_state[key] != value or session(seen) != offered:
+        st.session_state[key] = value
+        set_session(seen, offered)
+
+
+def linked_place(key: str) -> int | None:
+    """The place among its options that the address asks for a choice, or None."""
+    text = st.query_params.get(_link_name(key), "")
+    return int(text) if text.isdecimal() and len(text) < 6 else None
+
+
+def returned_place(key: str, usual: int) -> int | None:
+    """The place of a choice to which the visitor went back or forward in the browser, None where they did not."""
+    if not is_history_navigation():
+        return None
+    place = linked_place(key)
+    return usual if place is None else place
+
+
+def link_place(key: str, place: int, usual: int) -> None:
+    """Put the place of what is chosen into the address, so that the same view can be opened again.
+
+    The address never holds names or values of a table, so a choice is a number there under a name that tells nothing.
+    """
+    name = _link_name(key)
+    if place == usual:
+        if name in st.query_params:
+            del st.query_params[name]
+    elif st.query_params.get(name) != str(place):
+        st.query_params[name] = str(place)
+
+
+def _link_name(key: str) -> str:
+    return "v" + sha256(key.encode()).hexdigest()[:6]
+
+
+def drop_widgets(prefix: str) -> None:
+    """Forget the widgets whose key begins so; they start anew from their defaults."""
+    for key in [key for key in st.session_state if str(key).startswith(prefix)]:
+        del st.session_state[key]
