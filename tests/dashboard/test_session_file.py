@@ -167,7 +167,8 @@ def test_a_column_that_showed_a_run_is_one_of_its_method() -> None:
         manifest["board"]["columns"].append(there_was)
         return json.dumps(manifest).encode()
 
-    saved = _opened(_rewritten(session_file.save(here, wishes), earlier))
+    here.begin_history(wishes, is_live=False)
+    saved = _opened(_rewritten(session_file.save(here), earlier))
     assert saved.wishes is not None
     assert [one.method for one in saved.wishes.columns] == ["stack-and-deal", "mondrian", "anatomy"]
     assert [run.column for run in saved.runs] == ["c2", "c3"]
