@@ -16,8 +16,8 @@ from anoncore.measures.criteria import N_QUERIES, usual_distance
 from anoncore.utility import InformationLoss
 from dashboard.board.facts import has_buckets, hidden_among
 from dashboard.board.grid import and_list
-from dashboard.charts.columns import attribute_bars, curves
 from dashboard.charts.palette import run_style
+from dashboard.charts.privacy import attribute_bars, curves
 from dashboard.elements import parts
 from dashboard.session import compute, state
 from dashboard.session.state import Run

@@ -18,10 +18,10 @@ from anoncore.kernels.arrays import Bools, Int64
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes, main_fragment, publishing_fragment
 from anoncore.release.recoding import ColumnRegions, Exact, Recoding
 from anoncore.utility.joint_table import JointTable, joint_table
-from dashboard.charts.before_after import change_bars, color_name, difference_map, joint_map, share_of_changes, tint
 from dashboard.charts.layout import Axis
 from dashboard.charts.palette import run_style
-from dashboard.closer import attribute_distribution
+from dashboard.charts.utility import change_bars, color_name, difference_map, joint_map, share_of_changes, tint
+from dashboard.closer import utility
 from dashboard.elements import left_out, parts
 from dashboard.elements.class_list import region_texts
 from dashboard.session import compute
@@ -227,7 +227,7 @@ def _cells(run: Run) -> None:
 def _one_attribute(run: Run) -> None:
     """The values of an attribute before and after."""
     st.subheader("One attribute")
-    attribute_distribution.draw(run, "before-after")
+    utility.distributions(run, "before-after")
 
 
 @st.fragment

@@ -1,19 +1,24 @@
-"""One bucket of a sliced release: its columns as published, each in an order of its own, beside the original rows."""
+"""One bucket of a sliced release: rows of a group as published, each column in an order of its own, and as they were."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from anoncore import Release
+from anoncore import Exact, Fragment, Generalized, GroupValues, Release
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.release.recoding import ColumnRegions, Recoding
 from dashboard.charts.palette import RunStyle, run_style
-from dashboard.closer.bucket_rows import MOST_ROWS, people_of, published_rows
 from dashboard.elements import parts, routes
+from dashboard.elements.class_list import region_texts
 from dashboard.session import state
 from dashboard.session.state import Run
 
+MOST_ROWS = 500
+ROW = "row"
 HEIGHT = 380
 MOST_BESIDE = 5
 """Attributes up to which the original rows stand beside the published ones, and not below."""
@@ -95,3 +100,38 @@ def _tinted(table: pd.DataFrame, style: RunStyle) -> Any:
     for name in names[::2]:
         tints[name] = f"background-color: {style.color}26"
     return table.style.apply(lambda _: tints, axis=None)
+
+
+def original_rows(release: Release, fragment: Fragment, group: int, names: list[str]) -> pd.DataFrame:
+    """The group's rows as they were, sorted by content."""
+    rows = by_content(fragment.partition.rows(group), [release.data.codes[name] for name in names])
+    return release.data.frame[names].iloc[rows].reset_index(drop=True)
+
+
+def people_of(release: Release, group: int) -> pd.DataFrame:
+    """The original rows of a shared group, sorted by content; the index counts the table's rows from 1."""
+    names = list(release.attributes)
+    rows = by_content(release.partition.rows(group), [release.data.codes[name] for name in names])
+    return release.data.frame[names].iloc[rows].set_axis(pd.Index(rows + 1, name=ROW), axis=0)
+
+
+def published_rows(part: Fragment, group: int) -> pd.DataFrame:
+    """What one fragment publishes of the group, sorted by content so that the order links nothing."""
+    by_row = [one for one in part.recodings.values() if not isinstance(one, Generalized | GroupValues)]
+    rows = by_content(part.partition.rows(group), [codes for recoding in by_row for codes in recoding.bounds()])
+    return pd.DataFrame({name: cells(recoding, rows, group) for name, recoding in part.recodings.items()})
+
+
+def by_content(rows: Int64, columns: list[Codes]) -> Int64:
+    """The first rows by content."""
+    keys = [codes[rows] for codes in columns]
+    return (rows[np.lexsort(keys[::-1])] if keys else rows)[:MOST_ROWS]
+
+
+def cells(recoding: Recoding, rows: Int64, group: int) -> Any:
+    """What is published in these rows of the group."""
+    if isinstance(recoding, Exact):
+        return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).to_numpy()
+    if isinstance(recoding, ColumnRegions):
+        return region_texts(recoding.classes, recoding.classes.partition.group[rows].astype(np.int64))
+    return np.repeat(region_texts(recoding, np.array([group])), len(rows))

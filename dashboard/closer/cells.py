@@ -32,7 +32,7 @@ def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
     Call it before anything of that page is drawn.
     """
     # The board, which is the first page, imports neither of them.
-    from dashboard.closer import prediction
+    from dashboard.closer import utility
     from dashboard.closer.attacks import foreground
 
     secret, target = wishes.secret_of(data), wishes.target_of(data)
@@ -43,7 +43,7 @@ def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
         shown |= foreground.asked_on_board(run, secret, wishes.r)
     if row == "predictable" and target is not None:
         shown |= {"utility-target": target, "utility-classifier": CLASSIFIER}
-        prediction.train(run, target, CLASSIFIER)
+        utility.train(run, target, CLASSIFIER)
     if row in TABS:
         name = {"given": "attack"}.get(row, "utility-tab")
         state.set_session(name, TABS[row])

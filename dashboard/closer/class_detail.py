@@ -16,7 +16,7 @@ from dashboard.charts.classes import MOST_OTHERS, MOST_VALUES, RegionMap, Shares
 from dashboard.charts.layout import Axis
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.closer import bucket_detail
-from dashboard.closer.bucket_rows import MOST_ROWS, by_content, cells, original_rows, published_rows
+from dashboard.closer.bucket_detail import MOST_ROWS, by_content, cells, original_rows, published_rows
 from dashboard.elements import parts
 from dashboard.session.state import Run
 

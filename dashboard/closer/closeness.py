@@ -15,12 +15,11 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
-from dashboard.charts.closeness import MOST_ROWS, along_order, from_surplus_to_lack
-from dashboard.charts.closeness_tree import MOST_LEAVES, through_tree
+from dashboard.charts.closeness import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.closer import all_columns, three_people
 from dashboard.closer.privacy import GROUND_NAMES
-from dashboard.elements import about, parts, row_choice
+from dashboard.elements import about, parts
 from dashboard.elements.class_list import MOST_SHOWN
 from dashboard.elements.parts import Tile
 from dashboard.session import compute
@@ -151,7 +150,7 @@ def _list(run: Run, distances: Floats, sizes: Int64, lens: Lens) -> int:
     )
     st.caption(f"{count} {words}, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
     number = st.column_config.NumberColumn
-    return row_choice.draw(
+    return parts.row_choice(
         pd.DataFrame({"group": groups, "size": sizes[groups], "distance": distances[groups]}),
         groups,
         f"closeness-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}",

@@ -14,8 +14,8 @@ from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.requirements import REQUIREMENTS, Requirement
-from dashboard.charts.explain import bound_groups
 from dashboard.charts.palette import run_style
+from dashboard.charts.privacy import bound_groups
 from dashboard.elements import about, entries, forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.session import compute, state

@@ -10,8 +10,8 @@ import streamlit as st
 from anoncore.attacks.person import PersonView, original_values, person_view
 from anoncore.attacks.posterior import table_distribution
 from anoncore.base.texts import share_text
-from dashboard.charts.columns import belief_bars
 from dashboard.charts.palette import run_style
+from dashboard.charts.privacy import belief_bars
 from dashboard.elements import parts, whose_rows
 from dashboard.session import compute, state
 from dashboard.session.state import Run

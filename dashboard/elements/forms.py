@@ -20,7 +20,7 @@ from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard.board.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
-from dashboard.elements import about, attribute_groups, ends_of_ranges, entries, per_attribute
+from dashboard.elements import about, attribute_groups, entries, per_attribute
 from dashboard.session import compute, state
 
 Values = dict[str, Any]
@@ -148,7 +148,7 @@ def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
     if field.form == "attributes":
         return _attributes(field, key, value, names)
     if field.form == "ends":
-        return ends_of_ranges.draw(field, key, value, names.all, names.data, _seed)
+        return per_attribute.draw_ends(field, key, value, names.all, names.data, _seed)
     _seed(key, value if isinstance(value, str) else text_value(value))
     return st.text_area(field.title, key=key, persist_state="page", help=f"{field.help} (written as JSON)", height=80)
 

@@ -11,8 +11,8 @@ from anoncore import Microdata, Release
 from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
-from dashboard.charts.before_after import left_out_shares
 from dashboard.charts.layout import Axis
+from dashboard.charts.utility import left_out_shares
 from dashboard.elements import parts
 from dashboard.session import compute
 from dashboard.session.state import Run

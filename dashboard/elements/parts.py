@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from anoncore import AnonymizationError, Fragment, Release, privacy
+from anoncore.kernels.arrays import Int64
 from anoncore.privacy import Profile
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard.board import making
@@ -39,7 +42,6 @@ __all__ = [
     "tiles",
     "usual_ground",
 ]
-
 POLL_SECONDS = 0.5
 PATIENCE = 0.4
 IN_A_LINE = 4
@@ -338,3 +340,71 @@ def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") ->
             state.link_place(key, place, 0)
             with tab:
                 draw()
+
+
+def row_choice(frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, Any], height: int, alt: str) -> int:
+    """Draw the list; returns the id of the chosen row, the first one until another is chosen.
+
+    `ids` int64 (len(frame),) tells the rows apart, whatever their order; `name` is the list's own.
+    """
+    kept, key = f"chosen-{name}", f"list-{name}"
+    chosen = state.session(kept)
+    if chosen is None or chosen not in ids:
+        chosen = int(ids[0])
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=height,
+        key=key,
+        on_select=partial(_clicked, kept, key, ids),
+        selection_mode="single-row-required",
+        selection_default={"selection": {"rows": [_first_selected(key, ids, chosen)]}},
+        column_config=columns,
+        alt=alt,
+    )
+    return int(chosen)
+
+
+def _first_selected(key: str, ids: Int64, chosen: int) -> int:
+    """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
+    held = state.session(f"default-{key}")
+    if held is None or state.widget_value(key) is None:
+        held = int(np.flatnonzero(ids == chosen)[0])
+        state.set_session(f"default-{key}", held)
+    return int(held)
+
+
+def _clicked(kept: str, key: str, ids: Int64) -> None:
+    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
+    if rows and rows[0] < len(ids):
+        state.set_session(kept, int(ids[rows[0]]))
+
+
+def steps(name: str, titles: Sequence[str]) -> int:
+    """Draw Back, Next and where the reader is; returns the step, which the address keeps. Call it in a fragment."""
+    key = f"step-{name}"
+    returned = state.returned_place(key, 0)
+    if returned is not None:
+        state.set_session(key, returned)
+    held = state.session(key)
+    step = min((state.linked_place(key) or 0) if held is None else held, len(titles) - 1)
+    state.link_place(key, step, 0)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back", key=f"{key}-back", disabled=step == 0, on_click=_go, args=(key, step - 1), help="The step before."
+        )
+        st.button(
+            "Next",
+            key=f"{key}-next",
+            type="primary",
+            disabled=step == len(titles) - 1,
+            on_click=_go,
+            args=(key, step + 1),
+            help="The next step.",
+        )
+        st.markdown(f"**Step {step + 1} of {len(titles)}: {titles[step]}**")
+    return step
+
+
+def _go(key: str, step: int) -> None:
+    state.set_session(key, step)

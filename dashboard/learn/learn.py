@@ -8,7 +8,7 @@ from types import ModuleType
 
 import streamlit as st
 
-from dashboard.elements import about, entries, parts, routes, steps
+from dashboard.elements import about, entries, parts, routes
 from dashboard.session import state
 
 
@@ -226,7 +226,7 @@ def load(lesson: Lesson) -> ModuleType:
 
 @st.fragment
 def _walk(lesson: Lesson, module: ModuleType) -> None:
-    step = steps.choose(f"lesson-{lesson.name}", [one.title for one in module.STEPS])
+    step = parts.steps(f"lesson-{lesson.name}", [one.title for one in module.STEPS])
     module.STEPS[step].draw()
     if step == len(module.STEPS) - 1:
         st.success(f"**What was wrong:** {lesson.attack}\n\n**What helps:** {lesson.cure}")

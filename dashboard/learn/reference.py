@@ -8,8 +8,7 @@ import streamlit as st
 
 from anoncore.release.openness import QUESTION
 from dashboard.elements import about, entries, parts, routes
-from dashboard.elements.docstrings import Described
-from dashboard.elements.entries import FACTS, Entry
+from dashboard.elements.entries import FACTS, Described, Entry
 from dashboard.learn import learn
 from dashboard.session import state
 

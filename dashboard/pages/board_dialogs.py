@@ -19,8 +19,7 @@ from dashboard.closer import cells
 from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.pages import board_opened
-from dashboard.pages.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
-from dashboard.pages.purposes import PURPOSES, Purpose
+from dashboard.pages.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
 from dashboard.session import state
 from dashboard.session.state import Run
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent

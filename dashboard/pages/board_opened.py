@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,11 +11,12 @@ from anoncore import AnonymizationError
 from dashboard.board.bench import Attempt
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.pages import certificate_check
+from dashboard.pages.certificates import certified
 from dashboard.serving import access, audit, quotas, uploads
 from dashboard.session import state
 from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
 from dashboard.session.wishes import Column
+from dashboard.tasks import reading
 
 _TURN = "board_open_turn"
 _PROBLEM = "board_open_problem"
@@ -46,7 +47,7 @@ def add() -> bool:
         help="Several files are one release: tables that a column such as group joins, or fragments.",
     )
     chosen = tuple(file.file_id for file in files or ())
-    certificate_check.draw([(file.name, file.getvalue()) for file in files or ()], turn)
+    _check_certificates([(file.name, file.getvalue()) for file in files or ()], turn)
     usual = usual_title([file.name for file in files]) if files else ""
     rows = st.radio(
         f"Do these rows belong to the people of {escaped(table.name)}?",
@@ -132,3 +133,29 @@ def _notes(title: str, notes: tuple[str, ...], otherwise: str) -> None:
     told: Any = [f"- {escaped(note)}" for note in notes] or ([f"- {otherwise}"] if otherwise else [])
     if told:
         st.markdown("\n".join([f"**{title}**", "", *told]))
+
+
+def _check_certificates(files: Sequence[tuple[str, bytes]], turn: int) -> None:
+    """Offer to check the certificates that lie beside the tables; nothing where there are none."""
+    certificates = certified(files)
+    if not certificates:
+        return
+    keys = uploads.field(
+        "Public keys that you trust",
+        key=f"board-open-keys-{turn}",
+        type=["pub"],
+        accept_multiple_files=True,
+        help="Files that the makers of certificates gave you; without one nobody's name is told.",
+    )
+    if not st.button("Check the certificate", key=f"board-open-check-{turn}"):
+        return
+    given = {key.name: key.getvalue().decode(errors="replace") for key in keys or ()}
+    for name, content in certificates:
+        about = {"name": name, "keys": given}
+        try:
+            found = reading.answer(
+                "dashboard.pages.certificates:told_of_zip", content, name, state.workspace_id(), state.make_room, about
+            )
+            st.markdown(f"**{escaped(name)}**: {escaped(found)}")
+        except AnonymizationError as error:
+            st.warning(escaped(str(error)))

@@ -18,7 +18,7 @@ from anoncore import ParameterError
 from anoncore.base.memory import resident_memory
 from anoncore.base.version import __version__
 from dashboard.serving import settings
-from dashboard.serving.counts import counted
+from dashboard.serving.audit import counted
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _begun = time.time()

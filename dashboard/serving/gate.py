@@ -23,7 +23,7 @@ from starlette.requests import cookie_parser
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from anoncore.base.errors import AnonymizationError
-from dashboard.serving import access, audit, counts, own_token, owners, quotas, settings, sign_ins
+from dashboard.serving import access, audit, own_token, owners, quotas, settings, sign_ins
 
 HEALTH = "/_stcore/health"
 UPLOAD, MEDIA = "/_stcore/upload_file/", "/media/"
@@ -266,7 +266,7 @@ async def _refuse(scope: Message, send: Send, refused: _RefusedError) -> None:
 
 def _note_refusal(refused: _RefusedError, cookies: dict[str, str]) -> None:
     """Count a refusal, and record it unless an equal one was recorded a moment ago."""
-    counts.count("refused", refused.kind)
+    audit.count("refused", refused.kind)
     found = sign_ins.of(cookies) if settings.current().has_sign_in else None
     who = "" if found is None else found.name
     now = time.monotonic()

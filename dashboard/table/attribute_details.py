@@ -12,7 +12,7 @@ from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session import compute, state, tagging
 from dashboard.session.state import LoadedTable
-from dashboard.table import attribute_changes, attribute_hierarchy, table_columns
+from dashboard.table import attribute_hierarchy, table_columns
 
 MOST_ORDERED = 500
 MOST_LISTED = 1_000
@@ -48,7 +48,7 @@ def render(table: LoadedTable, data: Microdata | None) -> None:
         # The role and the kind stand beside the list: an option that is called otherwise keeps its old name.
         st.caption(f"{data.roles[name].value}, {domain.kind.value}, {len(domain.values):,} values.")
         st.caption(escaped(_singled_out(table, data, name)))
-        problem = attribute_changes.problem(name)
+        problem = attribute_hierarchy.problem(name)
         if problem:
             st.error(escaped(problem))
         attribute_hierarchy.choose(table, data, key, name)
@@ -115,7 +115,7 @@ def _protected_values(key: str, name: str, domain: Domain) -> None:
 
 def _set_protected(widget: str, name: str, domain: Domain) -> None:
     values = tuple(domain.values[code] for code in state.widget_value(widget, []))
-    attribute_changes.apply(name, "sensitive_values", values or None)
+    attribute_hierarchy.apply(name, "sensitive_values", values or None)
 
 
 def _order(key: str, name: str, domain: Domain) -> None:
@@ -155,14 +155,14 @@ def _set_order(widget: str, name: str, domain: Domain) -> None:
     try:
         order = tagging.parse_order(state.widget_value(widget, ""), domain)
     except DataError as error:
-        attribute_changes.refuse(name, error)
+        attribute_hierarchy.refuse(name, error)
         return
-    attribute_changes.apply(name, "orders", order)
+    attribute_hierarchy.apply(name, "orders", order)
 
 
 def _sort(name: str, domain: Domain) -> None:
-    attribute_changes.apply(name, "orders", tagging.natural_order(domain))
+    attribute_hierarchy.apply(name, "orders", tagging.natural_order(domain))
 
 
 def _reverse(name: str, domain: Domain) -> None:
-    attribute_changes.apply(name, "orders", tuple(reversed(domain.values)))
+    attribute_hierarchy.apply(name, "orders", tuple(reversed(domain.values)))

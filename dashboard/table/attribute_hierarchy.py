@@ -3,30 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Microdata, Role
+from anoncore import AnonymizationError, DataError, Domain, Hierarchy, Kind, Microdata, Role
 from anoncore.base.typed_values import Key, ValueMapping, value_key
+from anoncore.table.hierarchy_defaults import (
+    CALENDAR,
+    GRID,
+    SHARES,
+    calendar_hierarchy,
+    frequency_hierarchy,
+    grid_hierarchy,
+    neighbour_hierarchy,
+    prefix_hierarchy,
+)
 from anoncore.table.hierarchy_draft import HierarchyDraft
 from anoncore.table.hierarchy_files import hierarchy_text
-from anoncore.table.hierarchy_proposals import fitting_forms
+from anoncore.table.hierarchy_proposals import (
+    USUAL_GROUPS,
+    HierarchyForm,
+    default_hierarchy,
+    fitting_forms,
+    usual_width,
+    values_of_rows,
+)
 from anoncore.table.level_effects import level_effects
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
-from dashboard.session import compute, state
-from dashboard.session.loaded_table import hierarchy_digest
+from dashboard.session import compute, state, tagging
+from dashboard.session.loaded_table import Tags, hierarchy_digest
 from dashboard.session.state import LoadedTable
-from dashboard.table import attribute_changes, ready_made_hierarchies
 from dashboard.table import hierarchy_editor as editor
-from dashboard.table.ready_made_hierarchies import FORM_OF, TITLES
 from dashboard.tasks import reading
 
+TITLES = {
+    HierarchyForm.CALENDAR: "calendar",
+    HierarchyForm.PREFIX: "first characters",
+    HierarchyForm.GRID: "grid",
+    HierarchyForm.WIDTH: "equal width",
+    HierarchyForm.QUANTILES: "equal number of rows",
+    HierarchyForm.NEIGHBOURS: "neighbours",
+    HierarchyForm.FREQUENCY: "rare values together",
+    HierarchyForm.LETTER: "first letter",
+}
+FORM_OF = {title: form for form, title in TITLES.items()}
+MOST_LENGTHS = 12
+SHARE_OPTIONS = (0.01, 0.02, 0.05, 0.1, 0.2)
+GRID_OPTIONS = (0.001, *GRID)
+_PROBLEM = "detail_problem"
 NONE, BUILTIN, HAND, FILE = "none", "came with the table", "by hand", "from a file"
 MOST_EDITED = 1_000
 MOST_FILE_BYTES = 20 << 20
@@ -64,7 +94,7 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     )
     source = state.widget_value(widget)
     if source in FORM_OF:
-        ready_made_hierarchies.draw(FORM_OF[source], key, name, data)
+        _draw_ready_made(FORM_OF[source], key, name, data)
     elif source == FILE:
         _file(key, table, name)
     elif source == NONE:
@@ -125,7 +155,7 @@ def _keep(table: LoadedTable, name: str, widget: str, draft: HierarchyDraft) -> 
     problem = ""
     try:
         hierarchy = draft.hierarchy()
-        attribute_changes.change(name, "hierarchies", hierarchy if hierarchy.height > 1 else None)
+        change(name, "hierarchies", hierarchy if hierarchy.height > 1 else None)
     except AnonymizationError as error:
         problem = f"{error} What you typed stays here; until it fits, the table keeps the groups from before."
     digest = _digest(state.tags().hierarchies.get(name))
@@ -232,14 +262,14 @@ def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, 
     source = state.widget_value(widget)
     state.forms()[_place("source", table, name)] = source
     if source == NONE:
-        attribute_changes.apply(name, "hierarchies", None)
+        apply(name, "hierarchies", None)
     elif source == BUILTIN:
-        attribute_changes.apply(name, "hierarchies", builtin)
+        apply(name, "hierarchies", builtin)
     elif source == HAND:
         current = state.tags().hierarchies.get(name)
         state.forms()[_place("draft", table, name)] = _held(table, name, data.domain[name], current)
     elif source in FORM_OF:
-        ready_made_hierarchies.take_default(FORM_OF[source], name, data)
+        take_default(FORM_OF[source], name, data)
 
 
 def _file(key: str, table: LoadedTable, name: str) -> None:
@@ -264,10 +294,10 @@ def _file(key: str, table: LoadedTable, name: str) -> None:
             state.make_room,
             {"name": file.name},
         )
-        attribute_changes.change(name, "hierarchies", Hierarchy(paths))
+        change(name, "hierarchies", Hierarchy(paths))
         state.forms().pop(_place("draft", table, name), None)
     except AnonymizationError as error:
-        attribute_changes.refuse(name, error)
+        refuse(name, error)
     st.rerun()
 
 
@@ -277,3 +307,150 @@ def _digest(hierarchy: Hierarchy | None) -> str:
 
 def _place(what: str, table: LoadedTable, name: str) -> str:
     return f"hierarchy-{what}-{table.id}-{name}"
+
+
+def problem(name: str) -> str:
+    """Why the last change of an attribute was refused; empty where it was not."""
+    held = state.session(_PROBLEM)
+    return held[1] if held is not None and held[0] == name else ""
+
+
+def refuse(name: str, reason: object) -> None:
+    """Keep the sentence that says why nothing was changed."""
+    state.set_session(_PROBLEM, (name, f"{reason} Nothing was changed."))
+
+
+def apply(name: str, part: str, value: object) -> None:
+    """Set or remove one tag of the attribute if the table can be read so; else keep the reason."""
+    try:
+        change(name, part, value)
+    except AnonymizationError as error:
+        refuse(name, error)
+
+
+def change(name: str, part: str, value: object) -> None:
+    """Set or remove one tag of the attribute. Raises AnonymizationError if the table cannot be read so."""
+    candidate = state.tags().changed(part, name, value)
+    try:
+        state.microdata(candidate)
+    except AnonymizationError:
+        candidate = _reordered(candidate, name)
+        state.microdata(candidate)
+    state.set_session(_PROBLEM, None)
+    state.set_tags(candidate)
+
+
+def _reordered(tags: Tags, name: str) -> Tags:
+    """The tags without the order of an attribute whose order means nothing, so that it follows a new hierarchy."""
+    is_new = isinstance(tags.hierarchies.get(name), Hierarchy) and tags.orders == state.tags().orders
+    if not is_new or tags.kinds[name] != Kind.NOMINAL:
+        return tags
+    return tags.changed("orders", name, None)
+
+
+def _draw_ready_made(form: HierarchyForm, key: str, name: str, data: Microdata) -> None:
+    """The parameters of a form; a change makes the hierarchy anew."""
+    domain = data.domain[name]
+    keys = {part: f"{form.value}-{part}-{key}" for part in ("levels", "size", "fanout")}
+    change: dict[str, Any] = {"on_change": _set_form, "args": (form, keys, name, data)}
+    if form is HierarchyForm.CALENDAR:
+        _pills("Levels", list(CALENDAR), list(CALENDAR), keys["levels"], str, change)
+    elif form is HierarchyForm.PREFIX:
+        lengths = _lengths(domain)
+        _pills("Characters that the levels keep", lengths, lengths, keys["levels"], str, change)
+    elif form is HierarchyForm.GRID:
+        _pills("Width of the cells in degrees", list(GRID_OPTIONS), list(GRID), keys["levels"], "{:g}".format, change)
+    elif form is HierarchyForm.FREQUENCY:
+        shares = list(SHARE_OPTIONS)
+        _pills("Rare: below this share of the rows", shares, list(SHARES), keys["levels"], "{:.0%}".format, change)
+    elif form is not HierarchyForm.LETTER:
+        left, right = st.columns(2)
+        with left:
+            _size(form, domain, keys["size"], change)
+        right.number_input(
+            "Joined per level",
+            min_value=2,
+            max_value=20,
+            value=2,
+            key=keys["fanout"],
+            persist_state="session",
+            help="How many neighbours each level above joins.",
+            **change,
+        )
+
+
+def _pills(
+    label: str, options: list[Any], usual: list[Any], key: str, text: Callable[[Any], str], change: dict[str, Any]
+) -> None:
+    st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        wrap=True,
+        default=usual,
+        key=key,
+        format_func=text,
+        persist_state="session",
+        help="One level each. A level at which nothing is joined is left out.",
+        **change,
+    )
+
+
+def _lengths(domain: Domain) -> list[int]:
+    longest = max(len(domain.text(code)) for code in range(len(domain.values)))
+    return list(range(min(longest - 1, MOST_LENGTHS), 0, -1))
+
+
+def _size(form: HierarchyForm, domain: Domain, key: str, change: dict[str, Any]) -> None:
+    if form is HierarchyForm.WIDTH:
+        st.number_input(
+            "Width",
+            min_value=tagging.smallest_width(domain),
+            value=usual_width(domain),
+            key=key,
+            persist_state="session",
+            help="How wide the intervals of level 1 are, in the unit of the attribute.",
+            **change,
+        )
+    elif form is HierarchyForm.QUANTILES:
+        st.number_input(
+            "Intervals",
+            min_value=2,
+            max_value=1_000,
+            value=USUAL_GROUPS,
+            key=key,
+            persist_state="session",
+            help="How many intervals level 1 has; each holds about the same number of rows.",
+            **change,
+        )
+
+
+def _set_form(form: HierarchyForm, keys: dict[str, str], name: str, data: Microdata) -> None:
+    domain = data.domain[name]
+    levels = list(state.widget_value(keys["levels"]) or [])
+    fanout = int(state.widget_value(keys["fanout"], 2) or 2)
+    size = state.widget_value(keys["size"])
+    makers: dict[HierarchyForm, Callable[[], Hierarchy]] = {
+        HierarchyForm.CALENDAR: lambda: calendar_hierarchy(domain.values, levels),
+        HierarchyForm.PREFIX: lambda: prefix_hierarchy(domain.values, levels),
+        HierarchyForm.GRID: lambda: grid_hierarchy(domain.values, levels),
+        HierarchyForm.FREQUENCY: lambda: frequency_hierarchy(values_of_rows(data, name), levels),
+        HierarchyForm.NEIGHBOURS: lambda: neighbour_hierarchy(domain.values, fanout),
+        HierarchyForm.WIDTH: lambda: tagging.intervals_by_width(domain, float(size or usual_width(domain)), fanout),
+        HierarchyForm.QUANTILES: lambda: tagging.intervals_by_quantile(data, name, int(size or USUAL_GROUPS), fanout),
+    }
+    _set(name, makers[form])
+
+
+def take_default(form: HierarchyForm, name: str, data: Microdata) -> None:
+    """Give the attribute the usual hierarchy of a form."""
+    _set(name, lambda: default_hierarchy(data, name, form))
+
+
+def _set(name: str, make: Callable[[], Hierarchy]) -> None:
+    try:
+        hierarchy = make()
+    except AnonymizationError as error:
+        refuse(name, error)
+        return
+    apply(name, "hierarchies", hierarchy)

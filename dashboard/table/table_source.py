@@ -14,12 +14,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from anoncore import AnonymizationError, DataError
+from anoncore import AnonymizationError, DataError, Microdata
 from anoncore.recipes.source import load_source
 from anoncore.sources.table_files import DATABASES
+from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import access, quotas, settings, uploads
+from dashboard.serving import access, audit, quotas, settings, uploads
 from dashboard.session import state
+from dashboard.session.state import Run
 from dashboard.table.table_place import TablePlace
 from dashboard.tasks import reading
 
@@ -122,3 +124,24 @@ def attempt(load: Callable[[], object], request: str, answered: object) -> None:
     state.set_session("load_problem", problem)
     state.set_session(request, answered)
     st.rerun()
+
+
+def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Microdata] | None:
+    """The uploaded table with the tags of the run's table, and what tells it from others; None until there is one."""
+    file = uploads.field(label, type=["csv", "tsv", "txt", "parquet", "xlsx", "xlsm"], key=key, help=help)
+    if file is None:
+        return None
+    held = state.session(f"{key}-table")
+    if held is None or held[0] != (file.file_id, run.id):
+        try:
+            source = reading.table(
+                file.getvalue(), file.name, uploads.most_bytes(), state.workspace_id(), state.make_room
+            )
+            quotas.require_rows(len(source.frame), f"'{file.name}'")
+            audit.record("loaded", state.workspace().who, table=source.digest, rows=len(source.frame), beside=True)
+            held = ((file.file_id, run.id), run.data.with_same_tags(source.frame))
+        except AnonymizationError as error:
+            st.error(parts.escaped(str(error)))
+            return None
+        state.set_session(f"{key}-table", held)
+    return file.file_id, held[1]

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from anoncore import AnonymizationError, CancelledError
 from dashboard.markdown import reason
-from dashboard.serving import counts, quotas
+from dashboard.serving import audit, quotas
 from dashboard.tasks import warmup
 from dashboard.tasks.job_queue import JobQueue, Ticket
 from dashboard.tasks.quiet_log import failure_text
@@ -133,7 +133,7 @@ class Job:
         with self._lock:
             if self.status == "running":
                 self.status, self.error = status, error
-                counts.count("jobs", status)
+                audit.count("jobs", status)
             if self.status == "cancelled":
                 self.value = None
         self._ended.set()
@@ -189,7 +189,7 @@ def start(
         refusal = "Too much is being computed at the moment; try again in a minute."
     if refusal:
         job.status, job.error = "failed", refusal
-        counts.count("refused", "job")
+        audit.count("refused", "job")
         return job
     job.can_pause = can_pause
     niceness = URGENT_NICENESS if urgent else NICENESS

@@ -8,7 +8,7 @@ from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard.charts.composition import values_left
+from dashboard.charts.attacks import values_left
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.session import session_file, state

@@ -14,7 +14,7 @@ from anoncore import Microdata, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, Mondrian, VerticalFragmentation
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
-from dashboard.charts.foreground import belief_histogram, group_people, leaking_sets, runs_compared
+from dashboard.charts.attacks import belief_histogram, group_people, leaking_sets, runs_compared
 from dashboard.charts.palette import run_style
 from dashboard.closer.attacks.foreground_group import ranked_groups, worlds_table
 from tests.dashboard.conftest import Visitor

@@ -19,7 +19,7 @@ from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
 from dashboard.pages import board, board_over
 from dashboard.pages import board_dialogs as dialogs
-from dashboard.pages.purposes import PURPOSES
+from dashboard.pages.method_guide import PURPOSES
 from dashboard.session import session_file, state
 from tests.dashboard.conftest import APP
 from tests.dashboard.results import figure

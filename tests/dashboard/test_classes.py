@@ -9,7 +9,7 @@ import pytest
 from anoncore import GroupValues, Hierarchy, Microdata, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard.closer.bucket_rows import published_rows
+from dashboard.closer.bucket_detail import published_rows
 from dashboard.closer.class_detail import before_after, group_shares, plane_of
 from dashboard.elements.class_list import ORDERS, levels, listed, region_texts, shown
 from dashboard.elements.parts import plural

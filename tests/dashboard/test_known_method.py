@@ -12,7 +12,7 @@ from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, Slicing
 from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION
 from anoncore.requirements import FrequencyDiversity, KAnonymity
-from dashboard.charts.known_method import LABELS, gain_bars, gain_shares
+from dashboard.charts.attacks import GAIN_LABELS, gain_bars, gain_shares
 from dashboard.charts.palette import run_style
 from dashboard.elements import entries
 from tests.dashboard.conftest import Visitor
@@ -89,5 +89,5 @@ def test_people_are_counted_once_by_the_change_of_belief() -> None:
     shares = gain_shares(gain)
     assert (shares * 10).round().tolist() == [1, 1, 1, 2, 1, 1, 1, 2]
     bars = gain_bars(gain, run_style(0)).data[0]
-    assert list(bars.y) == list(LABELS)
+    assert list(bars.y) == list(GAIN_LABELS)
     assert bars.x.sum() == pytest.approx(1.0)

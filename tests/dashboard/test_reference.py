@@ -12,7 +12,7 @@ from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from dashboard.closer import attack, utility
 from dashboard.elements import about, entries
-from dashboard.elements.docstrings import Described, Docstring
+from dashboard.elements.entries import Described, Docstring
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 

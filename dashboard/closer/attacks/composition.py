@@ -11,7 +11,7 @@ from anoncore.attacks import Composition
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
 from anoncore.publishing.certification.laid_beside import promised_l
-from dashboard.charts.composition import values_left
+from dashboard.charts.attacks import values_left
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile

@@ -14,10 +14,10 @@ from anoncore.attacks.foreground.adversary import EPSILONS
 from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
-from dashboard.charts.foreground import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
+from dashboard.charts.attacks import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
 from dashboard.charts.palette import run_style
 from dashboard.closer.attacks import foreground_group, foreground_runs
-from dashboard.closer.attacks.foreground_adversary import Adversary
+from dashboard.closer.attacks.foreground_runs import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.session import state

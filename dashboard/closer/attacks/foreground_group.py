@@ -11,7 +11,7 @@ import streamlit as st
 
 from anoncore import attacks
 from anoncore.attacks import ForegroundKnowledge, GroupView
-from dashboard.charts.foreground import MOST_PEOPLE, group_people
+from dashboard.charts.attacks import MOST_PEOPLE, group_people
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.session.state import Run

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -15,12 +17,12 @@ from anoncore.attacks.foreground.attack import (
     FOREGROUND_FLAGGED,
     FOREGROUND_PROBABILITY,
 )
+from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility.queries import QUERY_ERROR
-from dashboard.charts.foreground import runs_compared
+from dashboard.charts.attacks import runs_compared
 from dashboard.charts.palette import run_style
-from dashboard.closer.attacks.foreground_adversary import Adversary
 from dashboard.elements import parts
 from dashboard.session import state
 from dashboard.session.state import Run
@@ -108,3 +110,19 @@ def _table(runs: list[Run], found: dict[str, ForegroundKnowledge], errors: dict[
             QUERY_ERROR.title: [float(errors[one.id]) if errors[one.id] is not None else None for one in runs],  # type: ignore[arg-type]
         }
     )
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What the attack is asked with."""
+
+    attribute: str
+    r: float
+    epsilon: float | None
+    sigma: float
+    unreliable: Unreliable
+
+    @property
+    def arguments(self) -> tuple[str, float, float | None, float, str]:
+        """As `attacks.foreground_knowledge` takes them."""
+        return self.attribute, self.r, self.epsilon, self.sigma, self.unreliable

@@ -11,7 +11,7 @@ from anoncore.attacks import Downcoding, MinimalityAttack
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION, Openness
-from dashboard.charts.known_method import gain_bars
+from dashboard.charts.attacks import gain_bars
 from dashboard.charts.palette import run_style
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile

@@ -13,8 +13,7 @@ from anoncore.attacks.posterior import table_distribution
 from anoncore.base.texts import share_text
 from dashboard.charts.palette import run_style
 from dashboard.charts.slicing import belief_bars, belief_shares
-from dashboard.closer.bucket_detail import PERSON
-from dashboard.closer.bucket_rows import people_of
+from dashboard.closer.bucket_detail import PERSON, people_of
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.session import state

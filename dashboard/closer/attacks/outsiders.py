@@ -12,12 +12,12 @@ from anoncore import Microdata, ParameterError, Release, attacks
 from anoncore.attacks.control_figures import Figures
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
-from dashboard.charts.outsiders import success_bars
+from dashboard.charts.attacks import success_bars
 from dashboard.charts.palette import run_style
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.session.state import Run
-from dashboard.table.further_table import further_table
+from dashboard.table.table_source import further_table
 
 QUESTIONS = {
     "inference": "Inference: guess a secret of a person",

@@ -19,7 +19,7 @@ from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.session import compute
 from dashboard.session.state import Run
-from dashboard.table.further_table import further_table
+from dashboard.table.table_source import further_table
 
 FRACTION, TABLE, WEIGHTS = "a sampling fraction", "a table of the population", "a column of sampling weights"
 

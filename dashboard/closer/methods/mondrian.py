@@ -10,9 +10,8 @@ from anoncore import Kind, Release
 from anoncore.algorithms.mondrian_cuts import Attempt, CutSteps, Region, attempts, cut_steps, mondrian_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Int64
-from dashboard.charts.cuts import CutPlane, cut_map
 from dashboard.charts.layout import Axis
-from dashboard.charts.planes import Rectangles
+from dashboard.charts.planes import CutPlane, Rectangles, cut_map
 from dashboard.elements import parts
 from dashboard.session import compute, state
 from dashboard.session.state import Run

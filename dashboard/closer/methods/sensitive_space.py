@@ -13,7 +13,7 @@ from anoncore.kernels.rounding import stays_within
 from anoncore.requirements import TCloseness
 from dashboard.charts.palette import run_style
 from dashboard.charts.sensitive_space import Plane, bound_bars, box_map, intervals
-from dashboard.elements import parts, row_choice
+from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.session import compute
 from dashboard.session.state import Run
@@ -143,7 +143,7 @@ def _list(run: Run, found: SensitiveFragmentation, word: str) -> int:
         config[f"bound {axis}"] = number(
             "adds", help=f"What the {word} adds to the aggregate bound of '{shown}'.", format="%.4f", width=65
         )
-    chosen = row_choice.draw(
+    chosen = parts.row_choice(
         pd.DataFrame(columns),
         order,
         f"space-{run.id}",

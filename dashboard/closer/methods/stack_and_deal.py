@@ -17,7 +17,7 @@ from anoncore.search.choosing import largest_distance
 from anoncore.utility import information_loss
 from dashboard.charts.dealing import MOST_CLASSES, Cards, dealing, held, in_order, loss_by_attribute
 from dashboard.charts.palette import run_style
-from dashboard.elements import parts, steps
+from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.session import compute
 from dashboard.session.state import Run
@@ -48,7 +48,7 @@ def _walk(run: Run, stack: Stack, cards: Cards) -> None:
     rounds = stops(cards.n_rounds)
     dealt = [f"Deal up to round {after}" for after in rounds[:-1]] + [f"Deal all {cards.n_rounds:,} rounds"]
     titles = ["Count the values", "Stack the cards", *dealt, "Compare the classes", "Hand out neighbours"]
-    step = steps.choose(f"deal-{run.id}", titles)
+    step = parts.steps(f"deal-{run.id}", titles)
     if step == 0:
         _counted(run, stack)
     elif step <= 1 + len(rounds):

@@ -18,7 +18,7 @@ from anoncore.utility import information_loss
 from dashboard.charts.association import association_map
 from dashboard.charts.classes import size_histogram
 from dashboard.charts.palette import run_style
-from dashboard.closer.methods import vertical_joins, vertical_outcomes
+from dashboard.closer.methods import vertical_outcomes
 from dashboard.closer.methods.vertical_outcomes import algorithm_of
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
@@ -45,7 +45,7 @@ def render(run: Run) -> None:
         {
             "Fragments": partial(_fragments, run),
             "Classes": partial(_classes, run),
-            "Joins": partial(vertical_joins.draw, run),
+            "Joins": partial(vertical_outcomes.joins, run),
             "Class values": partial(vertical_outcomes.changes, run),
             "Membership": partial(vertical_outcomes.membership, run),
             "Unfragmented": partial(vertical_outcomes.comparison, run),

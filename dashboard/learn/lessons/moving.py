@@ -8,8 +8,7 @@ import streamlit as st
 
 from anoncore import Microdata, Partition, Release, privacy
 from anoncore.privacy import Transport
-from dashboard.charts.closeness import along_order, from_surplus_to_lack
-from dashboard.charts.closeness_tree import through_tree
+from dashboard.charts.closeness import along_order, from_surplus_to_lack, through_tree
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.learn.lessons.board import STYLE, Step, ask, data_of, generalized, pick, published, table, whole

@@ -9,7 +9,7 @@ import streamlit as st
 from anoncore import Microdata, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, ForegroundSafe
 from anoncore.attacks import ForegroundKnowledge
-from dashboard.charts.foreground import group_people
+from dashboard.charts.attacks import group_people
 from dashboard.charts.lessons import share_bars
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile

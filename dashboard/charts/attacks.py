@@ -1,4 +1,4 @@
-"""The foreground-knowledge attack as figures: who stands out, which attribute sets tell most, what was learned."""
+"""Attacks as figures: who stands out, which attribute sets tell most, what is learned, how often they succeed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import plotly.graph_objects as go
 
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground import GroupView
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import distinct_labels, figure, marker, shortened
-from dashboard.charts.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import GREEN, ORIGINAL, PURPLE, VERMILLION, RunStyle
 
+GAIN_EDGES = (-1.0, -0.2, -0.05, -0.005, 0.005, 0.05, 0.2, 0.5, 1.0)
+GAIN_LABELS = (
+    "falls by 20 or more",
+    "falls by 5 to 20",
+    "falls by less than 5",
+    "stays as it is",
+    "rises by less than 5",
+    "rises by 5 to 20",
+    "rises by 20 to 50",
+    "rises by 50 or more",
+)
+IN_TABLE, NOT_IN_TABLE = "in the table", "not in the table"
 MOST_SETS = 12
 MOST_SIGNATURES = 200
 MOST_PEOPLE = 40
@@ -207,4 +220,92 @@ def runs_compared(labels: Sequence[str], found: Sequence[ForegroundKnowledge], s
     result.update_layout(barmode="group", bargap=0.2)
     result.update_xaxes(tickformat=".0%", range=[0, 1.15], tickvals=np.linspace(0, 1, 5))
     result.update_yaxes(tickvals=np.arange(3), ticktext=names, autorange="reversed", ticksuffix=" ", showgrid=False)
+    return result
+
+
+def values_left(names: Sequence[str], alone: Int64, together: Int64, styles: Sequence[RunStyle], l: float) -> go.Figure:
+    """Shares of the people by their number of possible values, a bar per release and one for all together.
+
+    `alone` int64 (n_releases, n): possible values of each person in each release; `together` int64 (n,).
+    The bars of all together have a colour that no release has.
+    """
+    most = int(max(alone.max(), together.max()))
+    counts = np.arange(0 if (together == 0).any() else 1, most + 1)
+    bars = [_counted(counts, one, name, marker(style)) for name, one, style in zip(names, alone, styles, strict=True)]
+    taken = {style.color for style in styles}
+    color = next(one for one in (VERMILLION, GREEN, PURPLE) if one not in taken)
+    bars.append(_counted(counts, together, "together", {"color": color}))
+    result = figure(*bars, x="possible values", y="people", height=330, legend=True)
+    result.update_layout(barmode="group")
+    result.update_xaxes(dtick=1 if most <= 20 else None)
+    result.update_yaxes(tickformat=".0%", rangemode="tozero")
+    if counts[0] < l <= most + 0.5:
+        result.add_vline(x=l - 0.5, line={"color": ORIGINAL, "dash": "dot", "width": 2})
+    return result
+
+
+def _counted(counts: Int64, possible: Int64, name: str, look: dict[str, object]) -> go.Bar:
+    shares = np.array([(possible == count).mean() for count in counts])
+    return go.Bar(
+        x=counts,
+        y=shares,
+        name=name,
+        marker=look,
+        hovertemplate="%{y:.1%} of the people have %{x} possible values<extra>%{fullData.name}</extra>",
+    )
+
+
+def success_bars(adversaries: pd.DataFrame, guess: float, style: RunStyle) -> go.Figure:
+    """Success of each adversary with its interval; a dotted line is what guessing gets."""
+    bars = [_success_side(adversaries, "members", IN_TABLE, marker(style))]
+    if adversaries["control"].notna().any():
+        bars.append(_success_side(adversaries, "control", NOT_IN_TABLE, {"color": ORIGINAL}))
+    result = figure(*bars, x="", y="right guesses", height=340, legend=True)
+    result.update_layout(barmode="group")
+    result.update_yaxes(tickformat=".0%", rangemode="tozero")
+    result.add_hline(y=guess, line={"color": ORIGINAL, "dash": "dot", "width": 2})
+    return result
+
+
+def _success_side(adversaries: pd.DataFrame, side: str, name: str, look: dict[str, object]) -> go.Bar:
+    values = adversaries[side]
+    return go.Bar(
+        x=list(adversaries.index),
+        y=values.to_numpy(),
+        name=name,
+        marker=look,
+        error_y={
+            "type": "data",
+            "array": (adversaries[f"{side}_high"] - values).to_numpy(),
+            "arrayminus": (values - adversaries[f"{side}_low"]).to_numpy(),
+            "color": ORIGINAL,
+        },
+        hovertemplate="%{x}: %{y:.1%}<extra>%{fullData.name}</extra>",
+    )
+
+
+def gain_shares(gain: Floats) -> Floats:
+    """Share of the people in each class of GAIN_LABELS by how much the strongest belief about them changes."""
+    counts = np.bincount(
+        np.clip(np.searchsorted(GAIN_EDGES, gain, side="right") - 1, 0, len(GAIN_LABELS) - 1), minlength=8
+    )
+    return counts / max(len(gain), 1)
+
+
+def gain_bars(gain: Floats, style: RunStyle) -> go.Figure:
+    """Share of the people by how many percentage points the strongest belief about them changes."""
+    shares = gain_shares(gain)
+    bars = go.Bar(
+        x=shares,
+        y=list(GAIN_LABELS),
+        orientation="h",
+        text=[f"{share:.1%}" for share in shares],
+        textposition="outside",
+        cliponaxis=False,
+        marker=marker(style),
+        hovertemplate="%{x:.2%} of the people<br>belief %{y} percentage points<extra></extra>",
+    )
+    result = figure(bars, x="share of the people", y="", height=340)
+    result.update_xaxes(tickformat=".0%", rangemode="tozero", range=[0, max(float(shares.max()) * 1.15, 0.01)])
+    result.update_yaxes(automargin=True)
     return result
