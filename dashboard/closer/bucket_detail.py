@@ -1,4 +1,4 @@
-"""One bucket of a sliced release: rows of a group as published, each column in an order of its own, and as they were."""
+"""One bucket of a sliced release: its rows as published, each column in an order of its own, and as they were."""
 
 from __future__ import annotations
 
