@@ -12,7 +12,7 @@ from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked, keeping
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Measure
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import Wishes
 
@@ -77,7 +77,7 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
     attempts = made_by.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
     end = perf_counter() + patience
     while not made_by.wait(LOOK) and perf_counter() < end:
-        state.give_way()
+        browser.give_way()
     version = -1
     while version != made_by.version:
         # What comes between both lines is shown by the next turn.

@@ -14,7 +14,7 @@ from anoncore.release.recoding import ColumnRegions, Recoding
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.elements import parts, routes
 from dashboard.elements.class_list import region_texts
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.state import Run
 
 MOST_ROWS = 500
@@ -81,8 +81,8 @@ def _people(run: Run, group: int, size: int, cut: str) -> None:
         key="class-to-matching",
         help="The buckets that this person may be in, and what each says about the sensitive value.",
     ):
-        state.set_session(f"{PERSON}-{run.id}", row - 1)
-        state.set_session("attack", TAB)
+        browser.put(f"{PERSON}-{run.id}", row - 1)
+        browser.put("attack", TAB)
         st.switch_page(routes.page("attack"), query_params=state.address())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from anoncore import Microdata
 from dashboard.board.facts import CLASSIFIER
-from dashboard.session import state
+from dashboard.session import browser
 from dashboard.session.state import Run
 from dashboard.session.wishes import Wishes
 
@@ -46,7 +46,7 @@ def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
         utility.train(run, target, CLASSIFIER)
     if row in TABS:
         name = {"given": "attack"}.get(row, "utility-tab")
-        state.set_session(name, TABS[row])
+        browser.put(name, TABS[row])
         shown[f"tabs-{name}"] = TABS[row]
-    state.set_widget_values(shown)
+    browser.set_widget_values(shown)
     return PAGES[row]

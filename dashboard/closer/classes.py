@@ -19,7 +19,7 @@ from dashboard.closer import all_columns, class_detail, three_people
 from dashboard.elements import class_list, parts
 from dashboard.elements.class_list import Order
 from dashboard.elements.parts import Tile
-from dashboard.session import state
+from dashboard.session import browser
 from dashboard.session.state import Run
 
 LIST_HEIGHT = 330
@@ -111,7 +111,7 @@ def _histogram(run: Run, sizes: Int64) -> tuple[int, int] | None:
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     edges = size_bins(sizes)
     name = f"class-bar-{run.id}"
-    key = f"class-sizes-{run.id}-{state.session(f'{name}-round', 0)}"
+    key = f"class-sizes-{run.id}-{browser.get(f'{name}-round', 0)}"
     parts.chart(
         size_histogram(sizes, run_style(run.color_index), word, words, counted),
         key=key,
@@ -119,7 +119,7 @@ def _histogram(run: Run, sizes: Int64) -> tuple[int, int] | None:
         alt=f"Histogram of the sizes of {len(sizes):,} {words}, from {sizes.min():,} to {sizes.max():,} {counted}.",
         on_select=partial(_bar_clicked, name, key),
     )
-    bar = state.session(name)
+    bar = browser.get(name)
     if bar is None or bar >= len(edges) - 1:
         return None
     low, high = int(edges[bar]), int(edges[bar + 1]) - 1
@@ -129,13 +129,13 @@ def _histogram(run: Run, sizes: Int64) -> tuple[int, int] | None:
 
 
 def _bar_clicked(name: str, key: str) -> None:
-    points = state.widget_value(key, {}).get("selection", {}).get("points", [])
-    state.set_session(name, int(points[0]["point_index"]) if points else None)
+    points = browser.widget_value(key, {}).get("selection", {}).get("points", [])
+    browser.put(name, int(points[0]["point_index"]) if points else None)
 
 
 def _clear_bar(name: str) -> None:
-    state.set_session(name, None)
-    state.set_session(f"{name}-round", state.session(f"{name}-round", 0) + 1)
+    browser.put(name, None)
+    browser.put(f"{name}-round", browser.get(f"{name}-round", 0) + 1)
 
 
 def _list(run: Run, fragment: Fragment, frame: pd.DataFrame, lens: Lens) -> int:
@@ -145,7 +145,7 @@ def _list(run: Run, fragment: Fragment, frame: pd.DataFrame, lens: Lens) -> int:
     shown = class_list.shown(listed, lens.order)
     groups = shown["group"].to_numpy()
     name = f"class-{run.id}-{fragment.name}"
-    chosen = state.session(name)
+    chosen = browser.get(name)
     if chosen not in groups:
         chosen = int(groups[0])
     key = f"class-list-{run.id}-{fragment.name}-{lens.order.column}-{lens.order.ascending}-{lens.sizes}"
@@ -167,17 +167,17 @@ def _list(run: Run, fragment: Fragment, frame: pd.DataFrame, lens: Lens) -> int:
 
 def _first_selected(key: str, groups: Int64, chosen: int) -> int:
     """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
-    held = state.session("class-list-default")
-    if held is None or held[0] != key or state.widget_value(key) is None:
+    held = browser.get("class-list-default")
+    if held is None or held[0] != key or browser.widget_value(key) is None:
         held = (key, int(np.flatnonzero(groups == chosen)[0]))
-        state.set_session("class-list-default", held)
+        browser.put("class-list-default", held)
     return held[1]
 
 
 def _row_clicked(name: str, key: str, groups: Int64) -> None:
-    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
+    rows = browser.widget_value(key, {}).get("selection", {}).get("rows", [])
     if rows and rows[0] < len(groups):
-        state.set_session(name, int(groups[rows[0]]))
+        browser.put(name, int(groups[rows[0]]))
 
 
 def _columns(word: str, lens: Lens, regions: tuple[str, ...]) -> dict[str, Any]:

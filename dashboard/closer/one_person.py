@@ -13,7 +13,7 @@ from anoncore.base.texts import share_text
 from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import belief_bars
 from dashboard.elements import parts, whose_rows
-from dashboard.session import compute, state
+from dashboard.session import browser, compute
 from dashboard.session.state import Run
 from dashboard.session.workspace import run_names
 
@@ -42,9 +42,9 @@ def _follow(runs: list[Run], attribute: str | None) -> None:
         st.info("None of these releases tells which of its rows is whose.")
         return
     n_rows = known[0].data.n_rows
-    held = state.widget_value(_ROW)
+    held = browser.widget_value(_ROW)
     if held is None or held > n_rows:
-        state.set_widget_values({_ROW: 1})
+        browser.set_widget_values({_ROW: 1})
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     with left:
         number = st.number_input(
@@ -78,7 +78,7 @@ def _telling(runs: list[Run]) -> list[Run]:
 
 
 def _another(n_rows: int) -> None:
-    state.set_widget_values({_ROW: secrets.randbelow(n_rows) + 1})
+    browser.set_widget_values({_ROW: secrets.randbelow(n_rows) + 1})
 
 
 def _published(runs: list[Run], views: list[PersonView], row: int) -> None:

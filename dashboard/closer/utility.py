@@ -26,7 +26,7 @@ from dashboard.charts.utility import (
 from dashboard.closer import all_columns, three_people
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
-from dashboard.session import compute, state
+from dashboard.session import browser, compute
 from dashboard.session.state import Run
 
 FOLDS = 10
@@ -282,9 +282,9 @@ def _predictions(run: Run) -> None:
 def train(run: Run, target: str, classifier: str) -> None:
     """Let a classifier be trained for this target when the page is drawn."""
     name = f"trained-{run.id}"
-    asked = state.session(name, ())
+    asked = browser.get(name, ())
     if (target, classifier) not in asked:
-        state.set_session(name, (*asked, (target, classifier)))
+        browser.put(name, (*asked, (target, classifier)))
 
 
 def _homogeneity(run: Run, target: str) -> None:
@@ -312,7 +312,7 @@ def _homogeneity(run: Run, target: str) -> None:
 
 def _classifier(run: Run, target: str, classifier: str) -> None:
     """Train on demand, in the background; a result stays for the run."""
-    if (target, classifier) not in state.session(f"trained-{run.id}", ()):
+    if (target, classifier) not in browser.get(f"trained-{run.id}", ()):
         st.button(
             f"Train a {CLASSIFIERS[classifier].title} for {parts.escaped(target)}",
             on_click=train,

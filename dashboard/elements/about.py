@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from dashboard.elements import entries, routes
-from dashboard.session import state
+from dashboard.session import browser, state
 
 CHOICE = "reference"
 WHAT = "What is this?"
@@ -20,7 +20,7 @@ def button(key: str, label: str = WHAT, place: str = "") -> None:
         f":blue[{label}]",
         key=f"about-{place}-{key}",
         type="tertiary",
-        on_click=state.set_widget_values,
+        on_click=browser.set_widget_values,
         args=({CHOICE: key},),
         help=f"{entry.title} in the reference: what it is, what it assumes, when to use it.",
     )

@@ -15,7 +15,7 @@ from dashboard.board.fields import FieldForm
 from dashboard.charts.association import association_map, strongest_pair
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.session import state
+from dashboard.session import browser
 
 Groups = tuple[tuple[str, ...], ...]
 Propose = Callable[[], AttributeProposal | None]
@@ -71,9 +71,9 @@ def _panel(
     turn = _turn(key, current, names, word)
 
     def edited() -> None:
-        rows = state.widget_value(turn.key, {}).get("edited_rows", {})
+        rows = browser.widget_value(turn.key, {}).get("edited_rows", {})
         groups = fold(turn.base, rows, names, word)
-        state.set_session(f"{key}.turn", replace(turn, groups=groups))
+        browser.put(f"{key}.turn", replace(turn, groups=groups))
         keep(groups if groups and groups != proposed else None)
 
     left, right = st.columns([2, 3], gap="medium")
@@ -98,12 +98,12 @@ def _panel(
 
 def _turn(key: str, current: Groups, names: Sequence[str], word: str) -> Turn:
     """The table's life; a new one whenever other groups came from elsewhere, or the table was gone for a while."""
-    held: Turn | None = state.session(f"{key}.turn")
-    if held is None or held.groups != current or state.widget_value(held.key) is None:
-        number = state.session("attribute-groups-number", 0) + 1
-        state.set_session("attribute-groups-number", number)
+    held: Turn | None = browser.get(f"{key}.turn")
+    if held is None or held.groups != current or browser.widget_value(held.key) is None:
+        number = browser.get("attribute-groups-number", 0) + 1
+        browser.put("attribute-groups-number", number)
         held = Turn(f"attribute-groups-{number}", editor_base(current, names, word), current)
-        state.set_session(f"{key}.turn", held)
+        browser.put(f"{key}.turn", held)
     return held
 
 

@@ -21,7 +21,7 @@ from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard.board.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
 from dashboard.elements import about, attribute_groups, entries, per_attribute
-from dashboard.session import compute, state
+from dashboard.session import browser, compute, state
 
 Values = dict[str, Any]
 MOST_IN_SIGHT = 3
@@ -115,7 +115,7 @@ def take(model: Model, prefix: str, values: Values) -> None:
     for field in field_forms(type(model)):
         value = getattr(model, field.name)
         values[field.name] = [entry(values, item) for item in value] if field.form == "requirements" else value
-    state.drop_widgets(f"{prefix}.")
+    browser.drop_widgets(f"{prefix}.")
 
 
 def first_sentence(model: type[Model]) -> str:
@@ -211,9 +211,9 @@ def _attribute(field: FieldForm, key: str, value: Any, names: Names) -> Any:
 
 
 def _attributes(field: FieldForm, key: str, value: Any, names: Names) -> Any:
-    kept = state.widget_value(key, _ABSENT)
+    kept = browser.widget_value(key, _ABSENT)
     start = (value or ()) if kept is _ABSENT else kept
-    state.set_widget_values({key: [name for name in start if name in names.all]})
+    browser.set_widget_values({key: [name for name in start if name in names.all]})
     chosen = st.multiselect(
         field.title,
         list(names.all),
@@ -227,9 +227,9 @@ def _attributes(field: FieldForm, key: str, value: Any, names: Names) -> Any:
 
 def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:
     """Give a widget its value before it is drawn, unless it has one that is still possible."""
-    present = state.widget_value(key, _ABSENT)
+    present = browser.widget_value(key, _ABSENT)
     if present is _ABSENT or (among is not None and present not in among):
-        state.set_widget_values({key: value})
+        browser.set_widget_values({key: value})
 
 
 def _draw_requirements(field: FieldForm, prefix: str, values: Values, names: Names) -> tuple[Requirement, ...]:
@@ -296,10 +296,10 @@ def entry(values: Values, requirement: Model) -> Values:
 
 
 def _add(picker: str, list_name: str, values: Values) -> None:
-    name = state.widget_value(picker)
+    name = browser.widget_value(picker)
     if name is not None:
         values[list_name].append(entry(values, build_requirement({"name": name})))
-        state.set_widget_values({picker: None})
+        browser.set_widget_values({picker: None})
 
 
 def _remove(list_name: str, values: Values, number: int) -> None:

@@ -9,7 +9,7 @@ from anoncore.privacy.tag_leaks import TagLeak, table_leaks
 from anoncore.table.relations import Relation
 from dashboard.elements import routes
 from dashboard.markdown import escaped
-from dashboard.session import compute, state
+from dashboard.session import browser, compute, state
 from dashboard.session.state import LoadedTable, Run
 
 MOST_NAMED = 8
@@ -112,7 +112,7 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
 def _tag(column: str, role: str | None) -> None:
     state.set_tags(state.tags().changed("roles", column, role))
     # The editor of the page Table starts anew from the changed tags.
-    state.set_session("editor_turn", state.session("editor_turn", 0) + 1)
+    browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
 
 
 def _tagged_since(run: Run, column: str) -> bool:

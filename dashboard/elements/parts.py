@@ -22,7 +22,7 @@ from dashboard.charts.layout import as_text
 from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.elements import routes, sidebar, whose_rows
 from dashboard.markdown import escaped, reason
-from dashboard.session import compute, state
+from dashboard.session import browser, compute, state
 from dashboard.session.state import Run
 
 __all__ = [
@@ -209,15 +209,15 @@ def choice(
     """A choice that is kept over page switches and in the address; a single option is taken without asking."""
     if len(options) == 1:
         return options[0]
-    held, returned = state.widget_value(key), state.returned_place(key, index)
+    held, returned = browser.widget_value(key), browser.returned_place(key, index)
     if returned is not None and returned < len(options):
-        state.set_widget_values({key: options[returned]})
+        browser.set_widget_values({key: options[returned]})
     elif held not in options:
-        asked = state.linked_place(key) if held is None else None
-        state.set_widget_values({key: options[index if asked is None or asked >= len(options) else asked]})
+        asked = browser.linked_place(key) if held is None else None
+        browser.set_widget_values({key: options[index if asked is None or asked >= len(options) else asked]})
     chosen = st.selectbox(label, options, format_func=names, key=key, help=help, persist_state="session", width=320)
     taken = options[index] if chosen is None else chosen
-    state.link_place(key, options.index(taken), index)
+    browser.link_place(key, options.index(taken), index)
     return taken
 
 
@@ -306,10 +306,10 @@ def popover(label: str, key: str, help: str | None = None) -> Any:
     then. Told while it is closed, it would open with the usual values and send these back as if they had been chosen.
     """
     seen = f"label-of-{key}"
-    if state.session(seen) != label and state.widget_value(key):
+    if browser.get(seen) != label and browser.widget_value(key):
         # For Streamlit it is another window under another label, which would begin closed.
-        state.set_widget_values({key: True})
-    state.set_session(seen, label)
+        browser.set_widget_values({key: True})
+    browser.put(seen, label)
     return st.popover(label, key=key, on_change="rerun", help=help)
 
 
@@ -319,25 +319,25 @@ def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") ->
     `first` is the title of the tab that is open before another one is chosen, if not that of the first tab.
     """
     key = f"tabs-{name}"
-    chosen = state.session(name)
+    chosen = browser.get(name)
 
     def remember() -> None:
-        state.set_session(name, state.widget_value(key))
+        browser.put(name, browser.widget_value(key))
 
     titles = list(pages)
-    returned = state.returned_place(key, 0)
+    returned = browser.returned_place(key, 0)
     if returned is not None and returned < len(titles):
         chosen = titles[returned]
-        state.set_session(name, chosen)
-        state.set_widget_values({key: chosen})
-    asked = state.linked_place(key)
+        browser.put(name, chosen)
+        browser.set_widget_values({key: chosen})
+    asked = browser.linked_place(key)
     usual = titles.index(first) if first else 0
     default = chosen if chosen in pages else titles[usual if asked is None or asked >= len(titles) else asked]
     for place, (tab, draw) in enumerate(
         zip(st.tabs(titles, default=default, key=key, on_change=remember), pages.values(), strict=True)
     ):
         if tab.open:
-            state.link_place(key, place, 0)
+            browser.link_place(key, place, 0)
             with tab:
                 draw()
 
@@ -348,7 +348,7 @@ def row_choice(frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, An
     `ids` int64 (len(frame),) tells the rows apart, whatever their order; `name` is the list's own.
     """
     kept, key = f"chosen-{name}", f"list-{name}"
-    chosen = state.session(kept)
+    chosen = browser.get(kept)
     if chosen is None or chosen not in ids:
         chosen = int(ids[0])
     st.dataframe(
@@ -367,28 +367,28 @@ def row_choice(frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, An
 
 def _first_selected(key: str, ids: Int64, chosen: int) -> int:
     """The row that is selected when the list is first drawn; a list whose default changes is sent anew as a whole."""
-    held = state.session(f"default-{key}")
-    if held is None or state.widget_value(key) is None:
+    held = browser.get(f"default-{key}")
+    if held is None or browser.widget_value(key) is None:
         held = int(np.flatnonzero(ids == chosen)[0])
-        state.set_session(f"default-{key}", held)
+        browser.put(f"default-{key}", held)
     return int(held)
 
 
 def _clicked(kept: str, key: str, ids: Int64) -> None:
-    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
+    rows = browser.widget_value(key, {}).get("selection", {}).get("rows", [])
     if rows and rows[0] < len(ids):
-        state.set_session(kept, int(ids[rows[0]]))
+        browser.put(kept, int(ids[rows[0]]))
 
 
 def steps(name: str, titles: Sequence[str]) -> int:
     """Draw Back, Next and where the reader is; returns the step, which the address keeps. Call it in a fragment."""
     key = f"step-{name}"
-    returned = state.returned_place(key, 0)
+    returned = browser.returned_place(key, 0)
     if returned is not None:
-        state.set_session(key, returned)
-    held = state.session(key)
-    step = min((state.linked_place(key) or 0) if held is None else held, len(titles) - 1)
-    state.link_place(key, step, 0)
+        browser.put(key, returned)
+    held = browser.get(key)
+    step = min((browser.linked_place(key) or 0) if held is None else held, len(titles) - 1)
+    browser.link_place(key, step, 0)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Back", key=f"{key}-back", disabled=step == 0, on_click=_go, args=(key, step - 1), help="The step before."
@@ -407,4 +407,4 @@ def steps(name: str, titles: Sequence[str]) -> int:
 
 
 def _go(key: str, step: int) -> None:
-    state.set_session(key, step)
+    browser.put(key, step)

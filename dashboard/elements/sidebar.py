@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard.charts.palette import COLOR_NAMES, run_style
 from dashboard.markdown import escaped
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.workspace import run_names
 
 __all__ = ["choose_release", "escaped", "render"]
@@ -29,7 +29,7 @@ def choose_release() -> None:
         return
     current = state.current_run() or runs[0]
     labels = run_names(runs)
-    state.set_widget_values({_RUN: current.id})
+    browser.set_widget_values({_RUN: current.id})
     st.selectbox(
         "Release shown",
         list(labels),
@@ -45,5 +45,5 @@ def choose_release() -> None:
 def _select() -> None:
     # A part of the page that draws itself asks with all that the browser shows. A browser that has yet to take in
     # another release would bring back the one before it; whoever chooses one has the whole page drawn.
-    if not state.is_drawn_in_part():
-        state.select_run(state.widget_value(_RUN))
+    if not browser.is_drawn_in_part():
+        state.select_run(browser.widget_value(_RUN))

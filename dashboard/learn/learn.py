@@ -9,7 +9,7 @@ from types import ModuleType
 import streamlit as st
 
 from dashboard.elements import about, entries, parts, routes
-from dashboard.session import state
+from dashboard.session import browser, state
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def render() -> None:
             st.button(
                 "Next lesson",
                 key="lesson-next",
-                on_click=state.set_widget_values,
+                on_click=browser.set_widget_values,
                 args=({CHOICE: LESSONS[place + 1]},),
                 help=LESSONS[place + 1].title,
             )

@@ -10,7 +10,7 @@ from anoncore.release.openness import QUESTION
 from dashboard.elements import about, entries, parts, routes
 from dashboard.elements.entries import FACTS, Described, Entry
 from dashboard.learn import learn
-from dashboard.session import state
+from dashboard.session import browser, state
 
 
 def render() -> None:
@@ -105,7 +105,7 @@ def _lessons(key: str) -> None:
             if st.button(
                 f"Lesson: {lesson.title}",
                 key=f"lesson-of-{lesson.name}",
-                on_click=state.set_widget_values,
+                on_click=browser.set_widget_values,
                 args=(chosen,),
                 help=lesson.promise,
             ):

@@ -22,7 +22,7 @@ from dashboard.elements import left_out, verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.pages import board_dialogs as dialogs
 from dashboard.pages import board_find, board_map, board_over, board_table
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
 from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.tasks import warmup
@@ -180,11 +180,11 @@ def _level(level: Level, wishes: Wishes) -> None:
     # The field is another one for every value, and one of before is not listened to: a browser that has not heard of
     # the last value would else take it back with whatever it says next.
     slider, field = f"board-{axis}", f"board-{axis}-typed-{held}"
-    state.let_widget_show(slider, OFF if held is None else held, options)
-    state.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
+    browser.let_widget_show(slider, OFF if held is None else held, options)
+    browser.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
 
     def change(key: str) -> None:
-        value = state.widget_value(key)
+        value = browser.widget_value(key)
         if key == field and state.current_wishes().levels.get(axis) != held:
             return
         state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
@@ -290,18 +290,18 @@ def _clicked() -> None:
         # What was entered there before may have been undone since.
         state.forget_form(f"board-{column}-")
         state.forget_form(f"board-method-{column}-")
-        state.set_session("board_dialog", ("method", column))
+        browser.put("board_dialog", ("method", column))
     elif kind == "add":
-        state.set_session("board_dialog", ("add", ""))
+        browser.put("board_dialog", ("add", ""))
     elif kind == "level":
         board_over.take(found)
     elif kind == "open" and wishes.column(column) is not None:
         state.workspace().is_live = True
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
-            state.set_session("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
+            browser.put("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
         elif row in cells.PAGES:
-            state.set_session("board_dialog", ("open", column, row))
+            browser.put("board_dialog", ("open", column, row))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:

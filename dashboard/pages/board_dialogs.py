@@ -20,7 +20,7 @@ from dashboard.elements import about, entries, forms, insensitive, left_out, par
 from dashboard.markdown import escaped
 from dashboard.pages import board_opened
 from dashboard.pages.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.state import Run
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.session.workspace import run_names
@@ -37,7 +37,7 @@ _DIALOG, _RELEASE = "board_dialog", "board-publish-run"
 
 def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
     """Open what was asked for, if anything."""
-    asked = state.session(_DIALOG)
+    asked = browser.get(_DIALOG)
     if asked is None:
         return
     if asked[0] == "open":
@@ -61,19 +61,19 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
 def publish(column_id: str) -> None:
     """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
     state.workspace().is_live = True
-    state.set_widget_values({_RELEASE: None})
-    state.set_session(_DIALOG, ("publish", column_id))
+    browser.set_widget_values({_RELEASE: None})
+    browser.put(_DIALOG, ("publish", column_id))
 
 
 def _close() -> None:
-    state.set_session(_DIALOG, None)
+    browser.put(_DIALOG, None)
 
 
 def draw_behind() -> None:
     """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
     typing there would be gone. Closing the dialog draws the board.
     """
-    asked = state.session(_DIALOG)
+    asked = browser.get(_DIALOG)
     if asked is None or asked[0] == "open":
         st.rerun()
 
@@ -162,8 +162,8 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     families = {family: [one for one in names if one != Suppression.name] for family, names in by_family().items()}
     shown = list(families)
     family_key = f"{key}-family"
-    if state.widget_value(family_key) not in shown:
-        state.set_widget_values({family_key: ALGORITHMS[first].family})
+    if browser.widget_value(family_key) not in shown:
+        browser.set_widget_values({family_key: ALGORITHMS[first].family})
     family = st.selectbox(
         "What it does to the table",
         shown,
@@ -173,8 +173,8 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     )
     names = families[family]
     name_key = f"{key}-{family}"
-    if state.widget_value(name_key) not in names:
-        state.set_widget_values({name_key: first if first in names else names[0]})
+    if browser.widget_value(name_key) not in names:
+        browser.set_widget_values({name_key: first if first in names else names[0]})
     name = st.radio(
         "Method",
         names,
@@ -242,8 +242,8 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         return
     by_id = {run.id: run for run in runs}
     names = {id: escaped(name) for id, name in run_names(runs).items()}
-    if state.widget_value(_RELEASE) not in by_id:
-        state.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
+    if browser.widget_value(_RELEASE) not in by_id:
+        browser.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
     chosen = st.radio(
         "Release", list(by_id), key=_RELEASE, persist_state="page", format_func=names.__getitem__, horizontal=True
     )
@@ -299,7 +299,7 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
         if tuple(values.get("seen", ())) != wishes.more:
             values.clear()
             values |= {"more": [forms.entry(values, one) for one in wishes.more], "seen": wishes.more}
-            state.drop_widgets("board-requirements.")
+            browser.drop_widgets("board-requirements.")
         try:
             found = forms.requirement_rows(
                 "more", "Also asked of every group", "board-requirements", values, forms.Names.of(data)
@@ -351,10 +351,10 @@ def _left_out(wishes: Wishes, people: str) -> None:
     key = "board-left-out"
     percent = round(100 * wishes.left_out, 2)
     options = sorted({*LEFT_OUT_STEPS, percent})
-    state.let_widget_show(key, percent, options)
+    browser.let_widget_show(key, percent, options)
 
     def change() -> None:
-        state.wish(replace(state.current_wishes(), left_out=state.widget_value(key) / 100))
+        state.wish(replace(state.current_wishes(), left_out=browser.widget_value(key) / 100))
 
     st.select_slider(
         f"{people.capitalize()} left out, at most",
@@ -375,15 +375,15 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
     if not place.open:
         return
     keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden", "numbers")}
-    state.let_widget_show(keys["r"], wishes.r)
-    state.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
-    state.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
-    state.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
-    state.let_widget_show(keys["numbers"], list(wishes.numbers))
+    browser.let_widget_show(keys["r"], wishes.r)
+    browser.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
+    browser.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
+    browser.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
+    browser.let_widget_show(keys["numbers"], list(wishes.numbers))
 
     def change(name: str) -> None:
         # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
-        value = state.widget_value(keys[name])
+        value = browser.widget_value(keys[name])
         if name == "hidden":
             value = tuple(row for row in ROWS if row not in value)
         elif name == "numbers":

@@ -13,7 +13,7 @@ from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.pages.certificates import certified
 from dashboard.serving import access, audit, quotas, uploads
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
 from dashboard.session.wishes import Column
 from dashboard.tasks import reading
@@ -39,7 +39,7 @@ def add() -> bool:
         "read as they are written (20-29, [20, 30), {a, b}, 476\\*\\*, \\*), and the board judges them like its own "
         "releases."
     )
-    turn = state.session(_TURN, 0)
+    turn = browser.get(_TURN, 0)
     files = uploads.field(
         "Published tables: CSV, TSV, Parquet, Excel, or a zip of them",
         key=f"board-open-{turn}",
@@ -65,11 +65,11 @@ def add() -> bool:
             found, problem = _read([(file.name, file.getvalue()) for file in files], title, rows)
         if found is not None:
             _put(found)
-            state.set_session(_TURN, turn + 1)
+            browser.put(_TURN, turn + 1)
             return True
-        state.set_session(_PROBLEM, (chosen, problem))
+        browser.put(_PROBLEM, (chosen, problem))
     # The page is drawn anew whenever a column has come, so it is kept as long as the same files are chosen.
-    refused, problem = state.session(_PROBLEM, ((), ""))
+    refused, problem = browser.get(_PROBLEM, ((), ""))
     if chosen and refused == chosen:
         place.error(escaped(problem))
     held = state.current_wishes().columns

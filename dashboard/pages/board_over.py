@@ -10,7 +10,7 @@ from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
 from dashboard.markdown import escaped
 from dashboard.pages.board_dialogs import draw_behind
 from dashboard.serving import audit
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Wishes
 
 NOW = "now"
@@ -28,8 +28,8 @@ def choose(data: Microdata, wishes: Wishes) -> None:
         LEFT_OUT: f"over {data.people_word} left out",
         **{axis: f"over {title}" for axis, title in own.items()},
     }
-    if state.widget_value(_AXIS) not in titles:
-        state.set_widget_values({_AXIS: NOW})
+    if browser.widget_value(_AXIS) not in titles:
+        browser.set_widget_values({_AXIS: NOW})
     st.selectbox(
         "What cells show",
         list(titles),

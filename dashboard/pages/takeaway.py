@@ -25,7 +25,7 @@ from anoncore.release.mapping import value_mapping
 from dashboard.elements import parts
 from dashboard.elements.signature import Signer
 from dashboard.serving import audit
-from dashboard.session import compute, state
+from dashboard.session import browser, compute, state
 from dashboard.session.state import Run
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
@@ -114,7 +114,7 @@ def guessable_key(run: Run) -> str:
 
 def may_be_guessed(run: Run) -> bool:
     """Whether somebody asked for the certificate of a run although its seed can be guessed."""
-    return bool(state.widget_value(guessable_key(run), False))
+    return bool(browser.widget_value(guessable_key(run), False))
 
 
 def uncertified(run: Run) -> str:

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from anoncore import AnonymizationError, Hierarchy, Microdata, Role, datasets
-from anoncore.base.memory import CELL_BYTES, require_memory
+from anoncore import AnonymizationError, Microdata
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.sources.apart import Limits
-from anoncore.table.people import repeated_identifiers
 from dashboard.serving import access, audit, quotas, settings
-from dashboard.session import compute
+from dashboard.session import browser, builtin, compute
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import History, Wishes, first_wishes
@@ -40,7 +37,6 @@ __all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
 FIRST_TABLE = "census"
 URL_PARAMETER = "workspace"
 STEP_PARAMETER = "step"
-MOST_BUILTIN = 6
 SESSION = Limits(memory=3 << 30, processor=60.0, clock=600.0, result=1 << 20)
 """What reading a saved session may take, however small its file: it may name built-in tables of many rows."""
 _ID = "_workspace"
@@ -50,7 +46,6 @@ _LOST, _FOREIGN = "_workspace_lost", "_workspace_foreign"
 _workspaces = Workspaces(settings.current().quotas.workspaces)
 _restoring = threading.Lock()
 _microdata = MicrodataStore()
-_builtin: dict[str, LoadedTable] = {}
 
 
 def workspace() -> Workspace:
@@ -120,7 +115,7 @@ def _restored(id: str) -> Workspace | None:
         if found is not None:
             return found
         with quotas.loading(make_room):
-            kept = keeping.load(id, builtin_table, _microdata.get)
+            kept = keeping.load(id, builtin.table, _microdata.get)
         if kept is None:
             return None
         _save_first_to_go()
@@ -178,21 +173,6 @@ def _address(here: Workspace) -> dict[str, str]:
     return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if here.history is None else here.history.number)}
 
 
-def is_history_navigation() -> bool:
-    """Whether the page is drawn because the visitor went back or forward in the browser.
-
-    A change may be on its way while the address still names the step before it, so the address alone does not tell.
-    """
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and context.is_history_navigation
-
-
-def is_drawn_in_part() -> bool:
-    """Whether only a part of the page is drawn, such as one that shows progress and draws itself every half second."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and bool(context.fragment_ids_this_run)
-
-
 def follow_address() -> None:
     """Undo or redo where the visitor went back or forward in the browser, then let the address name the present step.
 
@@ -200,7 +180,7 @@ def follow_address() -> None:
     """
     here = workspace()
     asked = st.query_params.get(STEP_PARAMETER, "")
-    if is_history_navigation() and here.wishes is not None and asked.isdecimal():
+    if browser.is_history_navigation() and here.wishes is not None and asked.isdecimal():
         history = _history(here)
         if history.go(int(asked[:18])):
             _show_step(here, history)
@@ -232,8 +212,7 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
         _microdata.keep(used)
         for table in {one.table.digest for one in left if one.table is not None} - used:
             compute.forget_table(table)
-        for digest in [digest for digest in _builtin if digest not in used]:
-            del _builtin[digest]
+        builtin.keep(used)
     return len(left)
 
 
@@ -325,7 +304,7 @@ def _show_step(here: Workspace, history: History) -> None:
     """Read the table as the present step says; an editor that shows tags starts anew from them."""
     if here.tags is not history.now.tags:
         here.tags = history.now.tags
-        set_session("editor_turn", session("editor_turn", 0) + 1)
+        browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
 
 
 def can_undo(forward: bool = False) -> bool:
@@ -429,14 +408,14 @@ def tried_session(content: bytes) -> int:
     """How many runs a saved session has; asked in a process of its own, which ends where that takes too much."""
     from dashboard.session import session_file
 
-    return len(session_file.read(content, builtin_table, _microdata.get, is_trusted=True).runs)
+    return len(session_file.read(content, builtin.table, _microdata.get, is_trusted=True).runs)
 
 
 def _allowed_table(name: str, n_rows: int | None) -> LoadedTable:
     """A built-in table of a session. Raises DataError where one of so many rows may not be loaded."""
     if n_rows is not None:
         quotas.require_rows(n_rows, "A table of the session")
-    return builtin_table(name, n_rows)
+    return builtin.table(name, n_rows)
 
 
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
@@ -447,60 +426,18 @@ def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = 
     if n_rows is not None:
         quotas.require_rows(n_rows, "The table that you ask for")
     with quotas.loading(make_room) if into is None else nullcontext():
-        loaded = builtin_table(name, n_rows)
-    here = into or workspace()
-    audit.record("loaded", here.who, **audit.of_table(loaded))
-    here.load(loaded, loaded.suggested)
-    _workspaces.trim()
-    return loaded
-
-
-def builtin_table(name: str, n_rows: int | None = None) -> LoadedTable:
-    """A built-in table with its suggested tags, shared by all visitors; raises what `load_builtin` does."""
-    digest = f"builtin:{name}" if n_rows is None else f"builtin:{name}:{n_rows}"
-    loaded = _builtin.get(digest)
-    if loaded is None:
-        loaded = _builtin[digest] = _load_builtin(name, n_rows, digest)
-        while len(_builtin) > MOST_BUILTIN:
-            del _builtin[next(iter(_builtin))]
-    return loaded
-
-
-def _load_builtin(name: str, n_rows: int | None, digest: str) -> LoadedTable:
-    entry = datasets.table(name)
-    if n_rows is not None:
-        require_memory(n_rows * len(entry.roles) * CELL_BYTES, f"A table of {n_rows:,} rows", "ask for fewer rows")
-    frame = entry.load() if n_rows is None else entry.load(n_rows=n_rows)
-    plain = untagged(frame)
-    suggested = Tags(
-        # Whoever publishes the table decides what is published as it is.
-        roles={name: role for name, role in entry.roles.items() if role != Role.INSENSITIVE},
-        kinds={**plain.kinds, **entry.kinds},
-        orders={column: tuple(order) for column, order in entry.orders.items()},
-        hierarchies=builtin_hierarchies(name),
-        sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
-        unit=_numbers_people(frame, [name for name, role in entry.roles.items() if role == Role.IDENTIFIER]),
-    )
-    return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
-
-
-def _numbers_people(frame: Any, identifiers: Sequence[str]) -> str | None:
-    """The identifier of a built-in table that numbers its people, where another one, such as a name, repeats."""
-    if not repeated_identifiers(frame, identifiers):
-        return None
-    return next((name for name in identifiers if frame[name].is_unique), None)
-
-
-def builtin_hierarchies(name: str) -> dict[str, Hierarchy]:
-    """The taxonomies that come with a built-in table, by attribute."""
-    return {column: Hierarchy.from_nested(nested) for column, nested in datasets.table(name).taxonomies.items()}
+        loaded = builtin.table(name, n_rows)
+    return _take(loaded, into or workspace())
 
 
 def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...]) -> LoadedTable:
     """Load a visitor's own table, with guessed kinds and no role tagged."""
     quotas.require_rows(len(frame), f"'{name}'")
-    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame))
-    here = workspace()
+    return _take(LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame)), workspace())
+
+
+def _take(loaded: LoadedTable, here: Workspace) -> LoadedTable:
+    """Make a table that of a workspace."""
     audit.record("loaded", here.who, **audit.of_table(loaded))
     here.load(loaded, loaded.suggested)
     _workspaces.trim()
@@ -517,85 +454,4 @@ def forget_form(prefix: str) -> None:
     here = workspace()
     for name in [name for name in here.forms if name.startswith(prefix)]:
         del here.forms[name]
-    drop_widgets(prefix)
-
-
-def session(name: str, default: Any = None) -> Any:
-    """A value that only this browser session has, such as which editor is open."""
-    return st.session_state.get(f"_{name}", default)
-
-
-def set_session(name: str, value: Any) -> None:
-    """Keep a value for this browser session."""
-    st.session_state[f"_{name}"] = value
-
-
-def give_way() -> None:
-    """End this draw of the page here if the visitor has changed something since it began; called while it waits."""
-    # Streamlit looks for such a change whenever the state of a session is read.
-    st.session_state.get(_ID)
-
-
-def widget_value(key: str, default: Any = None) -> Any:
-    """The value of a widget by its key; for callbacks."""
-    return st.session_state.get(key, default)
-
-
-def set_widget_values(values: Mapping[str, Any]) -> None:
-    """Set widgets by key; only before they are drawn, as callbacks do."""
-    for key, value in values.items():
-        st.session_state[key] = value
-
-
-def let_widget_show(key: str, value: Any, choices: Collection[Any] = ()) -> None:
-    """Let a widget show a value that something else may have changed; only before it is drawn.
-
-    A widget that shows the value already is left alone: told again, the browser would go back to it from whatever the
-    visitor has moved the widget to since this draw of the page began. `choices` are what the widget offers; with
-    others it is a new widget for the browser, which must be told its value.
-
-    The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
-    browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody
-    had chosen it.
-    """
-    offered, seen = tuple(choices), f"offered-{key}"
-    if key not in st.session_state or st.session_state[key] != value or session(seen) != offered:
-        st.session_state[key] = value
-        set_session(seen, offered)
-
-
-def linked_place(key: str) -> int | None:
-    """The place among its options that the address asks for a choice, or None."""
-    text = st.query_params.get(_link_name(key), "")
-    return int(text) if text.isdecimal() and len(text) < 6 else None
-
-
-def returned_place(key: str, usual: int) -> int | None:
-    """The place of a choice to which the visitor went back or forward in the browser, None where they did not."""
-    if not is_history_navigation():
-        return None
-    place = linked_place(key)
-    return usual if place is None else place
-
-
-def link_place(key: str, place: int, usual: int) -> None:
-    """Put the place of what is chosen into the address, so that the same view can be opened again.
-
-    The address never holds names or values of a table, so a choice is a number there under a name that tells nothing.
-    """
-    name = _link_name(key)
-    if place == usual:
-        if name in st.query_params:
-            del st.query_params[name]
-    elif st.query_params.get(name) != str(place):
-        st.query_params[name] = str(place)
-
-
-def _link_name(key: str) -> str:
-    return "v" + sha256(key.encode()).hexdigest()[:6]
-
-
-def drop_widgets(prefix: str) -> None:
-    """Forget the widgets whose key begins so; they start anew from their defaults."""
-    for key in [key for key in st.session_state if str(key).startswith(prefix)]:
-        del st.session_state[key]
+    browser.drop_widgets(prefix)

@@ -28,7 +28,7 @@ from dashboard.elements import forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
 from dashboard.serving import audit, own_machine
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.table import large_runs
 from dashboard.table.large_runs import FullRun, Sampled
 
@@ -134,9 +134,9 @@ def _take(kind: type[Rothko], algorithm: Mondrian, prefix: str) -> None:
 def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: str) -> None:
     """Where the release goes, the recipe, and the button that starts the run."""
     first = large.source.folder / f"{large.source.stem}-release"
-    if state.widget_value(_OUTPUT) is None or state.session("large-output-of") != large.table_id:
-        state.set_widget_values({_OUTPUT: str(first)})
-        state.set_session("large-output-of", large.table_id)
+    if browser.widget_value(_OUTPUT) is None or browser.get("large-output-of") != large.table_id:
+        browser.set_widget_values({_OUTPUT: str(first)})
+        browser.put("large-output-of", large.table_id)
     text = st.text_input(
         "Folder for the release",
         key=_OUTPUT,

@@ -10,7 +10,7 @@ from anoncore.table.summary import ColumnSummary
 from dashboard.charts import tables as charts
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.session import compute, state, tagging
+from dashboard.session import browser, compute, state, tagging
 from dashboard.session.state import LoadedTable
 from dashboard.table import attribute_hierarchy, table_columns
 
@@ -24,13 +24,13 @@ def render(table: LoadedTable, data: Microdata | None) -> None:
     by_name = {summary.name: summary for summary in table_columns.summaries(table)}
     if not by_name:
         return
-    if state.widget_value("detail-attribute") not in by_name:
+    if browser.widget_value("detail-attribute") not in by_name:
         known = data.attributes if data is not None else ()
-        state.set_widget_values({"detail-attribute": next(iter(known or by_name))})
+        browser.set_widget_values({"detail-attribute": next(iter(known or by_name))})
     name = st.selectbox("Column", list(by_name), key="detail-attribute", persist_state="session", width=420)
     if name is None:
         return
-    key = f"{table.id}-{state.session('editor_turn', 0)}-{name}"
+    key = f"{table.id}-{browser.get('editor_turn', 0)}-{name}"
     left, right = st.columns(2, gap="large")
     with left:
         _distribution(by_name[name])
@@ -99,7 +99,7 @@ def _protected_values(key: str, name: str, domain: Domain) -> None:
     widget = f"protected-{key}"
     texts = {code: tagging.line_of(domain.text(code)) for code in range(len(domain.values))}
     chosen = state.tags().sensitive_values.get(name, ())
-    state.set_widget_values({widget: [domain.code_of(value) for value in chosen]})
+    browser.set_widget_values({widget: [domain.code_of(value) for value in chosen]})
     st.multiselect(
         "Values that need protection",
         list(texts),
@@ -114,7 +114,7 @@ def _protected_values(key: str, name: str, domain: Domain) -> None:
 
 
 def _set_protected(widget: str, name: str, domain: Domain) -> None:
-    values = tuple(domain.values[code] for code in state.widget_value(widget, []))
+    values = tuple(domain.values[code] for code in browser.widget_value(widget, []))
     attribute_hierarchy.apply(name, "sensitive_values", values or None)
 
 
@@ -153,7 +153,7 @@ def _order(key: str, name: str, domain: Domain) -> None:
 
 def _set_order(widget: str, name: str, domain: Domain) -> None:
     try:
-        order = tagging.parse_order(state.widget_value(widget, ""), domain)
+        order = tagging.parse_order(browser.widget_value(widget, ""), domain)
     except DataError as error:
         attribute_hierarchy.refuse(name, error)
         return

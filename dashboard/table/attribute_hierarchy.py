@@ -36,7 +36,7 @@ from anoncore.table.level_effects import level_effects
 from dashboard.charts.tables import hierarchy_levels
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
-from dashboard.session import compute, state, tagging
+from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import Tags, hierarchy_digest
 from dashboard.session.state import LoadedTable
 from dashboard.table import hierarchy_editor as editor
@@ -80,8 +80,8 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     titles = [TITLES[form] for form in fitting_forms(domain)]
     options = [NONE, *([BUILTIN] if builtin else []), *titles, HAND, FILE]
     widget = f"hierarchy-{key}"
-    if state.widget_value(widget) is None:
-        state.set_widget_values({widget: _source(table, name, data.hierarchies.get(name), builtin, options)})
+    if browser.widget_value(widget) is None:
+        browser.set_widget_values({widget: _source(table, name, data.hierarchies.get(name), builtin, options)})
     st.pills(
         "Hierarchy",
         options,
@@ -92,7 +92,7 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
         on_change=_choose_source,
         args=(widget, table, name, data, builtin),
     )
-    source = state.widget_value(widget)
+    source = browser.widget_value(widget)
     if source in FORM_OF:
         _draw_ready_made(FORM_OF[source], key, name, data)
     elif source == FILE:
@@ -103,7 +103,7 @@ def choose(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
 
 def details(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     """Draw the groups of every value, to be changed by hand, beside what each level does to the classes."""
-    source = state.widget_value(f"hierarchy-{key}")
+    source = browser.widget_value(f"hierarchy-{key}")
     current, domain = data.hierarchies.get(name), data.domain[name]
     if source == NONE or (current is None and source != HAND) or not domain.values:
         return
@@ -161,7 +161,7 @@ def _keep(table: LoadedTable, name: str, widget: str, draft: HierarchyDraft) -> 
     digest = _digest(state.tags().hierarchies.get(name))
     state.forms()[_place("draft", table, name)] = Held(draft, digest, problem)
     state.forms()[_place("source", table, name)] = HAND
-    state.set_widget_values({widget: HAND})
+    browser.set_widget_values({widget: HAND})
 
 
 def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
@@ -259,7 +259,7 @@ def _source(
 
 
 def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, builtin: Hierarchy | None) -> None:
-    source = state.widget_value(widget)
+    source = browser.widget_value(widget)
     state.forms()[_place("source", table, name)] = source
     if source == NONE:
         apply(name, "hierarchies", None)
@@ -273,7 +273,7 @@ def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, 
 
 
 def _file(key: str, table: LoadedTable, name: str) -> None:
-    turn = state.session("hierarchy_turn", 0)
+    turn = browser.get("hierarchy_turn", 0)
     file = uploads.field(
         "CSV without header: a value, then its ever coarser groups, per line",
         key=f"hierarchy-file-{turn}-{key}",
@@ -282,7 +282,7 @@ def _file(key: str, table: LoadedTable, name: str) -> None:
     )
     if file is None:
         return
-    state.set_session("hierarchy_turn", turn + 1)
+    browser.put("hierarchy_turn", turn + 1)
     try:
         if file.size > MOST_FILE_BYTES:
             raise DataError(f"'{file.name}' is larger than 20 MB, the most that is taken for a hierarchy.")
@@ -311,13 +311,13 @@ def _place(what: str, table: LoadedTable, name: str) -> str:
 
 def problem(name: str) -> str:
     """Why the last change of an attribute was refused; empty where it was not."""
-    held = state.session(_PROBLEM)
+    held = browser.get(_PROBLEM)
     return held[1] if held is not None and held[0] == name else ""
 
 
 def refuse(name: str, reason: object) -> None:
     """Keep the sentence that says why nothing was changed."""
-    state.set_session(_PROBLEM, (name, f"{reason} Nothing was changed."))
+    browser.put(_PROBLEM, (name, f"{reason} Nothing was changed."))
 
 
 def apply(name: str, part: str, value: object) -> None:
@@ -336,7 +336,7 @@ def change(name: str, part: str, value: object) -> None:
     except AnonymizationError:
         candidate = _reordered(candidate, name)
         state.microdata(candidate)
-    state.set_session(_PROBLEM, None)
+    browser.put(_PROBLEM, None)
     state.set_tags(candidate)
 
 
@@ -427,9 +427,9 @@ def _size(form: HierarchyForm, domain: Domain, key: str, change: dict[str, Any])
 
 def _set_form(form: HierarchyForm, keys: dict[str, str], name: str, data: Microdata) -> None:
     domain = data.domain[name]
-    levels = list(state.widget_value(keys["levels"]) or [])
-    fanout = int(state.widget_value(keys["fanout"], 2) or 2)
-    size = state.widget_value(keys["size"])
+    levels = list(browser.widget_value(keys["levels"]) or [])
+    fanout = int(browser.widget_value(keys["fanout"], 2) or 2)
+    size = browser.widget_value(keys["size"])
     makers: dict[HierarchyForm, Callable[[], Hierarchy]] = {
         HierarchyForm.CALENDAR: lambda: calendar_hierarchy(domain.values, levels),
         HierarchyForm.PREFIX: lambda: prefix_hierarchy(domain.values, levels),

@@ -12,7 +12,7 @@ import streamlit as st
 from anoncore import DataError, Domain
 from anoncore.table.hierarchy_draft import HierarchyDraft
 from dashboard.markdown import escaped
-from dashboard.session import state, tagging
+from dashboard.session import browser, tagging
 
 VALUE, ROWS = "Value", "Rows"
 MOST_HEIGHT = 420
@@ -59,8 +59,8 @@ def _level(key: str, draft: HierarchyDraft) -> int:
     if draft.n_levels == 1:
         return 1
     widget = f"group-level-{key}-{draft.n_levels}"
-    if state.widget_value(widget) is None:
-        state.set_widget_values({widget: 1})
+    if browser.widget_value(widget) is None:
+        browser.set_widget_values({widget: 1})
     st.segmented_control(
         "Level to group on",
         range(1, draft.n_levels + 1),
@@ -69,7 +69,7 @@ def _level(key: str, draft: HierarchyDraft) -> int:
         format_func=lambda level: f"Level {level}",
         help="Level 1 groups the values themselves; each level above groups the groups of the level below.",
     )
-    return int(state.widget_value(widget))
+    return int(browser.widget_value(widget))
 
 
 def _grouping(key: str, domain: Domain, draft: HierarchyDraft, level: int, keep: Keep) -> None:
@@ -83,13 +83,13 @@ def _grouping(key: str, domain: Domain, draft: HierarchyDraft, level: int, keep:
     chosen, name = f"group-members-{key}-{level}", f"group-name-{key}-{level}"
 
     def members() -> list[int]:
-        return [place for option in state.widget_value(chosen, []) for place in places[option]]
+        return [place for option in browser.widget_value(chosen, []) for place in places[option]]
 
     def group() -> None:
         try:
-            keep(draft.grouped(members(), state.widget_value(name, ""), level))
+            keep(draft.grouped(members(), browser.widget_value(name, ""), level))
         except DataError as error:
-            state.set_session(f"group-problem-{key}", str(error))
+            browser.put(f"group-problem-{key}", str(error))
             return
         start_again()
 
@@ -98,8 +98,8 @@ def _grouping(key: str, domain: Domain, draft: HierarchyDraft, level: int, keep:
         start_again()
 
     def start_again() -> None:
-        state.set_session(f"group-problem-{key}", None)
-        state.set_widget_values({chosen: [], name: ""})
+        browser.put(f"group-problem-{key}", None)
+        browser.set_widget_values({chosen: [], name: ""})
 
     with st.form(f"group-{key}-{level}", border=False):
         st.multiselect(
@@ -120,7 +120,7 @@ def _grouping(key: str, domain: Domain, draft: HierarchyDraft, level: int, keep:
             st.form_submit_button(
                 "Take them out", on_click=part, help="The chosen ones leave their groups and stay by themselves."
             )
-    problem = state.session(f"group-problem-{key}")
+    problem = browser.get(f"group-problem-{key}")
     if problem:
         st.error(escaped(problem))
 
@@ -129,9 +129,9 @@ def _table(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft,
     turn = _turn(key, draft)
 
     def edited() -> None:
-        edits = state.widget_value(turn.key, {}).get("edited_rows", {})
+        edits = browser.widget_value(turn.key, {}).get("edited_rows", {})
         changed = fold(turn.base, edits)
-        state.set_session(f"hierarchy-turn-{key}", replace(turn, draft=changed))
+        browser.put(f"hierarchy-turn-{key}", replace(turn, draft=changed))
         keep(changed)
 
     base = editor_base(turn.base, domain, rows)
@@ -158,12 +158,12 @@ def _table(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft,
 
 def _turn(key: str, draft: HierarchyDraft) -> Turn:
     """The table's life; a new one whenever another draft came from elsewhere, or the table was gone for a while."""
-    held: Turn | None = state.session(f"hierarchy-turn-{key}")
-    if held is None or held.draft != draft or state.widget_value(held.key) is None:
-        number = state.session("hierarchy-editor-number", 0) + 1
-        state.set_session("hierarchy-editor-number", number)
+    held: Turn | None = browser.get(f"hierarchy-turn-{key}")
+    if held is None or held.draft != draft or browser.widget_value(held.key) is None:
+        number = browser.get("hierarchy-editor-number", 0) + 1
+        browser.put("hierarchy-editor-number", number)
         held = Turn(f"hierarchy-editor-{number}", draft, draft)
-        state.set_session(f"hierarchy-turn-{key}", held)
+        browser.put(f"hierarchy-turn-{key}", held)
     return held
 
 

@@ -10,7 +10,7 @@ from anoncore import AnonymizationError
 from anoncore.base.texts import listing
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.state import Workspace
 
 FILE_NAME = "session.anoncore"
@@ -20,7 +20,7 @@ _logger = logging.getLogger(__name__)
 
 def render() -> None:
     """Draw the expander."""
-    problem = state.session(_PROBLEM)
+    problem = browser.get(_PROBLEM)
     # The file is made outside the page's thread, where nobody knows whose session it is.
     here = state.workspace()
     with st.expander("Save this session, or open a saved one", expanded=bool(problem)):
@@ -44,7 +44,7 @@ def render() -> None:
             file = uploads.field(
                 "Open a saved session",
                 type=["anoncore"],
-                key=f"session-upload-{state.session(_TURN, 0)}",
+                key=f"session-upload-{browser.get(_TURN, 0)}",
                 help="Its table, its tags and its board replace those of now.",
             )
             if file is not None:
@@ -90,6 +90,6 @@ def _open(content: bytes) -> None:
     except Exception as error:
         _logger.exception("A session could not be opened")
         problem = f"The session could not be opened ({type(error).__name__}). Nothing was changed."
-    state.set_session(_PROBLEM, problem)
-    state.set_session(_TURN, state.session(_TURN, 0) + 1)
+    browser.put(_PROBLEM, problem)
+    browser.put(_TURN, browser.get(_TURN, 0) + 1)
     st.rerun()

@@ -10,7 +10,7 @@ from anoncore import AnonymizationError, datasets
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import access, own_machine, uploads
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.table import large_runs
 from dashboard.table.table_place import TablePlace, known_tables
 from dashboard.table.table_source import attempt, load_place, take_upload
@@ -35,7 +35,7 @@ def choose() -> None:
                 st.caption(escaped(access.refusal("paths")) or own_machine.NOT_ALONE)
         with right:
             _upload()
-    problem = state.session("load_problem")
+    problem = browser.get("load_problem")
     if problem:
         st.error(escaped(problem))
 
@@ -43,9 +43,9 @@ def choose() -> None:
 def _choose_builtin() -> None:
     table = state.table()
     entries = datasets.tables()
-    asked = state.session("asked_builtin")
+    asked = browser.get("asked_builtin")
     if asked is None:
-        state.set_widget_values({_CHOICE: table.builtin if table is not None else None})
+        browser.set_widget_values({_CHOICE: table.builtin if table is not None else None})
     name = st.selectbox(
         "Built-in table",
         list(entries),
@@ -57,7 +57,7 @@ def _choose_builtin() -> None:
     )
     if name is not None and entries[name].generated and table is not None:
         if asked is None:
-            state.set_widget_values({_ROWS: len(table.frame)})
+            browser.set_widget_values({_ROWS: len(table.frame)})
         st.number_input(
             "Rows to make up",
             min_value=10,
@@ -73,16 +73,16 @@ def _choose_builtin() -> None:
 
 
 def _ask_builtin() -> None:
-    name = state.widget_value(_CHOICE)
+    name = browser.widget_value(_CHOICE)
     if name is None:
         return
     table = state.table()
     same = table is not None and table.builtin == name
-    state.set_session("asked_builtin", (name, state.widget_value(_ROWS) if same else None))
+    browser.put("asked_builtin", (name, browser.widget_value(_ROWS) if same else None))
 
 
 def _upload() -> None:
-    turn = state.session("upload_turn", 0)
+    turn = browser.get("upload_turn", 0)
     file = uploads.field(
         "Your own table: CSV, TSV, Parquet or Excel",
         key=f"{_UPLOAD}-{turn}",
@@ -121,7 +121,7 @@ def _at_an_address() -> None:
             return
         with st.container(horizontal=True):
             if st.button("Load it", key="load-place", disabled=source is None, help="All rows become your table."):
-                state.set_session("asked_place", source)
+                browser.put("asked_place", source)
             if st.button(
                 "Take a sample",
                 key="large-sample",
@@ -133,7 +133,7 @@ def _at_an_address() -> None:
                 st.rerun()
         if drawn is not None and drawn.job.status == "failed":
             st.error(escaped(drawn.job.error))
-    asked = state.session("asked_place")
+    asked = browser.get("asked_place")
     if asked is not None:
         with st.spinner(f"Fetching {escaped(asked.name)} …"):
             attempt(lambda: load_place(asked), "asked_place", None)

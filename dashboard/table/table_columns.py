@@ -10,7 +10,7 @@ import streamlit as st
 from anoncore.table.suggestions import Suggestion, suggest
 from anoncore.table.summary import ColumnSummary, summarize
 from dashboard.elements import whose_rows
-from dashboard.session import compute, state, tagging
+from dashboard.session import browser, compute, state, tagging
 from dashboard.session.state import LoadedTable
 
 MEANINGS = {
@@ -88,7 +88,7 @@ def _reset(table: LoadedTable) -> None:
 
 
 def _rebase() -> None:
-    state.set_session("editor_turn", state.session("editor_turn", 0) + 1)
+    browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
 
 
 def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
@@ -134,19 +134,19 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
 
 def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:
     """Key and base of the editor. A new one whenever the widget is not alive any more: another page was open."""
-    turn = (table.id, state.session("editor_turn", 0))
-    held = state.session("editor_base")
-    if held is None or held[0] != turn or state.widget_value(held[1]) is None:
-        number = state.session("editor_number", 0) + 1
-        state.set_session("editor_number", number)
+    turn = (table.id, browser.get("editor_turn", 0))
+    held = browser.get("editor_base")
+    if held is None or held[0] != turn or browser.widget_value(held[1]) is None:
+        number = browser.get("editor_number", 0) + 1
+        browser.put("editor_number", number)
         base = tagging.editor_base(state.tags(), summaries(table), suggestions)
         held = (turn, f"{_EDITOR}-{number}", base)
-        state.set_session("editor_base", held)
+        browser.put("editor_base", held)
     return held[1], held[2]
 
 
 def _fold(key: str, base: pd.DataFrame) -> None:
-    edits = state.widget_value(key, {})
+    edits = browser.widget_value(key, {})
     state.set_tags(tagging.fold(state.tags(), base, edits.get("edited_rows", {})))
 
 
@@ -163,7 +163,7 @@ def _unit(table: LoadedTable) -> None:
         index=options.index(tags.unit),
         format_func=lambda name: "Every row is another person" if name is None else name,
         key=key,
-        on_change=lambda: whose_rows.count_by(state.widget_value(key)),
+        on_change=lambda: whose_rows.count_by(browser.widget_value(key)),
         help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "
         "rows. The column is never published.",
     )

@@ -14,7 +14,7 @@ from anoncore.recipes.source import Source
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.table_files import table_files
 from dashboard.serving import settings
-from dashboard.session import state
+from dashboard.session import browser
 from dashboard.table import held_files
 
 _SERVER, _FILE = "tables-of-server", "tables-of-file"
@@ -79,10 +79,10 @@ def known_tables(path: Path | str) -> tuple[str, ...]:
             return ()
         from anoncore.sources.postgresql import known_tables as tables_of
 
-        held = state.session(_SERVER)
+        held = browser.get(_SERVER)
         if held is None or held[0] != path:
             held = (path, tables_of(path))
-            state.set_session(_SERVER, held)
+            browser.put(_SERVER, held)
         of_server: tuple[str, ...] = held[1]
         return of_server
     if not path.exists():
@@ -90,12 +90,12 @@ def known_tables(path: Path | str) -> tuple[str, ...]:
     if not _is_guarded():
         return _tables_of_file(path)
     identity = held_files.identity(path)
-    known = state.session(_FILE)
+    known = browser.get(_FILE)
     # A page asks again whenever it is drawn, and holding a database may copy it.
     if known is None or known[0] != (path, identity) or path.is_dir():
         with held_files.held(path) as name:
             known = ((path, identity), _tables_of_file(name))
-        state.set_session(_FILE, known)
+        browser.put(_FILE, known)
     of_file: tuple[str, ...] = known[1]
     return of_file
 

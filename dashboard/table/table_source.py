@@ -20,7 +20,7 @@ from anoncore.sources.table_files import DATABASES
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit, quotas, settings, uploads
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.state import Run
 from dashboard.table.table_place import TablePlace
 from dashboard.tasks import reading
@@ -65,7 +65,7 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[tuple[str, ...], s
     """The sheets of an uploaded workbook, looked up once; none for other files. Where they cannot be read, why: the
     table would fail in the same way, after as long again.
     """
-    held = state.session("upload_sheets")
+    held = browser.get("upload_sheets")
     if held is None or held[0] != file_id:
         sheets: tuple[str, ...] = ()
         problem = ""
@@ -75,7 +75,7 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[tuple[str, ...], s
         except AnonymizationError as error:
             problem = str(error)
         held = (file_id, sheets, problem)
-        state.set_session("upload_sheets", held)
+        browser.put("upload_sheets", held)
     return held[1], held[2]
 
 
@@ -121,8 +121,8 @@ def attempt(load: Callable[[], object], request: str, answered: object) -> None:
     except Exception as error:
         _logger.exception("A table could not be loaded")
         problem = f"The table could not be loaded ({type(error).__name__}); the one below is still the one from before."
-    state.set_session("load_problem", problem)
-    state.set_session(request, answered)
+    browser.put("load_problem", problem)
+    browser.put(request, answered)
     st.rerun()
 
 
@@ -131,7 +131,7 @@ def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Micro
     file = uploads.field(label, type=["csv", "tsv", "txt", "parquet", "xlsx", "xlsm"], key=key, help=help)
     if file is None:
         return None
-    held = state.session(f"{key}-table")
+    held = browser.get(f"{key}-table")
     if held is None or held[0] != (file.file_id, run.id):
         try:
             source = reading.table(
@@ -143,5 +143,5 @@ def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Micro
         except AnonymizationError as error:
             st.error(parts.escaped(str(error)))
             return None
-        state.set_session(f"{key}-table", held)
+        browser.put(f"{key}-table", held)
     return file.file_id, held[1]

@@ -20,7 +20,7 @@ from dashboard.board.finding import TRIED
 from dashboard.pages import board, board_over
 from dashboard.pages import board_dialogs as dialogs
 from dashboard.pages.method_guide import PURPOSES
-from dashboard.session import session_file, state
+from dashboard.session import browser, builtin, session_file, state
 from tests.dashboard.conftest import APP
 from tests.dashboard.results import figure
 
@@ -173,12 +173,12 @@ def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, 
 
 def go_back(visitor, step):
     """What the browser does when its visitor goes back or forward: it asks for the page of another address."""
-    usual, state.is_history_navigation = state.is_history_navigation, lambda: True
+    usual, browser.is_history_navigation = browser.is_history_navigation, lambda: True
     try:
         visitor.at.query_params["step"] = step
         return visitor.run()
     finally:
-        state.is_history_navigation = usual
+        browser.is_history_navigation = usual
 
 
 def step(visitor):
@@ -445,7 +445,7 @@ def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, d
 
 
 def test_what_ships_says_of_the_first_table_what_it_gives_away():
-    table = state.builtin_table(state.FIRST_TABLE)
+    table = builtin.table(state.FIRST_TABLE)
     said = shipped.as_it_is(table, table.suggested)
     assert said == unreleased.sentences(state.coded(table, table.suggested))
     assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
@@ -506,7 +506,7 @@ def run_in_session(visitor, callback):
 
 
 def test_what_ships_is_recognized_by_everything_that_was_asked():
-    table = state.builtin_table(state.FIRST_TABLE)
+    table = builtin.table(state.FIRST_TABLE)
     wishes = board_wishes(table)
     assert shipped.columns(table, table.suggested, wishes) is not None
     assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None

@@ -14,7 +14,7 @@ from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
 from dashboard.charts.tables import distribution
 from dashboard.pages import takeaway
-from dashboard.session import session_file, state, tagging
+from dashboard.session import builtin, session_file, state, tagging
 from dashboard.session.loaded_table import Tags
 from dashboard.tasks import reading
 from tests.dashboard.conftest import Visitor
@@ -100,7 +100,7 @@ def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> Non
     visitor.tag(age="quasi-identifier")
     (run,) = visitor.make(k=2).here.runs
     assert takeaway.recipe(run).source.sheet == "few_people_!"
-    saved = session_file.read(session_file.save(here), state.builtin_table, state._microdata.get)
+    saved = session_file.read(session_file.save(here), builtin.table, state._microdata.get)
     assert saved.table.sheet == "few_people_!"
 
 

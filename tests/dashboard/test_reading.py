@@ -12,7 +12,7 @@ import pytest
 from anoncore import DataError
 from anoncore.algorithms import Anatomy
 from dashboard.serving import quotas
-from dashboard.session import session_file, state
+from dashboard.session import builtin, session_file, state
 from dashboard.session.workspace import MicrodataStore, Workspace
 from dashboard.tasks import reading
 from tests.dashboard.results import put
@@ -94,7 +94,7 @@ def test_what_is_no_table_is_read_apart_as_well() -> None:
 
 def test_a_saved_session_is_tried_apart_and_refused_where_it_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Workspace("one")
-    made = state.builtin_table("census", 600)
+    made = builtin.table("census", 600)
     here.load(made, made.suggested)
     data = MicrodataStore().get(made, made.suggested)
     for l in (2, 3):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard.session import session_file, state
+from dashboard.session import builtin, session_file, state
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.wishes import MOST_COLUMNS, Wishes
 from dashboard.session.workspace import MicrodataStore, Workspace
@@ -35,7 +35,7 @@ TOWNS = {"east": ["A*b*", "<b>C</b>"], "west": ["$D$", "E, F"]}
 
 
 def _built_in(name: str, rows: int | None) -> LoadedTable:
-    return state.builtin_table(name, rows)
+    return builtin.table(name, rows)
 
 
 def _frame() -> pd.DataFrame:

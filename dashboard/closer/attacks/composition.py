@@ -17,7 +17,7 @@ from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import reason
 from dashboard.serving import uploads
-from dashboard.session import compute, state
+from dashboard.session import browser, compute, state
 from dashboard.session.state import Run
 
 MOST_PEOPLE = 50
@@ -86,7 +86,7 @@ def render(run: Run) -> None:
 
 def _other(run: Run) -> Run | None:
     """The second release: another column of the board, or one of a saved session; None until there is one."""
-    saved: tuple[Run, ...] = state.session(SAVED, ())
+    saved: tuple[Run, ...] = browser.get(SAVED, ())
     others = [one for one in (*state.runs(), *saved) if one.id != run.id]
     with st.expander("Take a release of a saved session", expanded=not others):
         file = uploads.field(
@@ -95,15 +95,15 @@ def _other(run: Run) -> Run | None:
             key="composition-upload",
             help="The file that 'Save this session' on the page Table makes. Nothing of it joins this session.",
         )
-    if file is not None and state.session(f"{SAVED}-file") != file.file_id:
+    if file is not None and browser.get(f"{SAVED}-file") != file.file_id:
         try:
             opened = state.read_session(file.getvalue())
         except AnonymizationError as error:
             # Beside the upload it would be hidden: the expander closes as soon as there is a second release.
             st.error(parts.escaped(str(error)))
         else:
-            state.set_session(SAVED, opened)
-            state.set_session(f"{SAVED}-file", file.file_id)
+            browser.put(SAVED, opened)
+            browser.put(f"{SAVED}-file", file.file_id)
             st.rerun()
     if not others:
         st.info(
@@ -125,7 +125,7 @@ def _other(run: Run) -> Run | None:
 
 def _name(other: Run) -> str:
     """A second release by its method and table, and whether it came with a saved session."""
-    is_saved = any(other.id == one.id for one in state.session(SAVED, ()))
+    is_saved = any(other.id == one.id for one in browser.get(SAVED, ()))
     return f"{other.label}: {other.table_name}{' (saved session)' if is_saved else ''}"
 
 

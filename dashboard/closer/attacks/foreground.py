@@ -20,7 +20,7 @@ from dashboard.closer.attacks import foreground_group, foreground_runs
 from dashboard.closer.attacks.foreground_runs import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.session import state
+from dashboard.session import browser, state
 from dashboard.session.state import Run
 
 NAME = "attacks.foreground_knowledge"
@@ -127,8 +127,8 @@ def _controls(run: Run, names: list[str]) -> Adversary:
 
 
 def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
-    if state.widget_value(key) is None:
-        state.set_widget_values({key: start})
+    if browser.widget_value(key) is None:
+        browser.set_widget_values({key: start})
     entered = st.number_input(
         label, min_value=low, max_value=high, step=step, format="%g", key=key, help=help, persist_state="session"
     )

@@ -16,7 +16,7 @@ from dashboard.charts.slicing import belief_bars, belief_shares
 from dashboard.closer.bucket_detail import PERSON, people_of
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.session import state
+from dashboard.session import browser
 from dashboard.session.state import Run
 
 MOST_BUCKETS = 200
@@ -67,8 +67,8 @@ def _person(run: Run, names: list[str]) -> None:
 def _choose(run: Run, attribute: str) -> int:
     """The person's position in the table: typed, the one at most risk, or the one that was chosen in a list."""
     key = f"matching-row-{run.id}"
-    person = int(state.session(f"{PERSON}-{run.id}", 0))
-    state.set_widget_values({key: person + 1})
+    person = int(browser.get(f"{PERSON}-{run.id}", 0))
+    browser.set_widget_values({key: person + 1})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
             "Row of the person",
@@ -92,9 +92,9 @@ def _choose(run: Run, attribute: str) -> int:
 
 
 def _typed(run: Run, key: str) -> None:
-    row = state.widget_value(key)
+    row = browser.widget_value(key)
     if row is not None:
-        state.set_session(f"{PERSON}-{run.id}", int(row) - 1)
+        browser.put(f"{PERSON}-{run.id}", int(row) - 1)
 
 
 def _worst(run: Run, attribute: str) -> None:
@@ -102,7 +102,7 @@ def _worst(run: Run, attribute: str) -> None:
     if found is not None:
         person = int(np.argmax(found.belief))
         people = run.data.people
-        state.set_session(f"{PERSON}-{run.id}", person if people is None else int(np.argmax(people == person)))
+        browser.put(f"{PERSON}-{run.id}", person if people is None else int(np.argmax(people == person)))
 
 
 def _known(run: Run, attribute: str, row: int) -> str:
@@ -232,6 +232,6 @@ def _neighbours(run: Run, found: MatchingBuckets) -> None:
 
 
 def _clicked(run: Run, key: str, people: pd.DataFrame) -> None:
-    rows = state.widget_value(key, {}).get("selection", {}).get("rows", [])
+    rows = browser.widget_value(key, {}).get("selection", {}).get("rows", [])
     if rows and rows[0] < len(people):
-        state.set_session(f"{PERSON}-{run.id}", int(people.index[rows[0]]) - 1)
+        browser.put(f"{PERSON}-{run.id}", int(people.index[rows[0]]) - 1)

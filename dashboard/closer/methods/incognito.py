@@ -18,7 +18,7 @@ from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.session import compute, state
+from dashboard.session import browser, compute
 from dashboard.session.state import Run
 
 MOST_NAMED = 5
@@ -134,11 +134,11 @@ def _name(lattice: LatticeMap, node: Node) -> str:
 
 
 def _clicked(key: str, choice: str, nodes: list[Node]) -> None:
-    points = state.widget_value(key, {}).get("selection", {}).get("points", [])
+    points = browser.widget_value(key, {}).get("selection", {}).get("points", [])
     if not points or points[0].get("customdata") is None:
         return
     number = points[0]["customdata"]
-    state.set_widget_values({choice: nodes[int(number[0] if isinstance(number, list) else number)]})
+    browser.set_widget_values({choice: nodes[int(number[0] if isinstance(number, list) else number)]})
 
 
 def _details(run: Run, lattice: Nodes, node: Node) -> None:

@@ -13,7 +13,7 @@ from anoncore.kernels.arrays import Int64
 from dashboard.charts.layout import Axis
 from dashboard.charts.planes import CutPlane, Rectangles, cut_map
 from dashboard.elements import parts
-from dashboard.session import compute, state
+from dashboard.session import browser, compute
 from dashboard.session.state import Run
 
 LARGEST, ONE_CLASS = "all regions, the largest first", "one class, from the whole table down"
@@ -73,7 +73,7 @@ def _story(run: Run) -> None:
 def _row_of_class(run: Run) -> int:
     """A row of the class that is followed."""
     partition = run.release.partition
-    usual = state.session(f"class-{run.id}-release")
+    usual = browser.get(f"class-{run.id}-release")
     number = st.number_input(
         "Class",
         min_value=0,
@@ -91,7 +91,7 @@ def _step(name: str, n_steps: int) -> int:
     key = f"cuts-step-{name}"
     if n_steps == 1:
         return 0
-    held = state.widget_value(key, 1)
+    held = browser.widget_value(key, 1)
     back, slider, ahead = st.columns([1, 8, 1], vertical_alignment="bottom")
     back.button(
         "Back", key=f"{key}-back", disabled=held <= 1, on_click=_go, args=(key, held - 1), width="stretch",
@@ -107,7 +107,7 @@ def _step(name: str, n_steps: int) -> int:
 
 
 def _go(key: str, step: int) -> None:
-    state.set_widget_values({key: step})
+    browser.set_widget_values({key: step})
 
 
 def _map(run: Run, found: CutSteps, step: int, across: str, up: str) -> None:

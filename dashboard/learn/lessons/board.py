@@ -17,7 +17,7 @@ from dashboard.charts.classes import Shares, sensitive_shares
 from dashboard.charts.layout import faint
 from dashboard.charts.palette import ORANGE, RunStyle, run_style
 from dashboard.elements import parts
-from dashboard.session import state
+from dashboard.session import builtin
 
 Option = TypeVar("Option", bound=str)
 
@@ -50,7 +50,7 @@ def data_of(name: str, quasi_identifiers: tuple[str, ...] | None = None, n_rows:
         roles,
         kinds={column: kind for column, kind in entry.kinds.items() if column in roles},
         orders={column: order for column, order in entry.orders.items() if column in roles},
-        hierarchies={column: tree for column, tree in state.builtin_hierarchies(name).items() if column in roles},
+        hierarchies={column: tree for column, tree in builtin.hierarchies(name).items() if column in roles},
         sensitive_values={column: values for column, values in entry.sensitive_values.items() if column in roles},
     )
 
