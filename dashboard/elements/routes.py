@@ -58,7 +58,7 @@ ROUTES = (
     Route("book", "Reproduction", "Reproduction", "Every figure and table of the papers, held against our own runs."),
 )
 ROOMS = {"Table": "table", "Look closer": "closer", "Learn": "learn", "Reference": "learn"}
-"""The rooms of the sections' pages; those of all others are `pages`."""
+"""The rooms of the sections' pages; those of all others are `views`, as Streamlit takes a folder `pages` for its own."""
 OF_A_RELEASE = frozenset({"Look closer", "Publish"})
 """The sections whose pages show releases of the board."""
 MOVED = {
@@ -140,7 +140,7 @@ def _follow(name: str) -> Callable[[], None]:
 
 def _renderer(name: str) -> Callable[[], None]:
     def render() -> None:
-        view = importlib.import_module(f"dashboard.{ROOMS.get(route(name).section, 'pages')}.{name}")
+        view = importlib.import_module(f"dashboard.{ROOMS.get(route(name).section, 'views')}.{name}")
         try:
             with waiting.page_ends_early():
                 view.render()

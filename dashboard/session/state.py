@@ -430,10 +430,11 @@ def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = 
     return _take(loaded, into or workspace())
 
 
-def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...]) -> LoadedTable:
+def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...], sheet: str | None = None) -> LoadedTable:
     """Load a visitor's own table, with guessed kinds and no role tagged."""
     quotas.require_rows(len(frame), f"'{name}'")
-    return _take(LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame)), workspace())
+    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame), sheet)
+    return _take(loaded, workspace())
 
 
 def _take(loaded: LoadedTable, here: Workspace) -> LoadedTable:

@@ -44,7 +44,7 @@ def render(data: Microdata | None) -> None:
     large = large_runs.sampled()
     if large is not None:
         st.subheader("Run on all rows")
-        _facts(large)
+        _sizes(large)
         if data is not None:
             _ask(large, data)
     elif large_runs.full_run() is not None:
@@ -67,7 +67,7 @@ def _ask(large: Sampled, data: Microdata) -> None:
         _target(large, data, algorithm, problem)
 
 
-def _facts(large: Sampled) -> None:
+def _sizes(large: Sampled) -> None:
     """What is loaded, and where to go with it."""
     share = large.n_sampled / large.n_rows
     parts.tiles(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import streamlit as st
 
 from anoncore import AnonymizationError
@@ -12,10 +10,10 @@ from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
 from dashboard.session import browser, state
 from dashboard.session.state import Workspace
+from dashboard.table import table_source
 
 FILE_NAME = "session.anoncore"
 _TURN, _PROBLEM = "session_turn", "session_problem"
-_logger = logging.getLogger(__name__)
 
 
 def render() -> None:
@@ -77,19 +75,13 @@ def _content(here: Workspace) -> bytes:
 
 def _open(content: bytes) -> None:
     """Open the session and draw the whole page anew, with what went wrong."""
-    problem = None
-    try:
+
+    def load() -> None:
         n_runs = state.open_session(content)
         state.workspace().notices.append(
             f"The session is open; {n_runs} {'release' if n_runs == 1 else 'releases'} came with it."
         )
-    except AnonymizationError as error:
-        problem = f"{error} Nothing was changed."
-    except MemoryError:
-        problem = "The session does not fit into memory. Nothing was changed."
-    except Exception as error:
-        _logger.exception("A session could not be opened")
-        problem = f"The session could not be opened ({type(error).__name__}). Nothing was changed."
-    browser.put(_PROBLEM, problem)
+
+    browser.put(_PROBLEM, table_source.problem_of(load, "session", "Nothing was changed."))
     browser.put(_TURN, browser.get(_TURN, 0) + 1)
     st.rerun()

@@ -24,7 +24,7 @@ def render() -> None:
     if table is None:
         st.info("No table is loaded. Choose a built-in table or upload your own above.")
         return
-    _facts(table)
+    _about(table)
     table_columns.render(table)
     data = _coded(table)
     attribute_details.render(table, data)
@@ -33,7 +33,7 @@ def render() -> None:
     saved_sessions.render()
 
 
-def _facts(table: LoadedTable) -> None:
+def _about(table: LoadedTable) -> None:
     """The name of the table, its size, and how it was read."""
     st.subheader(escaped(table.name))
     n_rows, n_columns = table.frame.shape

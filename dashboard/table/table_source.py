@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -97,13 +96,9 @@ def load_upload(content: bytes, name: str, sheet: str | None = None) -> None:
     """
     access.require("upload")
     source = reading.table(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room, sheet=sheet)
-    if sheet is None:
-        state.load_frame(source.frame, source.name, source.digest, source.notes)
-        return
     # Two sheets of a file are two tables, so the digest of the file alone would mix up what is computed for them.
-    digest = sha256(f"{source.digest}:{sheet}".encode()).hexdigest()
-    loaded = state.load_frame(source.frame, source.name, digest, source.notes)
-    state.workspace().load(replace(loaded, sheet=sheet), loaded.suggested)
+    digest = source.digest if sheet is None else sha256(f"{source.digest}:{sheet}".encode()).hexdigest()
+    state.load_frame(source.frame, source.name, digest, source.notes, sheet)
 
 
 def attempt(load: Callable[[], object], request: str, answered: object) -> None:
@@ -111,19 +106,24 @@ def attempt(load: Callable[[], object], request: str, answered: object) -> None:
 
     The request counts as answered only afterwards: a click on the way interrupts the loading and starts it again.
     """
-    problem = None
-    try:
-        load()
-    except AnonymizationError as error:
-        problem = f"{error} The table below is still the one from before."
-    except MemoryError:
-        problem = "The table does not fit into memory; take fewer rows. The table below is still the one from before."
-    except Exception as error:
-        _logger.exception("A table could not be loaded")
-        problem = f"The table could not be loaded ({type(error).__name__}); the one below is still the one from before."
+    problem = problem_of(load, "table", "The table below is still the one from before.")
     browser.put("load_problem", problem)
     browser.put(request, answered)
     st.rerun()
+
+
+def problem_of(load: Callable[[], object], thing: str, unchanged: str) -> str | None:
+    """Load a table or a session; what went wrong, followed by the sentence that says what stays, None where nothing."""
+    try:
+        load()
+    except AnonymizationError as error:
+        return f"{error} {unchanged}"
+    except MemoryError:
+        return f"The {thing} does not fit into memory; take fewer rows. {unchanged}"
+    except Exception as error:
+        _logger.exception("A %s could not be loaded", thing)
+        return f"The {thing} could not be loaded ({type(error).__name__}). {unchanged}"
+    return None
 
 
 def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Microdata] | None:

@@ -283,7 +283,7 @@ class Visitor:
     def new_column(self, method: str) -> Iterator[None]:
         """Add a column of this method (its title) to the board; its parameters can be entered inside the block."""
         from anoncore.algorithms import ALGORITHMS
-        from dashboard.pages.method_guide import FAMILIES
+        from dashboard.views.method_guide import FAMILIES
 
         family = FAMILIES[next(kind.family for kind in ALGORITHMS.values() if kind.title == method)]
         if not self.board.count():

@@ -17,10 +17,10 @@ from anoncore.algorithms import Suppression
 from anoncore.measures.criteria import CRITERIA, evaluate
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
-from dashboard.pages import board, board_over
-from dashboard.pages import board_dialogs as dialogs
-from dashboard.pages.method_guide import PURPOSES
 from dashboard.session import browser, builtin, session_file, state
+from dashboard.views import board, board_over
+from dashboard.views import board_dialogs as dialogs
+from dashboard.views.method_guide import PURPOSES
 from tests.dashboard.conftest import APP
 from tests.dashboard.results import figure
 

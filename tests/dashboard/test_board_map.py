@@ -16,7 +16,7 @@ from dashboard.board import shipped
 from dashboard.board.grid import ROWS
 from dashboard.charts.palette import run_style
 from dashboard.charts.trade_off import Tried, frontier, trade_off
-from dashboard.pages.board_map import AXES, Map, gained, numbers
+from dashboard.views.board_map import AXES, Map, gained, numbers
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import figure, layout, people
 

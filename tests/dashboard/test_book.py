@@ -9,7 +9,6 @@ import pytest
 
 from dashboard import reproduction
 from dashboard.charts import book as charts
-from dashboard.pages import book
 from dashboard.reproduction import (
     BY_HAND,
     DIFFERENT,
@@ -28,6 +27,7 @@ from dashboard.reproduction import (
     Statement,
     Study,
 )
+from dashboard.views import book
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
 

@@ -13,10 +13,10 @@ from anoncore import DataError, datasets
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
 from dashboard.charts.tables import distribution
-from dashboard.pages import takeaway
 from dashboard.session import builtin, session_file, state, tagging
 from dashboard.session.loaded_table import Tags
 from dashboard.tasks import reading
+from dashboard.views import takeaway
 from tests.dashboard.conftest import Visitor
 
 PEOPLE = pd.DataFrame(

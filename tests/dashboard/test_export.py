@@ -18,8 +18,8 @@ from anoncore.publishing import Certificate, signed_by, verify
 from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
 from dashboard.elements import signature
-from dashboard.pages import export, takeaway
 from dashboard.serving import own_machine
+from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people, table_of
 

@@ -8,8 +8,8 @@ from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard.board import facts, grid
 from dashboard.elements import verdicts
-from dashboard.pages import takeaway
 from dashboard.session import state
+from dashboard.views import takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 

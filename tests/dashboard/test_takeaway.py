@@ -18,7 +18,7 @@ from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.cli import main
 from anoncore.publishing.certification import Certificate, verify
 from anoncore.requirements import KAnonymity
-from dashboard.pages import export, takeaway
+from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people
 

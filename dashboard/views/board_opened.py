@@ -11,12 +11,12 @@ from anoncore import AnonymizationError
 from dashboard.board.bench import Attempt
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.pages.certificates import certified
 from dashboard.serving import access, audit, quotas, uploads
 from dashboard.session import browser, state
 from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
 from dashboard.session.wishes import Column
 from dashboard.tasks import reading
+from dashboard.views.certificates import certified
 
 _TURN = "board_open_turn"
 _PROBLEM = "board_open_problem"
@@ -154,7 +154,7 @@ def _check_certificates(files: Sequence[tuple[str, bytes]], turn: int) -> None:
         about = {"name": name, "keys": given}
         try:
             found = reading.answer(
-                "dashboard.pages.certificates:told_of_zip", content, name, state.workspace_id(), state.make_room, about
+                "dashboard.views.certificates:told_of_zip", content, name, state.workspace_id(), state.make_room, about
             )
             st.markdown(f"**{escaped(name)}**: {escaped(found)}")
         except AnonymizationError as error:

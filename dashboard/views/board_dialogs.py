@@ -18,12 +18,12 @@ from dashboard.board.grid import ROWS
 from dashboard.closer import cells
 from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
-from dashboard.pages import board_opened
-from dashboard.pages.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
 from dashboard.session import browser, state
 from dashboard.session.state import Run
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.session.workspace import run_names
+from dashboard.views import board_opened
+from dashboard.views.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
 
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
 OPENED = (
@@ -233,7 +233,7 @@ def decided(kind: type[Algorithm], levels: Levels) -> frozenset[str]:
 def _publish(column_id: str, bench: Bench | None) -> None:
     """One dialog: what is published, what holds, what does not, and the files."""
     # Files and reports take half a second to import, for which the first page must not wait.
-    from dashboard.pages import export, takeaway
+    from dashboard.views import export, takeaway
 
     runs = list(state.runs())
     if not runs:

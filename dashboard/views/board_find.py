@@ -6,9 +6,9 @@ import streamlit as st
 
 from dashboard.board import making
 from dashboard.board.finding import TRIED, Finding, Found
-from dashboard.pages.board_dialogs import draw_behind
 from dashboard.session import state
 from dashboard.session.wishes import Wishes
+from dashboard.views.board_dialogs import draw_behind
 
 POLL = 0.7
 HELP = (

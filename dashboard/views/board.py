@@ -20,12 +20,12 @@ from dashboard.board.grid import Asked, Shown, SlowFacts
 from dashboard.closer import cells
 from dashboard.elements import left_out, verdicts, whose_rows
 from dashboard.markdown import escaped
-from dashboard.pages import board_dialogs as dialogs
-from dashboard.pages import board_find, board_map, board_over, board_table
 from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
 from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
 from dashboard.tasks import warmup
+from dashboard.views import board_dialogs as dialogs
+from dashboard.views import board_find, board_map, board_over, board_table
 
 POLL, LOOK = 0.4, 1.0
 OFF = "off"

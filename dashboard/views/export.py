@@ -17,10 +17,10 @@ from anoncore.publishing.report.treatments import treatments
 from anoncore.publishing.signing.released import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard.elements import insensitive, left_out, parts, signature, verdicts
-from dashboard.pages import takeaway
 from dashboard.serving import audit
 from dashboard.session import compute, state
 from dashboard.session.state import Run
+from dashboard.views import takeaway
 
 PREVIEW_ROWS = 50
 NUMBERS: dict[Numbers, str] = {"text": "Text: 20-29", "bounds": "Bounds: 20 and 29", "midpoints": "Midpoints: 24.5"}

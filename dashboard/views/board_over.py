@@ -8,10 +8,10 @@ from anoncore import Microdata
 from dashboard.board import making
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
 from dashboard.markdown import escaped
-from dashboard.pages.board_dialogs import draw_behind
 from dashboard.serving import audit
 from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Wishes
+from dashboard.views.board_dialogs import draw_behind
 
 NOW = "now"
 POLL = 0.7

@@ -12,7 +12,6 @@ from anoncore import AnonymizationError, Microdata, datasets
 from dashboard.board import unreleased
 from dashboard.elements import insensitive, parts, routes, whose_rows
 from dashboard.markdown import escaped
-from dashboard.pages import board_over
 from dashboard.serving import uploads
 from dashboard.session import browser, state
 from dashboard.session.opened import opened_alone
@@ -20,6 +19,7 @@ from dashboard.session.state import LoadedTable, Tags
 from dashboard.session.tagging import is_role
 from dashboard.table import table_columns, table_source
 from dashboard.tasks import warmup
+from dashboard.views import board_over
 
 MOST_NAMED = 3
 POPOVER, DECIDE = "board-table", "board-decide"
