@@ -58,7 +58,7 @@ ROUTES = (
     Route("book", "Reproduction", "Reproduction", "Every figure and table of the papers, held against our own runs."),
 )
 ROOMS = {"Table": "table", "Look closer": "closer", "Learn": "learn", "Reference": "learn"}
-"""The rooms of the sections' pages; those of all others are `views`, as Streamlit takes a folder `pages` for its own."""
+"""The rooms of the sections' pages, all others have `views`: Streamlit takes a folder `pages` for a list of its own."""
 OF_A_RELEASE = frozenset({"Look closer", "Publish"})
 """The sections whose pages show releases of the board."""
 MOVED = {

@@ -38,7 +38,7 @@ def put(name: str, value: Any) -> None:
 def give_way() -> None:
     """End this draw of the page here if the visitor has changed something since it began; called while it waits."""
     # Streamlit looks for such a change whenever the state of a session is read.
-    st.session_state.get("")
+    get("")
 
 
 def widget_value(key: str, default: Any = None) -> Any:

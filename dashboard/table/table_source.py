@@ -119,7 +119,7 @@ def problem_of(load: Callable[[], object], thing: str, unchanged: str) -> str | 
     except AnonymizationError as error:
         return f"{error} {unchanged}"
     except MemoryError:
-        return f"The {thing} does not fit into memory; take fewer rows. {unchanged}"
+        return f"The {thing} does not fit into memory; take a smaller one. {unchanged}"
     except Exception as error:
         _logger.exception("A %s could not be loaded", thing)
         return f"The {thing} could not be loaded ({type(error).__name__}). {unchanged}"
