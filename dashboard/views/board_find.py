@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.board import making
-from dashboard.board.finding import TRIED, Finding, Found
+from dashboard.board.finding import TRIED, Candidate, Finding
 from dashboard.session import state
 from dashboard.session.wishes import Wishes
 from dashboard.views.board_dialogs import draw_behind
@@ -44,7 +44,7 @@ def button(finding: Finding | None) -> None:
     )
 
 
-def show_best(best: Found | None) -> None:
+def show_best(best: Candidate | None) -> None:
     """The way to make a column of the best that was found."""
     st.button("Show it as a column", key="board-find-show", on_click=_show, args=(best,))
 
@@ -72,6 +72,6 @@ def _stop() -> None:
         held.cancel()
 
 
-def _show(best: Found) -> None:
+def _show(best: Candidate) -> None:
     state.wish(state.current_wishes().with_column(best.method, best.fields))
     state.workspace().is_live = True

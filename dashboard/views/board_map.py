@@ -112,7 +112,7 @@ def _axis(label: str, rows: Sequence[str], usual: str, key: str) -> str:
 def _least(shown: Sequence[Shown]) -> float | None:
     """The information loss that no classes of the size that is asked for are below, where it is known."""
     slow = [(one.slow or {}).get("least") for one in shown]
-    bounds = [one.found["bound"] for one in slow if one is not None and one.found]
+    bounds = [number.facts["bound"] for number in slow if number is not None and number.facts]
     return max(bounds, default=None)
 
 
@@ -160,7 +160,7 @@ def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Ite
     for one in shown:
         if one.status != "ready" or one.quick is None:
             continue
-        slow = {name: found.found for name, found in (one.slow or {}).items()}
+        slow = {name: number.facts for name, number in (one.slow or {}).items()}
         run = runs.get(one.id)
         algorithm = None if run is None else run.algorithm
         yield from about.tried(
@@ -251,7 +251,7 @@ def _trials(
     finding: Finding | None, over: Over | None, about: Map, known: set[tuple[str, float, float]]
 ) -> Iterator[Tried]:
     """What "Find better" has tried under the same promise, and the points of the lines over a level."""
-    named = [] if finding is None else [(found.title, found.trial) for found in finding.found]
+    named = [] if finding is None else [(candidate.title, candidate.trial) for candidate in finding.candidates]
     named += [] if over is None else over.titled
     for title, trial in named:
         verdict, is_kept = _verdict(trial.marks, trial.judged, False), keeps(trial.marks, trial.judged)
