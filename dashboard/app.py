@@ -13,7 +13,7 @@ if str(HERE.parent) not in sys.path:
 import streamlit as st  # noqa: E402
 
 from dashboard.board import making  # noqa: E402
-from dashboard.elements import routes, sidebar  # noqa: E402
+from dashboard.elements import routes  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
 from dashboard.process import ending, retention  # noqa: E402
 from dashboard.serving import access  # noqa: E402
@@ -48,7 +48,7 @@ def main() -> None:
     st.html(HERE / "page.css")
     if route.section in routes.OF_A_RELEASE or access.is_signed_in():
         with st.sidebar:
-            sidebar.render()
+            _table()
             access.render()
     if state.is_lost(route.name):
         st.warning(
@@ -68,6 +68,14 @@ def main() -> None:
         st.toast(escaped(here.notices[0]))
         del here.notices[0]
     warmup.set_drawn()
+
+
+def _table() -> None:
+    """The loaded table and its size, beside the pages."""
+    table = state.table()
+    if table is not None:
+        st.caption("Table")
+        st.markdown(f"**{escaped(table.name)}**  \n{len(table.frame):,} rows, {table.frame.shape[1]} columns")
 
 
 main()

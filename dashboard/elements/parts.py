@@ -20,10 +20,11 @@ from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard.board import making
 from dashboard.charts.layout import as_text
 from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
-from dashboard.elements import routes, sidebar, whose_rows
+from dashboard.elements import routes, whose_rows
 from dashboard.markdown import escaped, reason
 from dashboard.session import browser, compute, state
 from dashboard.session.state import Run
+from dashboard.session.workspace import run_names
 
 __all__ = [
     "Tile",
@@ -42,6 +43,7 @@ __all__ = [
     "tiles",
     "usual_ground",
 ]
+_SHOWN = "shown-run"
 POLL_SECONDS = 0.5
 PATIENCE = 0.4
 IN_A_LINE = 4
@@ -60,7 +62,7 @@ def releases() -> tuple[Run, ...]:
     """
     is_waiting = making.make_for_a_closer_look()
     with st.sidebar:
-        sidebar.choose_release()
+        _choose_release()
     if is_waiting:
         return ()
     if not state.runs():
@@ -408,3 +410,30 @@ def steps(name: str, titles: Sequence[str]) -> int:
 
 def _go(key: str, step: int) -> None:
     browser.put(key, step)
+
+
+def _choose_release() -> None:
+    """Draw the choice of the release at which a page looks closer, among those of the board that are there."""
+    runs = state.runs()
+    if not runs:
+        return
+    current = state.current_run() or runs[0]
+    labels = run_names(runs)
+    browser.set_widget_values({_SHOWN: current.id})
+    st.selectbox(
+        "Release shown",
+        list(labels),
+        format_func=lambda run_id: labels.get(run_id, "?"),
+        key=_SHOWN,
+        on_change=_select_release,
+        help="The columns of the board: these pages look closer at one of them.",
+    )
+    style = run_style(current.color_index)
+    st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}.")
+
+
+def _select_release() -> None:
+    # A part of the page that draws itself asks with all that the browser shows. A browser that has yet to take in
+    # another release would bring back the one before it; whoever chooses one has the whole page drawn.
+    if not browser.is_drawn_in_part():
+        state.select_run(browser.widget_value(_SHOWN))
