@@ -120,7 +120,7 @@ def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monk
     def offline(*arguments: object) -> None:
         raise DataError("The table 'musk' is not on this machine and cannot be downloaded.")
 
-    monkeypatch.setattr(state, "_load_builtin", offline)
+    monkeypatch.setattr(builtin, "_load", offline)
     visitor.at.selectbox(key="builtin-table").set_value("musk")
     visitor.run()
     assert "cannot be downloaded" in visitor.errors[0]

@@ -17,7 +17,7 @@ from anoncore import DataError
 from anoncore.recipes.source import load_source
 from dashboard.serving import access, own_machine, settings
 from dashboard.serving.settings import Rights, Settings, SignIn
-from dashboard.session import state
+from dashboard.session import browser
 from dashboard.table import held_files
 from dashboard.table.table_place import TablePlace, known_tables
 
@@ -61,8 +61,8 @@ def allowed_folder_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(access, "require", lambda right: None)
     monkeypatch.setattr(access, "may", lambda right: True)
     kept: dict[str, Any] = {}
-    monkeypatch.setattr(state, "session", kept.get)
-    monkeypatch.setattr(state, "set_session", kept.__setitem__)
+    monkeypatch.setattr(browser, "get", kept.get)
+    monkeypatch.setattr(browser, "put", kept.__setitem__)
     return tables
 
 

@@ -220,7 +220,7 @@ def test_going_back_in_the_browser_takes_a_choice_back(monkeypatch: pytest.Monke
     del visitor.at.query_params[name]
     visitor.run()
     assert visitor.at.selectbox(key="utility-attribute").value == "town"
-    monkeypatch.setattr(state, "is_history_navigation", lambda: True)
+    monkeypatch.setattr(browser, "is_history_navigation", lambda: True)
     del visitor.at.query_params[name]
     visitor.run()
     assert visitor.at.selectbox(key="utility-attribute").value == first
