@@ -9,9 +9,10 @@ from anoncore import Hierarchy, Role, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.table.people import repeated_identifiers
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.tasks.memo import Memo
 
 MOST = 6
-_tables: dict[str, LoadedTable] = {}
+_tables = Memo(MOST)
 
 
 def table(name: str, n_rows: int | None = None) -> LoadedTable:
@@ -20,12 +21,7 @@ def table(name: str, n_rows: int | None = None) -> LoadedTable:
     Raises DataError where it cannot be had, such as a download without a network.
     """
     digest = f"builtin:{name}" if n_rows is None else f"builtin:{name}:{n_rows}"
-    loaded = _tables.get(digest)
-    if loaded is None:
-        loaded = _tables[digest] = _load(name, n_rows, digest)
-        while len(_tables) > MOST:
-            del _tables[next(iter(_tables))]
-    return loaded
+    return _tables.get((digest,), lambda: _load(name, n_rows, digest))
 
 
 def _load(name: str, n_rows: int | None, digest: str) -> LoadedTable:
@@ -60,5 +56,4 @@ def hierarchies(name: str) -> dict[str, Hierarchy]:
 
 def keep(digests: Collection[str]) -> None:
     """Let go of all but the tables of these digests."""
-    for digest in [digest for digest in _tables if digest not in digests]:
-        del _tables[digest]
+    _tables.drop(lambda key: key[0] not in digests)

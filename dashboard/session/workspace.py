@@ -20,6 +20,7 @@ from anoncore.algorithms import Algorithm, Suppression
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import History, Step, Wishes
+from dashboard.tasks.memo import Memo
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
@@ -301,40 +302,21 @@ class Workspaces:
 
 
 class MicrodataStore:
-    """Coded tables by (table digest, tags digest), the least recently used of which go. Errors are kept as well."""
+    """Coded tables by (table digest, tags digest), with the sentences that say which tags do not fit."""
 
     def __init__(self, most: int = MAX_MICRODATA) -> None:
-        self.most = most
-        self._lock = threading.Lock()
-        self._items: OrderedDict[tuple[str, str], Microdata | AnonymizationError] = OrderedDict()
+        self._memo = Memo(most, kept_errors=(AnonymizationError,))
 
     def keep(self, digests: set[str]) -> None:
         """Let go of the coded tables of all but these table digests."""
-        with self._lock:
-            for key in [key for key in self._items if key[0] not in digests]:
-                del self._items[key]
+        self._memo.drop(lambda key: key[0] not in digests)
 
     def get(self, table: LoadedTable, tags: Tags) -> Microdata:
         """The coded table. Raises what Microdata raises for tags that do not fit."""
-        key = (table.digest, tags.digest)
-        with self._lock:
-            found = self._items.get(key)
-        if found is None:
-            found = _microdata(table, tags)
-        with self._lock:
-            self._items[key] = found
-            self._items.move_to_end(key)
-            while len(self._items) > self.most:
-                self._items.popitem(last=False)
-        if isinstance(found, AnonymizationError):
-            raise found
-        return found
+        return self._memo.get((table.digest, tags.digest), lambda: _microdata(table, tags))
 
 
-def _microdata(table: LoadedTable, tags: Tags) -> Microdata | AnonymizationError:
+def _microdata(table: LoadedTable, tags: Tags) -> Microdata:
     values = tags.sensitive_values.items()
     protected = {name: chosen for name, chosen in values if tags.roles.get(name) == Role.SENSITIVE}
-    try:
-        return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected, tags.unit)
-    except AnonymizationError as error:
-        return error
+    return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected, tags.unit)
