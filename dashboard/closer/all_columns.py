@@ -20,7 +20,7 @@ from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import attribute_bars, curves
 from dashboard.elements import parts
 from dashboard.session import compute, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from dashboard.elements import about, parts
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 ATTACKS: dict[str, str] = {
     "Foreground knowledge": "foreground",

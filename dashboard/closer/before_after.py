@@ -24,8 +24,9 @@ from dashboard.charts.utility import change_bars, color_name, difference_map, jo
 from dashboard.closer import utility
 from dashboard.elements import left_out, parts
 from dashboard.elements.class_list import region_texts
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 Changes = Mapping[str, npt.NDArray[np.uint8]]
 
@@ -123,14 +124,14 @@ def _rows_caption(run: Run, n_shown: int, n_rows: int, there: list[Change]) -> s
         text += "Attributes with one column are published as they are. Of the others, coloured cells differ: "
         text += "; ".join(f"{color_name(change)}, {change.value} ({MEANINGS[change]})" for change in colored) + ". "
     if Change.UNLINKED in there:
-        text += f"Lines follow the table '{parts.escaped(main_fragment(release).name)}'; "
+        text += f"Lines follow the table '{escaped(main_fragment(release).name)}'; "
         text += (
             f"of the other tables a cell lists what the {release.group_word} has there, each value with its rows. "
             if release.is_shared
             else "the cells of the other tables are those of the same person, which no reader can tell. "
         )
     dropped = [name for name in run.data.roles if name not in release.attributes]
-    return text + (f"Not published: {parts.escaped(', '.join(dropped))}." if dropped else "")
+    return text + (f"Not published: {escaped(', '.join(dropped))}." if dropped else "")
 
 
 def sampled_order(n_rows: int) -> Int64:
@@ -251,7 +252,7 @@ def _two_attributes(run: Run) -> None:
     n, style = run.data.n_rows, run_style(run.color_index)
     before, after = table.before / n, table.after / n
     largest = float(max(before.max(), after.max()))
-    names_text = f"'{parts.escaped(across)}' and '{parts.escaped(up)}'"
+    names_text = f"'{escaped(across)}' and '{escaped(up)}'"
     drawn = [
         ("before", joint_map(x, y, before, None, largest), "Before: share of the rows of the original table."),
         (

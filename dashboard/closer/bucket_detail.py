@@ -14,8 +14,9 @@ from anoncore.release.recoding import ColumnRegions, Recoding
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.elements import parts, routes
 from dashboard.elements.class_list import region_texts
+from dashboard.markdown import escaped
 from dashboard.session import browser, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_ROWS = 500
 ROW = "row"
@@ -50,7 +51,7 @@ def render(run: Run, group: int) -> None:
         )
         named = "; ".join(f"{part.name}: {', '.join(part.attributes)}" for part in release.fragments)
         st.caption(
-            f"{parts.escaped(named)}. Each column is sorted on its own, as in the published file: a cell says nothing "
+            f"{escaped(named)}. Each column is sorted on its own, as in the published file: a cell says nothing "
             f"about the cells of other columns in its line.{cut}"
         )
     with places[1]:

@@ -8,8 +8,8 @@ from typing import Any
 from anoncore import Microdata
 from dashboard.board.facts import CLASSIFIER
 from dashboard.session import browser
-from dashboard.session.state import Run
 from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Run
 
 PAGES = MappingProxyType(
     {

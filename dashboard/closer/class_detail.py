@@ -18,7 +18,8 @@ from dashboard.charts.palette import RunStyle, run_style
 from dashboard.closer import bucket_detail
 from dashboard.closer.bucket_detail import MOST_ROWS, by_content, cells, original_rows, published_rows
 from dashboard.elements import parts
-from dashboard.session.state import Run
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run
 
 PUBLISHED, ORIGINAL = "published", "original"
 
@@ -33,7 +34,7 @@ def sensitive_chart(run: Run, fragment: Fragment, group: int, attribute: str) ->
     parts.chart(
         sensitive_shares(shares, run_style(run.color_index), name),
         key="class-shares",
-        caption=f"'{parts.escaped(attribute)}' in {name} as published, and in the whole original table. The closer the "
+        caption=f"'{escaped(attribute)}' in {name} as published, and in the whole original table. The closer the "
         f"pairs, the less is learned from knowing that someone is in this {word}.",
         alt=f"Bar chart of the shares of {attribute} in {name} and in the whole table. In {name} the most frequent "
         f"value is {shares.texts[largest]} with {shares.group[largest]:.0%}; in the table it has "
@@ -159,7 +160,7 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
         weights = [max(len(part.attributes), 2) for part in release.fragments]
         for column, part in zip(parts.side_by_side(weights), release.fragments, strict=True):
             column.dataframe(published_rows(part, group), hide_index=True, key=f"class-part-{part.name}")
-            column.caption(f"Table '{parts.escaped(part.name)}', sorted by content.")
+            column.caption(f"Table '{escaped(part.name)}', sorted by content.")
         st.markdown("**Original rows (not published)**")
         names = list(dict.fromkeys(name for part in release.fragments for name in part.attributes))
         st.dataframe(original_rows(release, fragment, group, names), hide_index=True, key="class-original")

@@ -19,8 +19,9 @@ from dashboard.closer import all_columns, class_detail, three_people
 from dashboard.elements import class_list, parts
 from dashboard.elements.class_list import Order
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import browser
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 LIST_HEIGHT = 330
 
@@ -98,7 +99,7 @@ def _sizes(run: Run, sizes: Int64, fewest_rows: int) -> None:
     )
     if counted != "rows":
         st.caption(
-            parts.escaped(
+            escaped(
                 f"Different people are counted by '{run.data.unit}': {run.release.table_size}. No {word} has fewer "
                 f"than {fewest_rows:,} rows or {sizes.min():,} people."
             )
@@ -183,7 +184,7 @@ def _row_clicked(name: str, key: str, groups: Int64) -> None:
 def _columns(word: str, lens: Lens, regions: tuple[str, ...]) -> dict[str, Any]:
     """Heads, formats and meanings of the list's columns."""
     number = st.column_config.NumberColumn
-    of = f" of '{parts.escaped(lens.attribute)}'" if lens.attribute else ""
+    of = f" of '{escaped(lens.attribute)}'" if lens.attribute else ""
     return {
         "group": number("No.", help=f"Number of the {word}; it is not published.", pinned=True, width=55),
         "size": number("Rows", help="People who look alike.", format="localized", width=55),
@@ -196,7 +197,7 @@ def _columns(word: str, lens: Lens, regions: tuple[str, ...]) -> dict[str, Any]:
         "entropy": None,
     } | {
         f"region: {name}": st.column_config.TextColumn(
-            name, help=f"What every row of the {word} shows as '{parts.escaped(name)}'."
+            name, help=f"What every row of the {word} shows as '{escaped(name)}'."
         )
         for name in regions
     }
@@ -207,7 +208,7 @@ def _detail(run: Run, fragment: Fragment, group: int, levels: pd.Series[Any], le
     st.subheader(f"{word.capitalize()} {group}")
     row = [Tile("Rows", f"{levels['size']:,.0f}", f"People in this {word} who look alike.")]
     if lens.attribute is not None:
-        of = f"of '{parts.escaped(lens.attribute)}' in this {word}"
+        of = f"of '{escaped(lens.attribute)}' in this {word}"
         row += [
             Tile("Values", f"{levels['distinct']:.0f}", f"Different values {of} (distinct l)."),
             Tile("Entropy l", f"{levels['entropy']:.2f}", f"As diverse as so many equally frequent values {of}."),

@@ -22,8 +22,9 @@ from dashboard.closer.privacy import GROUND_NAMES
 from dashboard.elements import about, parts
 from dashboard.elements.class_list import MOST_SHOWN
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 LIST_HEIGHT = 420
 FIGURES: dict[str, Callable[[Transport, RunStyle, str], go.Figure]] = {
@@ -85,16 +86,16 @@ def _reached(
     for name, known in grounds.items():
         promised = [ground for ground in known if (name, ground) in wanted]
         for ground in promised or [parts.usual_ground(run, name, known)]:
-            label = f"t of {parts.escaped(name)} ({ground})"
+            label = f"t of {escaped(name)} ({ground})"
             promise = wanted.get((name, ground))
             if promise is not None:
                 verdict = "holds" if promise.holds else "does not hold"
                 note = f"asked at most {promise.asked:.4g}: {verdict}"
-                help = f"{parts.escaped(promise.sentence)} Reached by {word} {promise.group}."
+                help = f"{escaped(promise.sentence)} Reached by {word} {promise.group}."
                 row.append(Tile(label, f"{promise.reached:.4f}", help, note, promise.holds))
             else:
                 score = profile.score(f"t-{ground}", name)
-                help = f"{parts.escaped(score.meaning)} Reached by {word} {score.group}."
+                help = f"{escaped(score.meaning)} Reached by {word} {score.group}."
                 row.append(Tile(label, f"{score:.4f}", help))
     for start in range(0, len(row), 4):
         parts.tiles(row[start : start + 4], max(min(len(row), 4), 2))
@@ -203,7 +204,7 @@ def _transport(release: Release, attribute: str, group: int, ground: str, fragme
 
 
 def _caption(plan: Transport, lens: Lens, name: str) -> str:
-    attribute, count = parts.escaped(lens.attribute), len(plan.values)
+    attribute, count = escaped(lens.attribute), len(plan.values)
     if lens.ground == "ordered":
         return (
             f"Above: '{attribute}' in {name} and in the whole table. Below: the mass that moves from each value to the "

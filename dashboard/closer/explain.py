@@ -18,8 +18,9 @@ from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import bound_groups
 from dashboard.elements import about, entries, forms, parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_TIGHT = 30
 MOST_VIOLATIONS = 200
@@ -43,7 +44,7 @@ def _why(run: Run, fragment: Fragment) -> None:
     word, words = run.release.group_word, parts.plural(run.release.group_word)
     st.subheader("Why not finer?")
     if not run.promises:
-        st.info(f"{parts.escaped(run.title)} promises nothing about groups, so no requirement keeps a {word} whole.")
+        st.info(f"{escaped(run.title)} promises nothing about groups, so no requirement keeps a {word} whole.")
         return
     found = compute.cached("explain", run, _explained, fragment.name)
     bound = [int(one.forbids.sum()) for one in found.bindings]
@@ -120,7 +121,7 @@ def _tightest(run: Run, fragment: Fragment, found: Explanation) -> None:
         },
         alt=f"The {words} that bind {_label(one)}.",
     )
-    st.caption(f"The {words} that bind: those with least to spare for {parts.escaped(_label(one))}.")
+    st.caption(f"The {words} that bind: those with least to spare for {escaped(_label(one))}.")
 
 
 def _explained(release: Release, fragment: str) -> Explanation:
@@ -168,7 +169,7 @@ def _would(run: Run) -> None:
             found = what_if(run.release, requirement)
         except AnonymizationError as error:
             with right:
-                st.info(parts.escaped(str(error)))
+                st.info(escaped(str(error)))
             return
     with right:
         _verdict(run, requirement, found)
@@ -182,15 +183,15 @@ def _verdict(run: Run, requirement: Requirement, found: WhatIf) -> None:
     reached = requirement.reached_text(found.worst, f"{found.worst:.4g}", getattr(requirement, "attribute", None))
     if found.holds:
         st.success(
-            f"It holds in every {word}. The worst has {parts.escaped(reached)}"
+            f"It holds in every {word}. The worst has {escaped(reached)}"
             + (f"; even {requirement.parameter} = {found.nearest:g} holds." if found.nearest is not None else ".")
         )
         return
     st.error(
         f"It fails in {parts.counted(found.n_groups, word)} with {parts.counted(found.n_rows, 'row')} "
-        f"({share_text(found.n_rows / run.data.n_rows)}). The worst has {parts.escaped(reached)}."
+        f"({share_text(found.n_rows / run.data.n_rows)}). The worst has {escaped(reached)}."
     )
-    cures = [f"- {parts.escaped(one)}" for one in mending_sentences(found, run.release)]
+    cures = [f"- {escaped(one)}" for one in mending_sentences(found, run.release)]
     st.markdown("\n".join(["What would mend it:", "", *cures]))
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 from anoncore.algorithms import Algorithm
 from anoncore.release.openness import QUESTION
 from dashboard.elements import about, entries, parts
-from dashboard.session.state import Run
-from dashboard.session.workspace import run_title
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run, run_title
 
 PANELS: dict[str, str] = {
     "incognito": "incognito",
@@ -42,10 +42,10 @@ def render() -> None:
 
 def _read(run: Run) -> None:
     """What is known of a release that was made elsewhere: how it was read."""
-    source = "" if run.opened is None else f" It is {parts.escaped(run.opened.told)}."
+    source = "" if run.opened is None else f" It is {escaped(run.opened.told)}."
     st.info(f"Which method made this release is not known.{source}")
     notes = run.release.notes or ("Every row was found, without a doubt.",)
-    st.markdown("\n".join(["**How it was read**", "", *(f"- {parts.escaped(note)}" for note in notes)]))
+    st.markdown("\n".join(["**How it was read**", "", *(f"- {escaped(note)}" for note in notes)]))
 
 
 def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
@@ -70,5 +70,5 @@ def _parameters(algorithm: Algorithm) -> list[str]:
         title = info.title or name.replace("_", " ")
         value = getattr(algorithm, name)
         shown = run_title(value) if isinstance(value, Algorithm) else parameter_text(value)
-        lines.append(f"- {parts.escaped(title)}: {parts.escaped(shown)}")
+        lines.append(f"- {escaped(title)}: {escaped(shown)}")
     return lines

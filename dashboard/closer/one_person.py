@@ -13,9 +13,9 @@ from anoncore.base.texts import share_text
 from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import belief_bars
 from dashboard.elements import parts, whose_rows
+from dashboard.markdown import escaped
 from dashboard.session import browser, compute
-from dashboard.session.state import Run
-from dashboard.session.workspace import run_names
+from dashboard.session.workspace import Run, run_names
 
 _ROW = "person-row"
 
@@ -94,7 +94,7 @@ def _published(runs: list[Run], views: list[PersonView], row: int) -> None:
 def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
     known = [(run, view) for run, view in zip(runs, views, strict=True) if view.belief is not None]
     for run in (run for run, view in zip(runs, views, strict=True) if view.belief is None):
-        st.caption(f"{parts.escaped(run.label)} does not publish single values of this attribute.")
+        st.caption(f"{escaped(run.label)} does not publish single values of this attribute.")
     if not known:
         return
     data = known[0][0].data
@@ -109,7 +109,7 @@ def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
             [run_style(run.color_index) for run, _ in known],
         ),
         key="person-beliefs",
-        caption=f"How likely each value of '{parts.escaped(attribute)}' is for someone who knows this person's "
+        caption=f"How likely each value of '{escaped(attribute)}' is for someone who knows this person's "
         "quasi-identifiers, by each release. The star marks the true value.",
         alt="; ".join(
             f"{run.label}: true value {share_text(view.belief[true])}" for run, view in known if view.belief is not None

@@ -30,8 +30,9 @@ from dashboard.charts.privacy import belief_histogram, distance_curve, risk_bars
 from dashboard.closer import all_columns, three_people
 from dashboard.elements import about, parts, verdicts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_VIOLATIONS = 200
 NO_C = "no c holds"
@@ -62,7 +63,7 @@ def render() -> None:
     _asked(run, asked)
     profile = parts.profile(run)
     for note in profile.notes:
-        st.info(parts.escaped(note))
+        st.info(escaped(note))
     if any(one.attribute is not None for one in personal):
         words = parts.plural(run.release.group_word)
         st.info(
@@ -96,7 +97,7 @@ def _promised() -> None:
     if run is None:
         return
     for one in compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees):
-        st.info(parts.escaped(one.sentence), icon=":material/handshake:")
+        st.info(escaped(one.sentence), icon=":material/handshake:")
 
 
 def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
@@ -145,21 +146,21 @@ def _reached(run: Run, profile: Profile, attribute: str, asked: tuple[Guarantee,
     row = [_tile(profile.k, f"{profile.k:,.0f}", word, asked)]
     row += [_tile(scores[name], _level_text(scores[name], form), word, asked) for name, form in formats.items()]
     row += [
-        Tile("Variance", f"{one.reached:,.4g}", parts.escaped(one.sentence), f"asked at least {one.asked:g}", one.holds)
+        Tile("Variance", f"{one.reached:,.4g}", escaped(one.sentence), f"asked at least {one.asked:g}", one.holds)
         for one in asked
         if isinstance(one.requirement, VarianceDiversity) and one.attribute == attribute
     ]
     for start in range(0, len(row), 4):
         parts.tiles(row[start : start + 4], 4)
     st.caption(
-        f"Each number is that of the worst {word} for '{parts.escaped(attribute)}'. What the whole table has as one "
+        f"Each number is that of the worst {word} for '{escaped(attribute)}'. What the whole table has as one "
         "group no release can beat."
     )
 
 
 def _tile(score: WorstLevel, value: str, word: str, asked: Sequence[Guarantee]) -> Tile:
     """A level with what was asked for, or without that what the whole table has."""
-    meaning = f"{parts.escaped(score.meaning)} Reached by {word} {score.group}."
+    meaning = f"{escaped(score.meaning)} Reached by {word} {score.group}."
     title = score.label if score.label[:2].strip() in ("k", "t") else score.label[0].upper() + score.label[1:]
     wanted = [one for one in asked if one.attribute == score.attribute and _measured_by(one) == score.name]
     if wanted:
@@ -206,7 +207,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     parts.chart(
         distance_curve(distances, run_style(run.color_index), words, asked),
         key="privacy-distances",
-        caption=f"Earth mover's distance of '{parts.escaped(attribute)}' in each of the {words} from the whole table: "
+        caption=f"Earth mover's distance of '{escaped(attribute)}' in each of the {words} from the whole table: "
         f"0 is the same distribution, 1 as far as can be. Half of them lie within {np.median(distances):.3f}.{within}",
         alt=f"Curve of the distances of {len(distances):,} {words} from the table, up to {distances.max():.3f}.",
     )
@@ -233,13 +234,13 @@ def _beliefs(run: Run, attribute: str) -> None:
             Tile(
                 found.largest.title,
                 share_text(found.largest),
-                parts.escaped(found.largest.meaning),
+                escaped(found.largest.meaning),
                 f"guessing: {share_text(guess)}",
             ),
             Tile(
                 found.truth.title,
                 share_text(found.truth),
-                parts.escaped(found.truth.meaning),
+                escaped(found.truth.meaning),
                 f"guessing: {share_text(found.truth.baseline or 0)}",
             ),
         ]
@@ -249,7 +250,7 @@ def _beliefs(run: Run, attribute: str) -> None:
         belief_histogram(found.belief, guess, run_style(run.color_index)),
         key="privacy-beliefs",
         caption="The adversary knows everyone's quasi-identifiers and takes the likeliest "
-        f"'{parts.escaped(attribute)}' of each. For {above:.0%} of the people they are surer than by guessing the most "
+        f"'{escaped(attribute)}' of each. For {above:.0%} of the people they are surer than by guessing the most "
         f"frequent value of the table ({share_text(guess)}).",
         alt=f"Histogram of the adversary's largest belief about {attribute} for each row, up to {found.largest:.0%}; "
         f"guessing has {guess:.0%}.",
@@ -288,7 +289,7 @@ def _reidentification(run: Run) -> None:
     with right:
         st.markdown(_risk_text(run, risk))
         for note in risk.notes:
-            st.caption(parts.escaped(note))
+            st.caption(escaped(note))
 
 
 def _figures(risk: Reidentification) -> tuple[float, float, float]:

@@ -15,8 +15,9 @@ from anoncore.measures.criteria import usual_distance
 from dashboard.board.facts import has_buckets
 from dashboard.closer import one_person
 from dashboard.elements import parts
+from dashboard.markdown import escaped
 from dashboard.session import compute, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 WHO = ("The worst off", "In the middle", "The best off")
 
@@ -92,7 +93,7 @@ def explain(name: str, attribute: str | None = None) -> None:
             "Who", WHO, default=WHO[0], key=f"three-{name}-who", label_visibility="collapsed", required=True
         )
         row = rows[chosen or WHO[0]]
-        st.markdown(f"Row {row + 1:,} of the table {about.told(float(values[row]))} in {parts.escaped(run.label)}.")
+        st.markdown(f"Row {row + 1:,} of the table {about.told(float(values[row]))} in {escaped(run.label)}.")
         if name == "hides" and has_buckets(run):
             st.caption("That is a bucket: it hides whose secret is whose, and not who somebody is.")
         secret = attribute if attribute is not None else next(iter(run.data.sensitive), None)

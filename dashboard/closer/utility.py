@@ -26,8 +26,9 @@ from dashboard.charts.utility import (
 from dashboard.closer import all_columns, three_people
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import browser, compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 FOLDS = 10
 MAJORITY = "#B9B9B9"
@@ -79,7 +80,7 @@ def _pairs(run: Run) -> list[Tile]:
     if not run.data.knows_rows:
         return []
     lost = compute.cached("utility.two_way_error", run, utility.two_way_error)
-    return [Tile(lost.title, share_text(lost), parts.escaped(lost.meaning), "0%: every pair is read right")]
+    return [Tile(lost.title, share_text(lost), escaped(lost.meaning), "0%: every pair is read right")]
 
 
 def _headline(run: Run, loss: InformationLoss | None) -> None:
@@ -92,7 +93,7 @@ def _headline(run: Run, loss: InformationLoss | None) -> None:
             Tile(
                 loss.title,
                 share_text(loss),
-                f"{parts.escaped(loss.meaning)} {loss.assumed}".strip(),
+                f"{escaped(loss.meaning)} {loss.assumed}".strip(),
                 "0%: exact, 100%: nothing left",
             )
         )
@@ -101,13 +102,13 @@ def _headline(run: Run, loss: InformationLoss | None) -> None:
         Tile(
             size.label,
             f"{size:,.1f} rows",
-            f"{parts.escaped(size.meaning)} Best is the k that was asked for.",
+            f"{escaped(size.meaning)} Best is the k that was asked for.",
             smallest,
         ),
         Tile(
             pairs.title,
             compact(float(pairs)),
-            f"{parts.escaped(pairs.meaning)} Here {pairs:,.0f}, from {n:,} (every row alone) to "
+            f"{escaped(pairs.meaning)} Here {pairs:,.0f}, from {n:,} (every row alone) to "
             f"{compact(float(n) ** 2)} (one group).",
             f"{pairs / n:,.1f} alike per row",
         ),
@@ -182,13 +183,13 @@ def _associations(run: Run) -> None:
     maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
     left, right = st.columns([1, 3], gap="medium")
     with left:
-        parts.tiles([Tile(error.title, f"{error:.4f}", f"{parts.escaped(error.meaning)} 0: all kept, 1: all lost.")])
+        parts.tiles([Tile(error.title, f"{error:.4f}", f"{escaped(error.meaning)} 0: all kept, 1: all lost.")])
         shown = parts.choice("Shown", list(maps), "utility-map", "Association before, after, or how it changed.")
         lost = error.difference.stack()
         pair = lost.index[int(np.argmin(lost.to_numpy()))]
         if lost.min() < 0:
             st.markdown(
-                f"Most is lost between **{parts.escaped(str(pair[0]))}** and **{parts.escaped(str(pair[1]))}**: "
+                f"Most is lost between **{escaped(str(pair[0]))}** and **{escaped(str(pair[1]))}**: "
                 f"{error.original.loc[pair]:.3f} before, {error.released.loc[pair]:.3f} after."
             )
     with right:
@@ -214,14 +215,14 @@ def _queries(run: Run) -> None:
     left, right = st.columns([1, 3], gap="medium")
     known = error.relative_error[~np.isnan(error.relative_error)]
     with left:
-        parts.tiles([Tile(error.median.label, share_text(error.median), parts.escaped(error.median.meaning))])
-        parts.tiles([Tile(error.label, share_text(error.mean), parts.escaped(error.meaning))])
+        parts.tiles([Tile(error.median.label, share_text(error.median), escaped(error.median.meaning))])
+        parts.tiles([Tile(error.label, share_text(error.mean), escaped(error.meaning))])
     with right:
         parts.chart(
             error_curve(known, run_style(run.color_index)),
             key="utility-queries",
             caption=f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
-            f"these values of '{parts.escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
+            f"these values of '{escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
             "row and count here; errors above 100% are drawn at 100%.",
             alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is "
             f"{share_text(error.median)}.",
@@ -248,7 +249,7 @@ def distributions(run: Run, page: str) -> None:
     parts.chart(
         distribution(axis, original, released, run_style(run.color_index)),
         key=f"{page}-distribution",
-        caption=f"'{parts.escaped(name)}' {told}",
+        caption=f"'{escaped(name)}' {told}",
         alt=f"Bar chart of the shares of {name} before and after; {share_text(moved)} of the rows move.",
     )
 
@@ -296,7 +297,7 @@ def _homogeneity(run: Run, target: str) -> None:
             Tile(
                 entropy.title,
                 f"{entropy:.3f} bits",
-                f"{parts.escaped(entropy.meaning)} 0: the {run.release.group_word} tells it.",
+                f"{escaped(entropy.meaning)} 0: the {run.release.group_word} tells it.",
                 f"whole table: {entropy.baseline:.3f} bits",
             )
         )
@@ -304,7 +305,7 @@ def _homogeneity(run: Run, target: str) -> None:
         error = parts.attempt("utility.rmse", run, utility.rmse, target)
         if error is not None:
             row.append(
-                Tile(error.label, f"{error:,.4g}", parts.escaped(error.meaning), f"whole table: {error.baseline:,.4g}")
+                Tile(error.label, f"{error:,.4g}", escaped(error.meaning), f"whole table: {error.baseline:,.4g}")
             )
     if row:
         parts.tiles(row, 3)
@@ -314,7 +315,7 @@ def _classifier(run: Run, target: str, classifier: str) -> None:
     """Train on demand, in the background; a result stays for the run."""
     if (target, classifier) not in browser.get(f"trained-{run.id}", ()):
         st.button(
-            f"Train a {CLASSIFIERS[classifier].title} for {parts.escaped(target)}",
+            f"Train a {CLASSIFIERS[classifier].title} for {escaped(target)}",
             on_click=train,
             args=(run, target, classifier),
             type="primary",
@@ -343,7 +344,7 @@ def _scores(run: Run, found: Classification, classifier: str) -> None:
     names = ["trained on the original", "trained on the release", "most frequent value"]
     colors: list[RunStyle | str] = [ORIGINAL, run_style(run.color_index), MAJORITY]
     outcomes = [found.original, found.released, found.majority]
-    target = parts.escaped(found.target)
+    target = escaped(found.target)
     f = [one.weighted_f for one in outcomes]
     help = "Harmonic mean of precision and recall of each value, weighted with its share: 1 is always right."
     beside = f"original table {f[0]:.2f}, guessing {f[2]:.2f}"

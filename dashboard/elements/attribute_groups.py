@@ -159,7 +159,7 @@ def _table(field: FieldForm, turn: Turn, word: str, may_overlap: bool, edited: C
 
 def _map(key: str, proposal: AttributeProposal, current: Groups, by_hand: bool) -> None:
     centres = () if by_hand else proposal.centres
-    named = ", ".join(parts.escaped(name) for name in centres if name)
+    named = ", ".join(escaped(name) for name in centres if name)
     built = f", built around the {proposal.centre_word}s {named}" if named else ""
     parts.chart(
         association_map(proposal.association, current, proposal.measure, proposal.word, centres),

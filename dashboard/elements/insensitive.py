@@ -10,7 +10,8 @@ from anoncore.table.relations import Relation
 from dashboard.elements import routes
 from dashboard.markdown import escaped
 from dashboard.session import browser, compute, state
-from dashboard.session.state import LoadedTable, Run
+from dashboard.session.loaded_table import LoadedTable
+from dashboard.session.workspace import Run
 
 MOST_NAMED = 8
 

@@ -14,8 +14,9 @@ from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import Axis
 from dashboard.charts.utility import left_out_shares
 from dashboard.elements import parts
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_BINS = 12
 MOST_NAMED = 3
@@ -46,9 +47,9 @@ class Difference:
     def words(self) -> str:
         """The value that is most too frequent, and how frequent it is."""
         place = self.bin
-        value = parts.escaped(self.axis.bin_texts[place])
+        value = escaped(self.axis.bin_texts[place])
         return (
-            f"{self.left_out[place]:.0%} have '{parts.escaped(self.axis.name)}' {value} "
+            f"{self.left_out[place]:.0%} have '{escaped(self.axis.name)}' {value} "
             f"(of all rows {self.everybody[place]:.0%})"
         )
 
@@ -69,7 +70,7 @@ def differences_of(release: Release) -> tuple[Difference, ...]:
 
 def columns_text(data: Microdata) -> str:
     """Which columns no release of the table has, and why, in a sentence or two."""
-    identifiers, undecided = (", ".join(map(parts.escaped, names)) for names in (data.identifiers, data.left_out))
+    identifiers, undecided = (", ".join(map(escaped, names)) for names in (data.identifiers, data.left_out))
     told = [f"Left out as identifiers: {identifiers}."] if identifiers else []
     told += [f"Left out because nobody decided on them: {undecided}."] if undecided else []
     return " ".join(told) or "Every column has a role and none is an identifier, so none is left out."
@@ -103,7 +104,7 @@ def draw(run: Run) -> None:
     parts.chart(
         left_out_shares(shown.axis, shown.everybody, shown.left_out),
         key="left-out-distribution",
-        caption=f"'{parts.escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left "
+        caption=f"'{escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left "
         "out would need another value for both to be alike.",
         alt=f"Bar chart of the shares of {name} among all rows and among those left out.",
     )

@@ -23,26 +23,8 @@ from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
 from dashboard.elements import routes, whose_rows
 from dashboard.markdown import escaped, reason
 from dashboard.session import browser, compute, state
-from dashboard.session.state import Run
-from dashboard.session.workspace import run_names
+from dashboard.session.workspace import Run, run_names
 
-__all__ = [
-    "Tile",
-    "attempt",
-    "chart",
-    "choice",
-    "counted",
-    "escaped",
-    "fragment_choice",
-    "later",
-    "plural",
-    "profile",
-    "shown_run",
-    "side_by_side",
-    "tabs",
-    "tiles",
-    "usual_ground",
-]
 _SHOWN = "shown-run"
 POLL_SECONDS = 0.5
 PATIENCE = 0.4

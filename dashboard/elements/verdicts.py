@@ -11,7 +11,7 @@ from anoncore.measures.criteria import BREACH_R
 from dashboard.board import facts
 from dashboard.markdown import escaped
 from dashboard.session import compute, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 NOTHING_BAD = (
     "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "

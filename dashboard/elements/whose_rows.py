@@ -12,8 +12,8 @@ from dashboard.elements import routes
 from dashboard.markdown import escaped
 from dashboard.session import compute, state
 from dashboard.session.loaded_table import LoadedTable, Tags
-from dashboard.session.state import Run
 from dashboard.session.tagging import unit_options
+from dashboard.session.workspace import Run
 
 
 def repeating(table: LoadedTable, tags: Tags) -> tuple[str, int, int] | None:

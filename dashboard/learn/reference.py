@@ -10,6 +10,7 @@ from anoncore.release.openness import QUESTION
 from dashboard.elements import about, entries, parts, routes
 from dashboard.elements.entries import FACTS, Described, Entry
 from dashboard.learn import learn
+from dashboard.markdown import escaped
 from dashboard.session import browser, state
 
 
@@ -73,15 +74,15 @@ def _parameters(entry: Entry) -> None:
     st.markdown("**Parameters**")
     lines = []
     for one in entry.parameters:
-        allowed = f"; {parts.escaped(one.allowed)}" if one.allowed else ""
-        default = "required" if one.default == "required" else f"default {parts.escaped(one.default)}"
-        lines.append(f"- **{parts.escaped(one.title)}** (`{one.name}`): {_named(one.meaning)} _{default}{allowed}_")
+        allowed = f"; {escaped(one.allowed)}" if one.allowed else ""
+        default = "required" if one.default == "required" else f"default {escaped(one.default)}"
+        lines.append(f"- **{escaped(one.title)}** (`{one.name}`): {_named(one.meaning)} _{default}{allowed}_")
     st.markdown("\n".join(lines))
 
 
 def _listed(title: str, described: tuple[Described, ...]) -> None:
     if described:
-        lines = [f"- **{parts.escaped(one.name)}**: {_named(one.meaning)}" for one in described]
+        lines = [f"- **{escaped(one.name)}**: {_named(one.meaning)}" for one in described]
         st.markdown("\n".join([f"**{title}**\n", *lines]))
 
 

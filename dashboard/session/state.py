@@ -32,7 +32,6 @@ from dashboard.tasks import reading
 if TYPE_CHECKING:
     from dashboard.session.session_file import Saved
 
-__all__ = ["LoadedTable", "Run", "Tags", "Workspace"]
 
 FIRST_TABLE = "census"
 URL_PARAMETER = "workspace"

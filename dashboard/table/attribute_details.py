@@ -11,7 +11,7 @@ from dashboard.charts import tables as charts
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session import browser, compute, state, tagging
-from dashboard.session.state import LoadedTable
+from dashboard.session.loaded_table import LoadedTable
 from dashboard.table import attribute_hierarchy, table_columns
 
 MOST_ORDERED = 500

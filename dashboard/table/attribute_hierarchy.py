@@ -37,8 +37,7 @@ from dashboard.charts.tables import hierarchy_levels
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
 from dashboard.session import browser, compute, state, tagging
-from dashboard.session.loaded_table import Tags, hierarchy_digest
-from dashboard.session.state import LoadedTable
+from dashboard.session.loaded_table import LoadedTable, Tags, hierarchy_digest
 from dashboard.table import hierarchy_editor as editor
 from dashboard.tasks import reading
 

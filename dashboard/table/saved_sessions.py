@@ -9,7 +9,7 @@ from anoncore.base.texts import listing
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
 from dashboard.session import browser, state
-from dashboard.session.state import Workspace
+from dashboard.session.workspace import Workspace
 from dashboard.table import table_source
 
 FILE_NAME = "session.anoncore"

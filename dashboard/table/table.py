@@ -10,7 +10,7 @@ from anoncore.table.suggestions import uniqueness
 from dashboard.elements import insensitive, routes, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import compute, state
-from dashboard.session.state import LoadedTable
+from dashboard.session.loaded_table import LoadedTable
 from dashboard.table import all_rows, attribute_details, large_runs, saved_sessions, table_choice, table_columns
 
 PREVIEW_COLUMNS = 200

@@ -11,7 +11,7 @@ from anoncore.table.suggestions import Suggestion, suggest
 from anoncore.table.summary import ColumnSummary, summarize
 from dashboard.elements import whose_rows
 from dashboard.session import browser, compute, state, tagging
-from dashboard.session.state import LoadedTable
+from dashboard.session.loaded_table import LoadedTable
 
 MEANINGS = {
     "identifier": "Names the person, such as a name or a number. Never published.",

@@ -16,11 +16,10 @@ import streamlit as st
 from anoncore import AnonymizationError, DataError, Microdata
 from anoncore.recipes.source import load_source
 from anoncore.sources.table_files import DATABASES
-from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit, quotas, settings, uploads
 from dashboard.session import browser, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 from dashboard.table.table_place import TablePlace
 from dashboard.tasks import reading
 
@@ -141,7 +140,7 @@ def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Micro
             audit.record("loaded", state.workspace().who, table=source.digest, rows=len(source.frame), beside=True)
             held = ((file.file_id, run.id), run.data.with_same_tags(source.frame))
         except AnonymizationError as error:
-            st.error(parts.escaped(str(error)))
+            st.error(escaped(str(error)))
             return None
         browser.put(f"{key}-table", held)
     return file.file_id, held[1]

@@ -19,9 +19,8 @@ from dashboard.closer import cells
 from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
-from dashboard.session.state import Run
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
-from dashboard.session.workspace import run_names
+from dashboard.session.workspace import Run, run_names
 from dashboard.views import board_opened
 from dashboard.views.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
 

@@ -25,8 +25,8 @@ from dashboard.charts.palette import run_style
 from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
 from dashboard.elements import parts
 from dashboard.session import compute, state
-from dashboard.session.state import Run
 from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Run
 from dashboard.views.board_dialogs import draw_behind
 
 POLL = 1.0

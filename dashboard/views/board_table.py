@@ -14,8 +14,8 @@ from dashboard.elements import insensitive, parts, routes, whose_rows
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
 from dashboard.session import browser, state
+from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import opened_alone
-from dashboard.session.state import LoadedTable, Tags
 from dashboard.session.tagging import is_role
 from dashboard.table import table_columns, table_source
 from dashboard.tasks import warmup

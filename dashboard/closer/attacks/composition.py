@@ -15,10 +15,10 @@ from dashboard.charts.attacks import values_left
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.markdown import reason
+from dashboard.markdown import escaped, reason
 from dashboard.serving import uploads
 from dashboard.session import browser, compute, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_PEOPLE = 50
 SAVED = "composition-saved"
@@ -74,7 +74,7 @@ def render(run: Run) -> None:
             l,
         )
     except AnonymizationError as error:
-        st.warning(parts.escaped(reason(error)))
+        st.warning(escaped(reason(error)))
         return
     if len(found.people) == 0:
         st.info("Nobody is in both tables by these columns, so the two releases tell nothing about anybody together.")
@@ -100,7 +100,7 @@ def _other(run: Run) -> Run | None:
             opened = state.read_session(file.getvalue())
         except AnonymizationError as error:
             # Beside the upload it would be hidden: the expander closes as soon as there is a second release.
-            st.error(parts.escaped(str(error)))
+            st.error(escaped(str(error)))
         else:
             browser.put(SAVED, opened)
             browser.put(f"{SAVED}-file", file.file_id)
@@ -161,9 +161,9 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
     few = round(float(found.few) * n)
     both = f"{parts.counted(n, 'person')} {'is' if n == 1 else 'are'} in both tables"
     st.markdown(
-        f"Second release: {parts.escaped(_name(other))}. **{both}**, {n / of:.0%} of this one. In one release alone "
+        f"Second release: {escaped(_name(other))}. **{both}**, {n / of:.0%} of this one. In one release alone "
         f"{_share(found.few.baseline)} of them have fewer than {l:g} possible values of "
-        f"{parts.escaped(found.attribute)}; with both, **{share_text(float(found.few))} do: "
+        f"{escaped(found.attribute)}; with both, **{share_text(float(found.few))} do: "
         f"{parts.counted(few, 'person')}.**"
     )
     parts.tiles(
@@ -171,33 +171,33 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
             Tile(
                 f"Fewer than {l:g} values",
                 share_text(float(found.few)),
-                parts.escaped(found.few.meaning),
+                escaped(found.few.meaning),
                 _alone(found.few),
                 not found.few > 0,
             ),
             Tile(
                 f"Believed above 1/{l:g}",
                 share_text(float(found.breach)),
-                parts.escaped(found.breach.meaning),
+                escaped(found.breach.meaning),
                 _alone(found.breach),
                 not found.breach > 0,
             ),
             Tile(
                 "Largest belief",
                 share_text(float(found.largest)),
-                parts.escaped(found.largest.meaning),
+                escaped(found.largest.meaning),
                 f"guessing: {_share(found.largest.baseline)}",
             ),
             Tile(
                 "Belief in the truth",
                 share_text(float(found.truth)),
-                parts.escaped(found.truth.meaning),
+                escaped(found.truth.meaning),
                 f"guessing: {_share(found.truth.baseline)}",
             ),
         ]
     )
     for note in found.notes:
-        st.caption(parts.escaped(note))
+        st.caption(escaped(note))
 
 
 def _alone(joint: Score) -> str:

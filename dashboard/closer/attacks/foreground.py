@@ -20,8 +20,9 @@ from dashboard.closer.attacks import foreground_group, foreground_runs
 from dashboard.closer.attacks.foreground_runs import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import browser, state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 NAME = "attacks.foreground_knowledge"
 USUAL_SIGMA = 0.9
@@ -60,13 +61,13 @@ def render(run: Run) -> None:
     if found is None:
         return
     for note in found.notes:
-        st.info(parts.escaped(note))
+        st.info(escaped(note))
     if not found.learned:
         return
     _tiles(found)
     st.caption(
         f"With epsilon {found.epsilon:g} and sigma {adversary.sigma:g} the adversary relies on signatures of at least "
-        f"{found.minimum_rows:,.0f} rows. By chance: the same attack where '{parts.escaped(found.attribute)}' was "
+        f"{found.minimum_rows:,.0f} rows. By chance: the same attack where '{escaped(found.attribute)}' was "
         f"shuffled over all people before the method ran. {_excess_text(found)}"
     )
     if run.is_drawn:
@@ -167,14 +168,14 @@ def _tiles(found: ForegroundKnowledge) -> None:
         Tile(
             found.recall.label,
             share_text(float(found.recall)),
-            f"{parts.escaped(found.recall.meaning)} Guessing takes all possible worlds of a group as equally likely: "
+            f"{escaped(found.recall.meaning)} Guessing takes all possible worlds of a group as equally likely: "
             f"{_share(found.recall.baseline)}.",
             f"by chance: {_share(float(found.control))}",
         ),
         Tile(
             found.excess.label,
             share_text(float(found.excess)),
-            f"{parts.escaped(found.excess.meaning)} By chance: {low:.1%} to {high:.1%} in 95% of all cases.",
+            f"{escaped(found.excess.meaning)} By chance: {low:.1%} to {high:.1%} in 95% of all cases.",
             "shuffled: 0%",
         ),
     ]
@@ -182,7 +183,7 @@ def _tiles(found: ForegroundKnowledge) -> None:
         Tile(
             one.label,
             share_text(float(one)),
-            f"{parts.escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
+            f"{escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
             f"guessing: {_share(one.baseline)}",
         )
         for one in (found.flagged, found.mean_probability)
@@ -192,7 +193,7 @@ def _tiles(found: ForegroundKnowledge) -> None:
         Tile(
             found.error.label,
             "none" if np.isnan(error) else f"{error:.0%}",
-            parts.escaped(found.error.meaning),
+            escaped(found.error.meaning),
             f"guessing: {_share(guess)}",
         )
     )
@@ -214,11 +215,11 @@ def _share(value: float | None) -> str:
 def _people(run: Run, found: ForegroundKnowledge) -> None:
     protected = ~np.isnan(found.own_probability)
     breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
-    values = parts.escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
+    values = escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
     parts.chart(
         belief_histogram(found, run_style(run.color_index)),
         key="foreground-people",
-        caption=f"The {protected.sum():,} people whose '{parts.escaped(found.attribute)}' needs protection ({values}), "
+        caption=f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
         f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "
         f"{breached:,} who are breached; without the attack everybody of a group is as likely.",
         alt=f"Histogram of p(t:x) of {protected.sum():,} people; {breached:,} lie above {1 / found.r:.0%}.",
@@ -275,7 +276,7 @@ def _learned(run: Run, found: ForegroundKnowledge) -> None:
             run_style(run.color_index),
         ),
         key="foreground-learned",
-        caption=f"Share of '{parts.escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "
+        caption=f"Share of '{escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "
         "adversary learned it and as the original table has it. Mean relative error of this set: "
         f"{_share(one.relative_error)}; with the whole table's share instead: {_share(one.guessing_error)}.",
         alt=f"Learned against true share in {len(texts)} signatures of {one.label}.",

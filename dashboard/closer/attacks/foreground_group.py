@@ -14,7 +14,8 @@ from anoncore.attacks import ForegroundKnowledge, GroupView
 from dashboard.charts.attacks import MOST_PEOPLE, group_people
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
-from dashboard.session.state import Run
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run
 
 MOST_LISTED_GROUPS = 200
 MOST_LISTED_WORLDS = 300
@@ -96,9 +97,9 @@ def ranked_groups(run: Run, found: ForegroundKnowledge) -> pd.DataFrame:
 
 def _person_chart(run: Run, found: ForegroundKnowledge, view: GroupView, word: str) -> None:
     size = len(view.rows)
-    learned = parts.escaped(", ".join(view.attributes)) if view.attributes else "no attribute set"
+    learned = escaped(", ".join(view.attributes)) if view.attributes else "no attribute set"
     st.markdown(
-        f"**{word.capitalize()} {view.group}**: {view.n} of {size} people have '{parts.escaped(view.value)}'. Their "
+        f"**{word.capitalize()} {view.group}**: {view.n} of {size} people have '{escaped(view.value)}'. Their "
         f"signatures are the values of {learned}."
     )
     cut = f" The first {MOST_PEOPLE} are shown." if size > MOST_PEOPLE else ""
@@ -139,7 +140,7 @@ def _worlds(view: GroupView, word: str) -> None:
         alt=f"The {count} possible worlds with their weights.",
     )
     st.caption(
-        f"Each line is one way in which {view.n} of the {len(view.rows)} people have '{parts.escaped(view.value)}' "
+        f"Each line is one way in which {view.n} of the {len(view.rows)} people have '{escaped(view.value)}' "
         "(x). p(t:x) of a person is the sum of the probabilities of the worlds in which that person has it. People "
         "have the numbers of the chart above."
     )

@@ -25,7 +25,7 @@ from dashboard.charts.attacks import runs_compared
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.session import state
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_RUNS = 6
 ATTACK_NUMBERS = (FOREGROUND_BREACH, FOREGROUND_CONTROL, FOREGROUND_EXCESS, FOREGROUND_FLAGGED, FOREGROUND_PROBABILITY)

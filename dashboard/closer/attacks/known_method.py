@@ -15,7 +15,8 @@ from dashboard.charts.attacks import gain_bars
 from dashboard.charts.palette import run_style
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
-from dashboard.session.state import Run
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run
 
 MOST_PEOPLE = 100
 LIST_HEIGHT = 310
@@ -105,7 +106,7 @@ def _draw(run: Run, found: MinimalityAttack) -> None:
 
 def _tile(score: Score, baseline: str = "without") -> Tile:
     return Tile(
-        score.label, share_text(score), parts.escaped(score.meaning), f"{baseline}: {share_text(score.baseline or 0)}"
+        score.label, share_text(score), escaped(score.meaning), f"{baseline}: {share_text(score.baseline or 0)}"
     )
 
 
@@ -114,13 +115,13 @@ def _lift(score: Score, interval: tuple[float, float]) -> Tile:
     return Tile(
         score.label,
         f"{score * 100:+.1f} points",
-        f"{parts.escaped(score.meaning)} The interval has the lift with 95%, as if the classes were drawn from many.",
+        f"{escaped(score.meaning)} The interval has the lift with 95%, as if the classes were drawn from many.",
         f"95% interval: {low * 100:+.1f} to {high * 100:+.1f}",
     )
 
 
 def _meaning(run: Run, found: MinimalityAttack) -> str:
-    name, method = parts.escaped(found.attribute), run.title
+    name, method = escaped(found.attribute), run.title
     if found.n_refusals == 0:
         return (
             f"**Nothing is learned.** Everything that {method} refused to publish is explained by the sizes of groups, "
@@ -184,4 +185,4 @@ def _worked_out(found: MinimalityAttack) -> str:
     counted = float(found.exact.mean())
     drawn = "" if counted == 1 else f" {1 - counted:.0%} of the beliefs are estimated from worlds drawn at random."
     refused = f"{found.n_refusals:,} refusals of the method tell something; {found.n_used:,} of them are used."
-    return f"{refused}{drawn} {parts.escaped(found.limits)}".strip()
+    return f"{refused}{drawn} {escaped(found.limits)}".strip()

@@ -16,8 +16,9 @@ from dashboard.charts.slicing import belief_bars, belief_shares
 from dashboard.closer.bucket_detail import PERSON, people_of
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import browser
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_BUCKETS = 200
 MOST_VALUES = 12
@@ -52,7 +53,7 @@ def _person(run: Run, names: list[str]) -> None:
     try:
         found = attacks.matching_buckets(run.release, attribute, row)
     except AnonymizationError as error:
-        st.info(parts.escaped(str(error)))
+        st.info(escaped(str(error)))
         return
     st.markdown(_known(run, attribute, row))
     _figures(run, found)
@@ -109,11 +110,11 @@ def _known(run: Run, attribute: str, row: int) -> str:
     """What the adversary knows of the person and what they are after."""
     line = {name: run.data.domain[name].text(int(run.data.codes[name][row])) for name in run.data.attributes}
     known = ", ".join(
-        f"{parts.escaped(name)} **{parts.escaped(line[name])}**" for name in run.data.quasi_identifiers if name in line
+        f"{escaped(name)} **{escaped(line[name])}**" for name in run.data.quasi_identifiers if name in line
     )
     return (
         f"The adversary knows that this person is in the table, with {known}. "
-        f"The truth: {parts.escaped(attribute)} **{parts.escaped(line[attribute])}**."
+        f"The truth: {escaped(attribute)} **{escaped(line[attribute])}**."
     )
 
 
@@ -140,13 +141,13 @@ def _figures(run: Run, found: MatchingBuckets) -> None:
             Tile(
                 LARGEST_BELIEF.title,
                 share_text(found.probability.iloc[likeliest]),
-                f"Largest p(t,s): '{parts.escaped(domain.text(likeliest))}'.",
+                f"Largest p(t,s): '{escaped(domain.text(likeliest))}'.",
                 f"guessing: {share_text(table.max())}",
             ),
             Tile(
                 BELIEF_IN_TRUTH.title,
                 share_text(found.probability.iloc[true]),
-                f"p(t,s) of the true value '{parts.escaped(domain.text(true))}'.",
+                f"p(t,s) of the true value '{escaped(domain.text(true))}'.",
                 f"guessing: {share_text(table[true])}",
             ),
         ]
@@ -161,7 +162,7 @@ def _belief(run: Run, found: MatchingBuckets) -> None:
     parts.chart(
         belief_bars(belief_shares(domain, belief, table), run_style(run.color_index)),
         key="matching-belief",
-        caption=f"p(t,s): what the adversary believes of this person's '{parts.escaped(found.attribute)}', beside the "
+        caption=f"p(t,s): what the adversary believes of this person's '{escaped(found.attribute)}', beside the "
         "whole table, which is what guessing has. The closer the pairs, the less the release tells of this person.",
         alt=f"Bar chart of the probabilities of {found.attribute} for row {found.row + 1:,}: the likeliest is "
         f"{domain.text(likeliest)} with {belief[likeliest]:.0%}; in the table it has {table[likeliest]:.0%}.",
@@ -200,7 +201,7 @@ def _buckets(run: Run, found: MatchingBuckets) -> None:
     st.caption(
         f"f of a column: share of the {run.release.group_word}'s rows that show this person's values in it; f(t,B) is "
         "their product (over what columns share, where they overlap), p(t,B) its share among the matching "
-        f"{words}. D(t,B): '{parts.escaped(found.attribute)}' beside the person's values{most}. "
+        f"{words}. D(t,B): '{escaped(found.attribute)}' beside the person's values{most}. "
         f"p(t,s) is the sum of p(t,B) times D(t,B).{cut}"
     )
 

@@ -14,7 +14,8 @@ from dashboard.charts.palette import run_style
 from dashboard.charts.slicing import likelihood_histogram, tuple_bars
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.session.state import Run
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run
 
 ALL, KNOWN = "all published attributes", "quasi-identifiers only"
 
@@ -57,11 +58,11 @@ def _tuples(run: Run, found: Membership) -> None:
     many = found.histogram.iloc[2]
     parts.tiles(
         [
-            Tile(found.fake.title, f"{found.fake:,.0f}", parts.escaped(found.fake.meaning), bounds),
+            Tile(found.fake.title, f"{found.fake:,.0f}", escaped(found.fake.meaning), bounds),
             Tile(
                 found.belief.title,
                 share_text(found.belief),
-                parts.escaped(found.belief.meaning),
+                escaped(found.belief.meaning),
                 f"guessing: {_share(float(found.belief.baseline or 0))}",
             ),
             Tile(
@@ -106,7 +107,7 @@ def _range(low: float, high: float) -> str:
 
 
 def _meaning(found: Membership, words: str) -> str:
-    names = ", ".join(parts.escaped(name) for name in found.attributes[:8])
+    names = ", ".join(escaped(name) for name in found.attributes[:8])
     rest = " …" if len(found.attributes) > 8 else ""
     if float(found.fake) == 0:
         return (
@@ -127,15 +128,13 @@ def _joins(run: Run, found: JoinLikelihood) -> None:
         [
             _likelihood(found.largest),
             _likelihood(found.mean),
-            Tile(
-                "Joined rows", f"{found.total:,.0f}", f"Rows of the fragments' join on '{parts.escaped(found.common)}'."
-            ),
-            Tile(found.unmatched.label, share_text(found.unmatched), parts.escaped(found.unmatched.meaning)),
+            Tile("Joined rows", f"{found.total:,.0f}", f"Rows of the fragments' join on '{escaped(found.common)}'."),
+            Tile(found.unmatched.label, share_text(found.unmatched), escaped(found.unmatched.meaning)),
         ]
     )
     st.markdown(
         f"The adversary knows a person's class in every fragment and joins the fragments on "
-        f"'{parts.escaped(found.common)}': **{found.total:,.0f}** rows, of which {run.data.n_rows:,} at most are real. "
+        f"'{escaped(found.common)}': **{found.total:,.0f}** rows, of which {run.data.n_rows:,} at most are real. "
         "The likelihood of membership is the share of the joined rows that fit the person: the smaller, the less a "
         "match tells."
     )
@@ -190,7 +189,7 @@ def _likelihood(score: Score) -> Tile:
     return Tile(
         score.label,
         _share(float(score)),
-        parts.escaped(score.meaning),
+        escaped(score.meaning),
         f"guessing: {_share(float(score.baseline or 0))}",
     )
 

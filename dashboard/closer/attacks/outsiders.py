@@ -16,7 +16,8 @@ from dashboard.charts.attacks import success_bars
 from dashboard.charts.palette import run_style
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
-from dashboard.session.state import Run
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run
 from dashboard.table.table_source import further_table
 
 QUESTIONS = {
@@ -114,7 +115,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
         Tile(
             "In the table",
             share_text(found.members),
-            parts.escaped(found.members.meaning),
+            escaped(found.members.meaning),
             f"guessing: {share_text(found.members.baseline or 0)}",
         )
     ]
@@ -125,13 +126,13 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
             Tile(
                 "Not in the table",
                 share_text(found.control),
-                parts.escaped(found.control.meaning),
+                escaped(found.control.meaning),
                 _range(found.control_interval),
             ),
             Tile(
                 "Difference",
                 f"{found.difference * 100:+.1f} points",
-                f"{parts.escaped(found.difference.meaning)} The interval has it with 95%, for all adversaries at once.",
+                f"{escaped(found.difference.meaning)} The interval has it with 95%, for all adversaries at once.",
                 f"95%: {low * 100:+.1f} to {high * 100:+.1f}",
             ),
         ]
@@ -139,7 +140,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
     parts.tiles(row)
     st.markdown(_meaning(found, who))
     for note in found.notes:
-        st.info(parts.escaped(note))
+        st.info(escaped(note))
     parts.chart(
         success_bars(found.adversaries, float(found.members.baseline or 0), run_style(run.color_index)),
         key="outsiders-success",
@@ -180,7 +181,7 @@ def _meaning(found: Figures, who: str) -> str:
 
 
 def _plain(label: str, score: Score) -> Tile:
-    return Tile(label, "–" if score != score else share_text(score), parts.escaped(score.meaning))
+    return Tile(label, "–" if score != score else share_text(score), escaped(score.meaning))
 
 
 def _range(ends: tuple[float, float]) -> str:

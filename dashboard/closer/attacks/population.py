@@ -17,8 +17,9 @@ from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import belief_histogram
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 from dashboard.table.table_source import further_table
 
 FRACTION, TABLE, WEIGHTS = "a sampling fraction", "a table of the population", "a column of sampling weights"
@@ -102,15 +103,15 @@ def _draw_uniqueness(found: PopulationUniqueness) -> None:
         Tile(
             "Unique people",
             share_text(found.share),
-            parts.escaped(found.share.meaning),
+            escaped(found.share.meaning),
             f"in the table: {share_text(found.share.baseline or 0)}",
         ),
-        Tile("A unique row is a unique person", _stays(found.stays), parts.escaped(found.stays.meaning)),
+        Tile("A unique row is a unique person", _stays(found.stays), escaped(found.stays.meaning)),
     ]
     if not isnan(found.counted):
         row.insert(
             1,
-            Tile("Counted", share_text(found.counted), parts.escaped(found.counted.meaning), "in the given population"),
+            Tile("Counted", share_text(found.counted), escaped(found.counted.meaning), "in the given population"),
         )
     row.append(
         Tile(
@@ -121,7 +122,7 @@ def _draw_uniqueness(found: PopulationUniqueness) -> None:
         )
     )
     parts.tiles(row)
-    st.caption(parts.escaped(found.method))
+    st.caption(escaped(found.method))
     others = {"Zayatz": found.zayatz, "Pitman": found.pitman, "Slide negative binomial": found.snb}
     st.dataframe(
         pd.DataFrame(
@@ -136,7 +137,7 @@ def _draw_uniqueness(found: PopulationUniqueness) -> None:
         alt="The three estimates among which Dankar's rule chooses.",
     )
     for note in found.notes:
-        st.caption(parts.escaped(note))
+        st.caption(escaped(note))
 
 
 def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *arguments: str) -> None:
@@ -144,7 +145,7 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
     try:
         found = compute.cached(name, run, function, *arguments)
     except AnonymizationError as error:
-        st.warning(parts.escaped(str(error)))
+        st.warning(escaped(str(error)))
         return
     parts.tiles(
         [
@@ -153,7 +154,7 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
             Tile(
                 "Expected right links",
                 f"{found.links:,.1f}",
-                parts.escaped(found.links.meaning),
+                escaped(found.links.meaning),
                 f"if it were everybody: {found.links.baseline or 0:,.0f}",
             ),
         ]
@@ -165,14 +166,14 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
         alt=f"Histogram of the risks, on average {found.mean:.2g}, at most {found.largest:.2g}.",
     )
     for note in found.notes:
-        st.caption(parts.escaped(note))
+        st.caption(escaped(note))
 
 
 def _beside(label: str, score: Score) -> Tile:
     return Tile(
         label,
         share_text(score),
-        parts.escaped(score.meaning),
+        escaped(score.meaning),
         f"if it were everybody: {share_text(score.baseline or 0)}",
     )
 

@@ -18,8 +18,9 @@ from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import browser, compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_NAMED = 5
 KEY = "lattice-node"
@@ -57,7 +58,7 @@ def _story(run: Run, lattice: LatticeMap) -> None:
             Tile(
                 "Published",
                 levels_text(lattice.chosen),
-                f"The one with the least loss: its levels of {parts.escaped(', '.join(lattice.names))}.",
+                f"The one with the least loss: its levels of {escaped(', '.join(lattice.names))}.",
             ),
         ]
     )
@@ -110,7 +111,7 @@ def _caption(lattice: LatticeMap, drawing: Drawing) -> str:
     every, _ = lattice.counts()
     text = (
         "Each mark is a combination of levels, in the order of "
-        f"{parts.escaped(', '.join(lattice.names))}. Lines lead up to the combinations with one attribute a level "
+        f"{escaped(', '.join(lattice.names))}. Lines lead up to the combinations with one attribute a level "
         "higher; within a height the loss grows to the right. Click a mark to see it up close."
     )
     n_left = int(every.sum()) - len(drawing.nodes)

@@ -13,8 +13,9 @@ from anoncore.kernels.arrays import Int64
 from dashboard.charts.layout import Axis
 from dashboard.charts.planes import CutPlane, Rectangles, cut_map
 from dashboard.elements import parts
+from dashboard.markdown import escaped
 from dashboard.session import browser, compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 LARGEST, ONE_CLASS = "all regions, the largest first", "one class, from the whole table down"
 MOST_NAMED = 6
@@ -168,17 +169,15 @@ def _why(run: Run, found: CutSteps, region: Region, tried: list[Attempt], shown:
     """Why the cut was made or why there is none."""
     if region.attribute is None:
         st.markdown(f"**This region of {parts.counted(len(region.rows), 'row')} stays whole.**")
-        st.markdown(parts.escaped(whole_sentence(run.release, region.rows, tried)))
+        st.markdown(escaped(whole_sentence(run.release, region.rows, tried)))
     else:
         name = found.names[region.attribute]
         sizes = " and ".join(f"{len(found.regions[side].rows):,}" for side in region.sides)
-        st.markdown(
-            f"**A region of {len(region.rows):,} rows is cut by {parts.escaped(name)}**, into sides of {sizes} rows."
-        )
-        st.markdown(parts.escaped(cut_sentence(run.release, found, region, tried)))
+        st.markdown(f"**A region of {len(region.rows):,} rows is cut by {escaped(name)}**, into sides of {sizes} rows.")
+        st.markdown(escaped(cut_sentence(run.release, found, region, tried)))
         if name not in shown:
             st.markdown(
-                f"'{parts.escaped(name)}' is on neither axis, so the sides lie over each other here; choose it as an "
+                f"'{escaped(name)}' is on neither axis, so the sides lie over each other here; choose it as an "
                 "axis to see the cut."
             )
 

@@ -18,7 +18,8 @@ from dashboard.charts.palette import run_style
 from dashboard.closer.methods.incognito import picture
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.session.state import Run
+from dashboard.markdown import escaped
+from dashboard.session.workspace import Run
 
 STATES = {
     Course.BOUNDED: "left out by its bound",
@@ -69,7 +70,7 @@ def _story(run: Run, lattice: SearchMap) -> None:
             Tile(
                 "Published",
                 levels_text(lattice.chosen),
-                f"Its levels of {parts.escaped(', '.join(lattice.names))}. It loses {share_text(found.loss)}.",
+                f"Its levels of {escaped(', '.join(lattice.names))}. It loses {share_text(found.loss)}.",
                 "proven: none loses less, whoever is suppressed"
                 if found.optimal
                 else f"at most {_gap(found.gap)} above the least",
@@ -100,7 +101,7 @@ def _name(lattice: SearchMap, node: Node) -> str:
 def _caption(lattice: SearchMap, drawing: Drawing) -> str:
     text = (
         "Each mark is a combination of levels, in the order of "
-        f"{parts.escaped(', '.join(lattice.names))}. Lines lead up to the combinations with one attribute a level "
+        f"{escaped(', '.join(lattice.names))}. Lines lead up to the combinations with one attribute a level "
         "higher; within a height the lower bound grows to the right. Click a mark to see it up close."
     )
     n_left = lattice.optimum.n_nodes - len(drawing.nodes)

@@ -15,8 +15,9 @@ from dashboard.charts.palette import run_style
 from dashboard.charts.sensitive_space import Plane, bound_bars, box_map, intervals
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_BOXES = 1_000
 LIST_HEIGHT = 400
@@ -60,7 +61,7 @@ def _numbers(run: Run, found: SensitiveFragmentation) -> None:
     ]
     tiles += [
         Tile(
-            f"Bound of {parts.escaped(name)}",
+            f"Bound of {escaped(name)}",
             f"{bound:.4f}",
             f"Aggregate bound: no class with its exact share of every box is farther from the table. The largest true "
             f"EMD is {distance:.4f}.",
@@ -103,7 +104,7 @@ def _boxes(run: Run, found: SensitiveFragmentation) -> None:
             parts.chart(
                 intervals(found, style, chosen),
                 key="space-intervals",
-                caption=f"Rows of each value of '{parts.escaped(names[0])}' in its order; lines end the "
+                caption=f"Rows of each value of '{escaped(names[0])}' in its order; lines end the "
                 f"{found.n_fragments:,} intervals. Every class takes its share of each interval.",
                 alt=f"Bar chart of {names[0]} cut into {found.n_fragments} intervals.",
             )
@@ -138,7 +139,7 @@ def _list(run: Run, found: SensitiveFragmentation, word: str) -> int:
             for a, b in zip(low, high, strict=True)
         ]
         columns[f"bound {axis}"] = found.box_bounds[order, axis]
-        shown = parts.escaped(name)
+        shown = escaped(name)
         config[f"range {axis}"] = st.column_config.TextColumn(name, help=f"Values of '{shown}' in the {word}.")
         config[f"bound {axis}"] = number(
             "adds", help=f"What the {word} adds to the aggregate bound of '{shown}'.", format="%.4f", width=65

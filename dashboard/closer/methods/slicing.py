@@ -16,8 +16,9 @@ from dashboard.charts.classes import size_histogram
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_NAMES = 30
 READINGS = {"posterior": "1 / the largest p(t,s) of anyone", "distinct": "fewest possible values of anyone"}
@@ -72,9 +73,9 @@ def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     ]
     row += [
         Tile(
-            f"Reached l, {reading}" + (f", {parts.escaped(name)}" if len(run.data.sensitive) > 1 else ""),
+            f"Reached l, {reading}" + (f", {escaped(name)}" if len(run.data.sensitive) > 1 else ""),
             f"{compute.cached('slicing.achieved', run, achieved_diversity, name, reading):.4g}",
-            f"{meaning[0].upper()}{meaning[1:]}, for '{parts.escaped(name)}'.",
+            f"{meaning[0].upper()}{meaning[1:]}, for '{escaped(name)}'.",
             *_asked(run, algorithm, name, reading),
         )
         for name in run.data.sensitive
@@ -82,7 +83,7 @@ def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     ]
     parts.tiles(row)
     for one in compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees):
-        (st.success if one.holds else st.error)(parts.escaped(one.sentence))
+        (st.success if one.holds else st.error)(escaped(one.sentence))
     if isinstance(algorithm, RandomBuckets):
         st.info("Buckets of one size promise nothing about sensitive values: they hide who is in the table.")
 
@@ -97,9 +98,9 @@ def _columns(
     algorithm: Slicing | RandomBuckets, columns: Sequence[tuple[str, ...]], medoids: Sequence[str | None]
 ) -> None:
     for number, (column, medoid) in enumerate(zip(columns, medoids, strict=True), start=1):
-        around = f" (around {parts.escaped(medoid)})" if medoid else ""
+        around = f" (around {escaped(medoid)})" if medoid else ""
         rest = f" and {len(column) - MOST_NAMES} more" if len(column) > MOST_NAMES else ""
-        st.markdown(f"**Column {number}**: {', '.join(map(parts.escaped, column[:MOST_NAMES]))}{rest}{around}")
+        st.markdown(f"**Column {number}**: {', '.join(map(escaped, column[:MOST_NAMES]))}{rest}{around}")
     if algorithm.attribute_columns is not None:
         st.caption("The columns were given by hand.")
     elif algorithm.sensitive_column_size is not None:

@@ -19,8 +19,9 @@ from dashboard.charts.dealing import MOST_CLASSES, Cards, dealing, held, in_orde
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_COUNTED = 30
 
@@ -60,7 +61,7 @@ def _walk(run: Run, stack: Stack, cards: Cards) -> None:
 
 
 def _counted(run: Run, stack: Stack) -> None:
-    names = " and ".join(f"'{parts.escaped(name)}'" for name in stack.multiplicity.attributes)
+    names = " and ".join(f"'{escaped(name)}'" for name in stack.multiplicity.attributes)
     cells = np.arange(len(stack.order))
     counts = stack.multiplicity.counts
     if len(cells) > MOST_COUNTED:

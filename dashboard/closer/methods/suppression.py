@@ -9,8 +9,9 @@ from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
 from dashboard.elements import parts, routes
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 
 def render(run: Run) -> None:
@@ -18,7 +19,7 @@ def render(run: Run) -> None:
     algorithm = run.algorithm
     assert isinstance(algorithm, Suppression)
     rows, left_out = run.data.n_rows, int(run.release.suppressed_rows.sum())
-    inner = parts.escaped(algorithm.method.title)
+    inner = escaped(algorithm.method.title)
     allowed = int(algorithm.max_suppression * rows)
     st.markdown(
         f"1. {inner} made a release of all {rows:,} rows.\n"

@@ -22,15 +22,16 @@ from dashboard.closer.methods import vertical_outcomes
 from dashboard.closer.methods.vertical_outcomes import algorithm_of
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_NAMES = 60
 
 
 def render(run: Run) -> None:
     """Draw the tabs."""
-    common = parts.escaped(common_attribute(run.release))
+    common = escaped(common_attribute(run.release))
     safe = (
         "rows are cut into segments and classes are made so that joining two fragments keeps what was asked for."
         if algorithm_of(run.release).keeps_class_values(run.data)
@@ -61,7 +62,7 @@ def _fragments(run: Run) -> None:
     """The mutual information of every pair and what it leads to."""
     found = compute.cached("vertical.fragments", run, _found)
     by_hand = algorithm_of(run.release).attribute_fragments is not None
-    common = parts.escaped(found.common)
+    common = escaped(found.common)
     names = [name for name in found.information.index if name != found.common]
     inside, across = pair_means(found)
     parts.tiles(
@@ -91,7 +92,7 @@ def _fragments(run: Run) -> None:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.dataframe(fragment_table(found), hide_index=True, height="content", row_height=36)
-        seeds = [parts.escaped(seed) for seed in found.seeds if seed is not None]
+        seeds = [escaped(seed) for seed in found.seeds if seed is not None]
         grown = f" They began with {' and '.join(seeds)} and grew by the attribute that adds most." if seeds else ""
         st.caption(
             "Of class: what an attribute tells of the class on average. Of each other: what any two attributes of the "
@@ -135,7 +136,7 @@ def fragment_table(found: AttributeFragments) -> pd.DataFrame:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(parts.escaped(name) for name in names[:MOST_NAMES])
+    shown = ", ".join(escaped(name) for name in names[:MOST_NAMES])
     return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"
 
 
@@ -152,7 +153,7 @@ def _classes(run: Run) -> None:
     parts.chart(
         size_histogram(sizes, run_style(run.color_index), "class", "classes"),
         key="vertical-sizes",
-        caption=f"Classes of {parts.escaped(fragment.name)} by their number of rows; the page Classes shows each one.",
+        caption=f"Classes of {escaped(fragment.name)} by their number of rows; the page Classes shows each one.",
         alt=f"Histogram of {len(sizes):,} classes by size, from {sizes.min():,} to {sizes.max():,} rows.",
     )
 

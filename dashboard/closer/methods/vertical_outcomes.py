@@ -26,8 +26,9 @@ from dashboard.charts.utility import score_bars
 from dashboard.closer.utility import compact
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
 from dashboard.session import compute
-from dashboard.session.state import Run
+from dashboard.session.workspace import Run
 
 MOST_PAIRS = 200
 FOLDS = 5
@@ -55,7 +56,7 @@ def changes(run: Run) -> None:
     parts.chart(
         change_bars(found, made, run_style(run.color_index)),
         key="vertical-changes",
-        caption=f"Values of '{parts.escaped(common)}' that are not published as they were, in all fragments together. "
+        caption=f"Values of '{escaped(common)}' that are not published as they were, in all fragments together. "
         + "; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items())
         + (f". In the release's colour: {made}, which made this release." if made else "."),
         alt="Bar chart of the share of class values changed: "
@@ -95,7 +96,7 @@ def membership(run: Run) -> None:
             Tile(
                 one.label,
                 f"{float(one):.2g}",
-                f"{parts.escaped(one.meaning)} The adversary knows the person's class in every fragment. Random "
+                f"{escaped(one.meaning)} The adversary knows the person's class in every fragment. Random "
                 "classes: the same for a class of each fragment that is drawn at random.",
                 f"random classes: {one.baseline:.1g}",
             )
@@ -105,13 +106,13 @@ def membership(run: Run) -> None:
             Tile(
                 "Rows of the join",
                 compact(found.total),
-                f"Rows of all fragments joined on '{parts.escaped(found.common)}', nearly all of them fake.",
+                f"Rows of all fragments joined on '{escaped(found.common)}', nearly all of them fake.",
                 f"{n:,} in the table",
             ),
             Tile(
                 found.unmatched.label,
                 share_text(float(found.unmatched)),
-                parts.escaped(found.unmatched.meaning),
+                escaped(found.unmatched.meaning),
                 parts.counted(round(float(found.unmatched) * n), "person"),
             ),
         ]
@@ -155,7 +156,7 @@ def comparison(run: Run) -> None:
     st.markdown(sentence)
     names, style = ["fragmented", "unfragmented"], run_style(run.color_index)
     classes = sum(fragment.partition.n_groups for fragment in run.release.fragments)
-    target = parts.escaped(found.learned.target)
+    target = escaped(found.learned.target)
     left, right = st.columns(2, gap="medium")
     with left:
         many = f"{found.whole_classes:,}"
@@ -245,7 +246,7 @@ def joins(run: Run) -> None:
     first, second = _pair(release)
     found = compute.cached("vertical.worst_joins", run, privacy.worst_joins, first, second)
     _join_tiles(check, found, release, (first, second))
-    names = [parts.escaped(release.fragments[place].name) for place in (first, second)]
+    names = [escaped(release.fragments[place].name) for place in (first, second)]
     left, right = st.columns(2, gap="medium")
     with left:
         _map(found, False, names)
@@ -331,7 +332,7 @@ def _nothing_broken(run: Run) -> str:
         return (
             "Here no class value is changed: classes that share their values are safe to join, and classes with an "
             "unsafe join are merged instead. "
-            + " ".join(parts.escaped(note) for note in run.release.notes if "merged" in note)
+            + " ".join(escaped(note) for note in run.release.notes if "merged" in note)
         )
     return (
         "No join was unsafe to begin with: the classes are large enough, or their values few enough, that any two with "
