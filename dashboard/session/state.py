@@ -57,27 +57,27 @@ def workspace() -> Workspace:
         # Somebody signed out, perhaps in another tab, while this page was being drawn.
         st.error("Your sign-in has ended; load the page again and sign in.")
         st.stop()
-    found = _workspaces.get(st.session_state.get(_ID))
-    asked = st.query_params.get(URL_PARAMETER)
-    if found is None or found.owner != person.id:
-        found = _asked_for(asked, person) or _own(person)
-        if found is None:
-            found = _new(person)
-            st.session_state[_LOST] = asked is not None and not st.session_state.get(_FOREIGN)
-        st.session_state[_ID] = found.id
-    if asked != found.id:
-        _put_address(found)
+    here = _workspaces.get(st.session_state.get(_ID))
+    id = st.query_params.get(URL_PARAMETER)
+    if here is None or here.owner != person.id:
+        here = _named(id, person) or _own(person)
+        if here is None:
+            here = _new(person)
+            st.session_state[_LOST] = id is not None and not st.session_state.get(_FOREIGN)
+        st.session_state[_ID] = here.id
+    if id != here.id:
+        _put_address(here)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
-        found.sessions.add(context.session_id)
-    return found
+        here.sessions.add(context.session_id)
+    return here
 
 
-def _asked_for(asked: str | None, person: access.Person) -> Workspace | None:
-    """The workspace in the address, where it is there and this person's."""
-    found = _workspaces.get(asked) or (_restored(asked) if asked else None)
-    if found is None or found.owner == person.id:
-        return found
+def _named(id: str | None, person: access.Person) -> Workspace | None:
+    """The workspace of that id, which the address names, unless it is gone or somebody else's."""
+    here = _workspaces.get(id) or (_restored(id) if id else None)
+    if here is None or here.owner == person.id:
+        return here
     st.session_state[_FOREIGN] = True
     audit.record("refused", person.name, right="workspace")
     return None
@@ -87,20 +87,20 @@ def _own(person: access.Person) -> Workspace | None:
     """The workspace of a person who has signed in."""
     if not person.id:
         return None
-    found = _workspaces.of(person.id)
-    if found is None and settings.current().workspaces.folder:
+    here = _workspaces.of(person.id)
+    if here is None and settings.current().workspaces.folder:
         from dashboard.session import keeping
 
-        kept = keeping.id_of(person.id)
-        found = _restored(kept) if kept is not None else None
-    return found if found is not None and found.owner == person.id else None
+        id = keeping.id_of(person.id)
+        here = None if id is None else _restored(id)
+    return here if here is not None and here.owner == person.id else None
 
 
 def _new(person: access.Person) -> Workspace:
     _save_first_to_go()
-    found = _workspaces.new(person.id, person.name)
-    load_builtin(FIRST_TABLE, into=found)
-    return found
+    here = _workspaces.new(person.id, person.name)
+    load_builtin(FIRST_TABLE, into=here)
+    return here
 
 
 def _restored(id: str) -> Workspace | None:
@@ -110,18 +110,18 @@ def _restored(id: str) -> Workspace | None:
     from dashboard.session import keeping, session_file
 
     with _restoring:
-        found = _workspaces.get(id)
-        if found is not None:
-            return found
+        here = _workspaces.get(id)
+        if here is not None:
+            return here
         with quotas.loading(make_room):
             kept = keeping.load(id, builtin.table, _microdata.get)
         if kept is None:
             return None
         _save_first_to_go()
-        found = Workspace(kept.id, kept.owner, kept.person)
-        session_file.restore(found, kept.saved)
-        keeping.note_written(found)
-        return _workspaces.add(found)
+        here = Workspace(kept.id, kept.owner, kept.person)
+        session_file.restore(here, kept.saved)
+        keeping.note_written(here)
+        return _workspaces.add(here)
 
 
 def keep_all() -> None:
@@ -129,17 +129,17 @@ def keep_all() -> None:
     if settings.current().workspaces.folder:
         from dashboard.session import keeping
 
-        for one in _workspaces.all():
-            keeping.save(one)
+        for here in _workspaces.all():
+            keeping.save(here)
 
 
 def _save_first_to_go() -> None:
     """Write the workspace that makes room for another one, so that whoever comes back to it finds it."""
-    goes = _workspaces.first_to_go()
-    if goes is not None and settings.current().workspaces.folder:
+    here = _workspaces.first_to_go()
+    if here is not None and settings.current().workspaces.folder:
         from dashboard.session import keeping
 
-        keeping.save(goes)
+        keeping.save(here)
 
 
 def make_room() -> None:
@@ -151,16 +151,16 @@ def make_room() -> None:
 
 def figures(is_there: Callable[[str], bool]) -> tuple[int, int, int]:
     """How many browser sessions are connected, how many workspaces there are, and the bytes that these take."""
-    kept = _workspaces.all()
-    sessions = {session for one in kept for session in list(one.sessions) if is_there(session)}
-    return len(sessions), len(kept), sum(one.n_bytes for one in kept)
+    workspaces = _workspaces.all()
+    sessions = {session for here in workspaces for session in list(here.sessions) if is_there(session)}
+    return len(sessions), len(workspaces), sum(here.n_bytes for here in workspaces)
 
 
 def _put_address(here: Workspace) -> None:
     """Let the address name the workspace and the step, at once, so that both are one entry in the browser's history."""
-    wanted = _address(here)
-    if any(st.query_params.get(name) != value for name, value in wanted.items()):
-        st.query_params.update(wanted)
+    parameters = _address(here)
+    if any(st.query_params.get(name) != value for name, value in parameters.items()):
+        st.query_params.update(parameters)
 
 
 def address() -> dict[str, str]:
@@ -191,28 +191,28 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
 
     Unless that is final, those that are kept in a folder can still be had from there.
     """
-    left = _workspaces.take_left(is_there, keep_seconds)
+    abandoned = _workspaces.take_left(is_there, keep_seconds)
     is_kept = bool(settings.current().workspaces.folder)
     if is_kept:
         from dashboard.session import keeping
 
-        for one in _workspaces.all():
-            keeping.touch(one)
-    for one in left:
-        one.close()
+        for here in _workspaces.all():
+            keeping.touch(here)
+    for here in abandoned:
+        here.close()
         if is_kept and is_final:
-            keeping.remove(one)
-        for run in one.runs:
+            keeping.remove(here)
+        for run in here.runs:
             compute.forget(run)
-    if left:
-        kept = _workspaces.all()
-        used = {run.table.digest for one in kept for run in one.runs if run.table is not None}
-        used |= {one.table.digest for one in kept if one.table is not None}
+    if abandoned:
+        workspaces = _workspaces.all()
+        used = {run.table.digest for here in workspaces for run in here.runs if run.table is not None}
+        used |= {here.table.digest for here in workspaces if here.table is not None}
         _microdata.keep(used)
-        for table in {one.table.digest for one in left if one.table is not None} - used:
+        for table in {here.table.digest for here in abandoned if here.table is not None} - used:
             compute.forget_table(table)
         builtin.keep(used)
-    return len(left)
+    return len(abandoned)
 
 
 def is_lost(page: str) -> bool:
