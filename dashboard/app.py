@@ -12,9 +12,13 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from dashboard import ending, quiet_log, retention, routes, sidebar, state, warmup  # noqa: E402
+from dashboard.board import making  # noqa: E402
+from dashboard.elements import routes  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
+from dashboard.process import ending, retention  # noqa: E402
 from dashboard.serving import access  # noqa: E402
+from dashboard.session import state  # noqa: E402
+from dashboard.tasks import quiet_log, warmup  # noqa: E402
 
 
 def main() -> None:
@@ -44,7 +48,7 @@ def main() -> None:
     st.html(HERE / "page.css")
     if route.section in routes.OF_A_RELEASE or access.is_signed_in():
         with st.sidebar:
-            sidebar.render()
+            _table()
             access.render()
     if state.is_lost(route.name):
         st.warning(
@@ -55,7 +59,7 @@ def main() -> None:
         st.error("The workspace in this address belongs to somebody else, so it is not shown. This one is yours.")
     routes.tabs(route.name)
     if route.name != "board":
-        state.leave_board(route.section in routes.OF_A_RELEASE)
+        making.leave_board(route.section in routes.OF_A_RELEASE)
         st.title(route.title)
     chosen.run()
     # At the end of a page, so that an interrupted drawing keeps it for the next.
@@ -64,6 +68,14 @@ def main() -> None:
         st.toast(escaped(here.notices[0]))
         del here.notices[0]
     warmup.set_drawn()
+
+
+def _table() -> None:
+    """The loaded table and its size, beside the pages."""
+    table = state.table()
+    if table is not None:
+        st.caption("Table")
+        st.markdown(f"**{escaped(table.name)}**  \n{len(table.frame):,} rows, {table.frame.shape[1]} columns")
 
 
 main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from starlette.middleware import Middleware
 
+from dashboard.process.launch import lifespan
 from dashboard.serving import gate
 
-app = st.App("app.py", secrets=gate.secrets(), middleware=[Middleware(gate.Gate)], lifespan=gate.lifespan)
+app = st.App("app.py", secrets=gate.secrets(), middleware=[Middleware(gate.Gate)], lifespan=lifespan)

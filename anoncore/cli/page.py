@@ -62,7 +62,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         given["server.address"] = arguments.address
     if arguments.allow_host:
         given["server.allowed_hosts"] = tuple(arguments.allow_host)
-    serve = runpy.run_path(str(page_folder() / "launch.py"))["serve"]
+    serve = runpy.run_path(str(page_folder() / "process" / "launch.py"))["serve"]
     return int(
         serve(
             arguments.config,

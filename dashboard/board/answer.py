@@ -62,31 +62,29 @@ def answer(
         The release that keeps all that is asked and loses least, what the next one loses, and what is only counted and
         not promised; where none keeps it, the nearest one and the wish that most of them miss.
     """
-    found = _of_columns(columns, asked, left_out)
+    best = _of_columns(columns, asked, left_out)
     if better is None:
-        return found
+        return best
     title, lost = better
-    good = [
-        _order(one)[0] for one in columns if one.status == "ready" and found.tone == "good" and one.id == found.column
-    ]
-    if good and lost >= good[0]:
-        return found
-    told = f"Found: {title} keeps all that you ask and loses {share_text(lost)}; as a column it will be attacked, too."
-    return replace(found, better=told)
+    published = next((column for column in columns if best.tone == "good" and column.id == best.column), None)
+    if published is not None and lost >= _order(published)[0]:
+        return best
+    text = f"Found: {title} keeps all that you ask and loses {share_text(lost)}; as a column it will be attacked, too."
+    return replace(best, better=text)
 
 
 def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str]) -> Answer:
     """The answer by the columns alone."""
-    ready = [one for one in columns if one.status == "ready" and one.quick is not None]
+    ready = [column for column in columns if column.status == "ready" and column.quick is not None]
     waiting = _waiting(columns)
     if not ready:
-        failed = bool(columns) and all(one.status == "failed" for one in columns)
-        told = "None of these releases can be made." if failed else "The releases are being made."
-        return Answer(told if columns else "Add a release to see what it protects and what it costs.", tone="plain")
-    if not any(one.marks for one in ready):
+        failed = bool(columns) and all(column.status == "failed" for column in columns)
+        text = "None of these releases can be made." if failed else "The releases are being made."
+        return Answer(text if columns else "Add a release to see what it protects and what it costs.", tone="plain")
+    if not any(column.marks for column in ready):
         return Answer("Nothing is asked yet: choose k, l or t.", more=waiting)
-    keeping = sorted((one for one in ready if one.marks and one.keeps), key=_order)
-    good = [one for one in keeping if _is_good(one)]
+    keeping = sorted((column for column in ready if column.marks and column.keeps), key=_order)
+    good = [column for column in keeping if _is_good(column)]
     if not keeping:
         return _none_keeps(ready, asked, waiting)
     best = (good or keeping)[0]
@@ -94,7 +92,7 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
     if not good:
         against = f" keeps all that you ask, but {_against(best, asked)}"
         return Answer("Not yet:", best.title, against, tuple(more), "warn", best.id)
-    others = [f"{one.title}: {lost}" for one in good[1:] if (lost := _lost(one.quick))]
+    others = [f"{column.title}: {lost}" for column in good[1:] if (lost := _lost(column.quick))]
     beside = f" ({', '.join(others)})" if others else ""
     end = f": {and_list(_reasons(best, asked))}{beside}."
     return Answer("Publish", best.title, end, tuple(more), "good", best.id)
@@ -102,13 +100,13 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
 
 def _none_keeps(ready: Sequence[Shown], asked: Asked, waiting: Sequence[str]) -> Answer:
     """What is nearest to what is asked, and which wish most releases miss."""
-    nearest = min(ready, key=lambda one: (_n_missed(one), _order(one)))
+    nearest = min(ready, key=lambda column: (_n_missed(column), _order(column)))
     symbols = [mark.symbol for mark in ready[0].marks]
-    kept = {
-        symbol: sum(mark.state in HOLDING for one in ready for mark in one.marks if mark.symbol == symbol)
+    n_holding = {
+        symbol: sum(mark.state in HOLDING for column in ready for mark in column.marks if mark.symbol == symbol)
         for symbol in symbols
     }
-    hardest = min(symbols, key=lambda symbol: kept[symbol])
+    hardest = min(symbols, key=lambda symbol: n_holding[symbol])
     missed = [
         f"{mark.symbol} is {mark.reached or 'not reached'}, you ask for {mark.asked}"
         for mark in nearest.marks
@@ -119,16 +117,18 @@ def _none_keeps(ready: Sequence[Shown], asked: Asked, waiting: Sequence[str]) ->
     if nearest.judged is not None and nearest.judged.breaking:
         why.append(nearest.judged.breaking)
     more = list(waiting)
-    if len(ready) > 1 and kept[hardest] < len(ready):
-        more.insert(0, f"Hardest to keep here is {hardest}: {_of(kept[hardest], len(ready))}.")
+    if len(ready) > 1 and n_holding[hardest] < len(ready):
+        more.insert(0, f"Hardest to keep here is {hardest}: {_of(n_holding[hardest], len(ready))}.")
     end = f": {'; '.join(why)}."
     return Answer(
         "None of these keeps all that you ask. Nearest is", nearest.title, end, tuple(more), "bad", nearest.id
     )
 
 
-def _of(kept: int, n: int) -> str:
-    return f"none of {n} releases keeps it" if not kept else f"{kept} of {n} releases keep{'s' if kept == 1 else ''} it"
+def _of(n_holding: int, n: int) -> str:
+    if not n_holding:
+        return f"none of {n} releases keeps it"
+    return f"{n_holding} of {n} releases keep{'s' if n_holding == 1 else ''} it"
 
 
 def _n_missed(column: Shown) -> int:
@@ -147,9 +147,9 @@ def _against(column: Shown, asked: Asked) -> str:
     """What speaks against a release that keeps all that is asked."""
     taught = _taught(column)
     if taught:
-        found, above = taught
+        share, above = taught
         return (
-            f"{share_text(found)} of the {asked.people} are given away by what all groups teach together, "
+            f"{share_text(share)} of the {asked.people} are given away by what all groups teach together, "
             f"{share_text(above)} more than by chance."
         )
     assert column.judged is not None, "what nobody is taught is said by the verdict"
@@ -160,10 +160,10 @@ def _against(column: Shown, asked: Asked) -> str:
 def _taught(column: Shown) -> tuple[float, float] | None:
     """The share of people given away and what of it lies above chance, where that is more than a matter of few."""
     slow = (column.slow or {}).get("given")
-    found = None if slow is None else slow.found
-    if found is None or not found["learned"] or found["value"] - found["control"] <= GIVEN_AWAY:
+    facts = None if slow is None else slow.facts
+    if facts is None or not facts["learned"] or facts["value"] - facts["control"] <= GIVEN_AWAY:
         return None
-    return found["value"], found["value"] - found["control"]
+    return facts["value"], facts["value"] - facts["control"]
 
 
 def _not_attacked(column: Shown, asked: Asked) -> list[str]:
@@ -171,9 +171,9 @@ def _not_attacked(column: Shown, asked: Asked) -> list[str]:
     if asked.secret is None:
         return []
     slow = (column.slow or {}).get("given")
-    if slow is not None and (slow.problem or (slow.found is not None and not slow.found["learned"])):
+    if slow is not None and (slow.problem or (slow.facts is not None and not slow.facts["learned"])):
         return [f"What it gives away was not measured: {slow.problem or TOO_SMALL}.".replace("..", ".")]
-    return ["What it gives away is still being measured."] if slow is None or slow.found is None else []
+    return ["What it gives away is still being measured."] if slow is None or slow.facts is None else []
 
 
 def _order(column: Shown) -> tuple[float, str]:
@@ -220,7 +220,7 @@ def _left_out(names: Sequence[str]) -> list[str]:
 def _to_save(column: Shown, asked: Asked) -> list[str]:
     """How much of its information loss any other release could save at most, where that is known."""
     slow, lost = (column.slow or {}).get("least"), (column.quick or {})["lost"].get("information", 0.0)
-    bound = None if slow is None or slow.found is None else slow.found.get("bound")
+    bound = None if slow is None or slow.facts is None else slow.facts.get("bound")
     if bound is None or not 0 < bound <= lost:
         return []
     # Neither is rounded so that more would be proven than is.
@@ -231,5 +231,5 @@ def _to_save(column: Shown, asked: Asked) -> list[str]:
 
 def _waiting(columns: Sequence[Shown]) -> tuple[str, ...]:
     """Which columns are not known yet."""
-    pending = [one.title for one in columns if one.status == "pending"]
+    pending = [column.title for column in columns if column.status == "pending"]
     return (f"Still being made: {and_list(pending)}.",) if pending else ()

@@ -20,13 +20,14 @@ from anoncore.base.compile_time import recorded
 from anoncore.base.shared_work import SharedWork, sharing
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import possible_instead
-from dashboard import compute, jobs, warmup
 from dashboard.board import facts
 from dashboard.board.facts import Facts, Mark, Measure
-from dashboard.board.opened import Opened
-from dashboard.loaded_table import LoadedTable, Tags
 from dashboard.serving import audit
-from dashboard.workspace import Run, Workspace, run_title
+from dashboard.session import compute
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.opened import Opened
+from dashboard.session.workspace import Run, Workspace, run_title
+from dashboard.tasks import jobs, warmup
 
 MOST_ATTEMPTS = 40
 """Releases that are kept, so that going back to a setting shows it at once."""

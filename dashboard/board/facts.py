@@ -32,9 +32,9 @@ from anoncore.requirements import (
 )
 from anoncore.search.candidates import redrawn
 from anoncore.search.keeping import is_promised
-from dashboard import compute
 from dashboard.markdown import reason
-from dashboard.workspace import Run
+from dashboard.session import compute
+from dashboard.session.workspace import Run
 
 BUCKET = "bucket"
 """What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""

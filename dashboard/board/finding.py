@@ -10,11 +10,12 @@ from typing import Any
 from anoncore import AnonymizationError, CancelledError
 from anoncore.algorithms import ALGORITHMS
 from anoncore.search.keeping import keeping
-from dashboard import compute, jobs
 from dashboard.board.facts import BUCKET
 from dashboard.board.grid import first_line, keeps
 from dashboard.board.trials import Trial, Trials
-from dashboard.board.wishes import Wishes, in_words
+from dashboard.session import compute
+from dashboard.session.wishes import Wishes, in_words
+from dashboard.tasks import jobs
 
 LONGEST = 8.0
 """Seconds after which a method is left for what is quicker."""
@@ -46,7 +47,7 @@ TRIED: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class Found:
+class Candidate:
     """A release that was tried: the method, its own parameters, and its numbers."""
 
     method: str
@@ -78,9 +79,9 @@ class Found:
 
 @dataclass(eq=False)
 class Finding(Trials):
-    """One search under what is asked of a table; `found` are the releases that could be made, in the order tried."""
+    """One search under what is asked of a table; `candidates` are the releases that could be made, in their order."""
 
-    found: tuple[Found, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     n_tried: int = 0
 
     def is_about(self, digests: tuple[str, str], wishes: Wishes) -> bool:
@@ -91,9 +92,13 @@ class Finding(Trials):
         return dict(wishes.levels), wishes.more, wishes.left_out, wishes.secret_of(self.data)
 
     @property
-    def best(self) -> Found | None:
+    def best(self) -> Candidate | None:
         """The release that could be published and loses least."""
-        return min((one for one in self.found if one.is_good), key=lambda one: one.lost, default=None)
+        return min(
+            (candidate for candidate in self.candidates if candidate.is_good),
+            key=lambda candidate: candidate.lost,
+            default=None,
+        )
 
     def start(self) -> None:
         """Try what was not tried yet."""
@@ -108,7 +113,7 @@ class Finding(Trials):
             if not ("k" in self.wishes.levels and kind.group_word == BUCKET):
                 trial = self._tried(method, fields, report)
                 with self._lock:
-                    self.found = (*self.found, *([] if trial is None else [Found(method, fields, trial)]))
+                    self.candidates = (*self.candidates, *([] if trial is None else [Candidate(method, fields, trial)]))
             self.n_tried += 1
             self.version += 1
 

@@ -17,7 +17,7 @@ from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
 from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, Facts, Judged, Mark, upwards
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
-from dashboard.palette import SHAPES, run_style
+from dashboard.charts.palette import SHAPES, run_style
 
 HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
@@ -119,7 +119,7 @@ class SlowFacts:
     problem: str = ""
 
     @property
-    def found(self) -> Facts | None:
+    def facts(self) -> Facts | None:
         """The exact number, else its estimate."""
         return self.exact or self.estimate
 
@@ -162,8 +162,8 @@ def draw(model: Cell, on_event: Callable[[], None]) -> None:
 def event() -> Cell:
     """What was clicked last: {"type": "open", "row", "column"}, or "edit", "remove" with a column, or "add"."""
     held = st.session_state.get(KEY)
-    found = getattr(held, "event", None) if held is not None else None
-    return dict(found) if found else {}
+    clicked = getattr(held, "event", None) if held is not None else None
+    return dict(clicked) if clicked else {}
 
 
 def model(columns: Sequence[Shown], asked: Asked, can_add: bool, over: Over | None = None) -> Cell:
@@ -190,7 +190,7 @@ def model(columns: Sequence[Shown], asked: Asked, can_add: bool, over: Over | No
 def _over(row: Cell, columns: Sequence[Shown], over: Over) -> Cell:
     """A row over the values of a level: in every cell the line of its number, all on one scale."""
     name, values = row["id"], over.values
-    lines = {one.id: [_at(name, over.at(one.id, value)) for value in values] for one in columns}
+    lines = {column.id: [_at(name, over.at(column.id, value)) for value in values] for column in columns}
     known = [y for line in lines.values() for y in line if y is not None]
     axis = {
         "over": over.axis,
@@ -202,7 +202,10 @@ def _over(row: Cell, columns: Sequence[Shown], over: Over) -> Cell:
         "low": over.text(values[0]),
         "high": over.text(values[-1]),
     }
-    cells = [_over_cell(name, one, cell, lines[one.id], over) for one, cell in zip(columns, row["cells"], strict=True)]
+    cells = [
+        _over_cell(name, column, cell, lines[column.id], over)
+        for column, cell in zip(columns, row["cells"], strict=True)
+    ]
     return {**row, "kind": "over", "axis": axis, "cells": cells, "help": f"over {over.title}"}
 
 
@@ -213,30 +216,31 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     if not any((column.id, value) in over.trials for value in over.values):
         return {**cell, "drawn": False}
     if name == "promise":
-        kept = [over.text(value) for value, one in points if one is not None and keeps(one.marks, one.judged)]
+        holding = [over.text(value) for value, trial in points if trial and keeps(trial.marks, trial.judged)]
         tried = sum((column.id, value) in over.trials for value in over.values)
-        where = f"each of {tried} values" if len(kept) == tried else f"{', '.join(kept)}" if kept else "none"
+        where = f"each of {tried} values" if len(holding) == tried else f"{', '.join(holding)}" if holding else "none"
         sub = f"all is kept at {over.title}: {where}"
         return {"state": "exact", "text": "", "sub": sub, "drawn": False}
-    told = "; ".join(
+    numbers = "; ".join(
         f"{over.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
     )
     present = cell.get("text", "")
     at = "" if over.now is None else f"now, at {over.title} = {over.text(over.now)}; "
     # What readers believe by chance is no danger of the release, so that it stays beside what they believe.
     chance = f"{cell['sub'].split(';')[0]}; " if name == "given" and "sub" in cell else ""
-    sub = f"{chance}{at}click a point to choose it" if told else cell.get("sub", "not measured over this")
-    found = {"state": "exact", "text": present, "line": list(line), "drawn": bool(told), "alt": f"{over.title} {told}"}
-    choice = over.choice(column.id) if name in WEIGHED and told else None
+    sub = f"{chance}{at}click a point to choose it" if numbers else cell.get("sub", "not measured over this")
+    alt = f"{over.title} {numbers}"
+    drawn = {"state": "exact", "text": present, "line": list(line), "drawn": bool(numbers), "alt": alt}
+    choice = over.choice(column.id) if name in WEIGHED and numbers else None
     if choice is None:
-        return {**found, "sub": sub}
+        return {**drawn, "sub": sub}
     end = {int(choice.k[0]): ", the smallest tried", int(choice.k[-1]): ", the largest tried"}.get(choice.best, "")
     least = f"ring: distance and loss together are least at k = {choice.best:,}{end}"
     return {
-        **found,
+        **drawn,
         "sub": f"{least}; {sub}",
         "ring": over.values.index(choice.best),
-        "alt": f"{found['alt']}; {least}",
+        "alt": f"{alt}; {least}",
     }
 
 
@@ -245,23 +249,23 @@ def _at(name: str, trial: Trial | None) -> float | None:
     if trial is None:
         return None
     lost = trial.quick["lost"]
-    found = {
+    number = {
         "hides": trial.quick.get("smallest"),
         "distance": trial.quick["distance"].get("largest"),
         "lost": lost.get("value", lost.get("at_most")),
-        **{row: told.get("value") for row, told in trial.slow.items()},
+        **{row: facts.get("value") for row, facts in trial.slow.items()},
     }.get(name)
-    return None if found is None else float(found)
+    return None if number is None else float(number)
 
 
 def cheapest(columns: Sequence[Shown]) -> str | None:
     """The column that loses least of those that keep all that is asked, where there are two to choose from."""
-    keeping = [one for one in columns if one.marks and one.keeps]
-    lost = [(one.quick["lost"], one.id) for one in keeping if one.quick]
-    if any("at_most" in told for told, _ in lost):
+    keeping = [column for column in columns if column.marks and column.keeps]
+    lost = [(column.quick["lost"], column.id) for column in keeping if column.quick]
+    if any("at_most" in facts for facts, _ in lost):
         # It may lose less than all others.
         return None
-    priced = [(told["value"], id) for told, id in lost if "value" in told]
+    priced = [(facts["value"], id) for facts, id in lost if "value" in facts]
     return min(priced)[1] if priced else None
 
 
@@ -354,8 +358,8 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
 def _number_row(criterion: Criterion, columns: Sequence[Shown]) -> Cell:
     """A row for any criterion, beside the same number of the original table."""
     name = f"{NUMBER}{criterion.name}"
-    found = [one.found for column in columns if (one := _slow(column, name)).found is not None]
-    values = [value for one in found if one for value in (one["value"], one.get("original")) if value is not None]
+    known = [facts for column in columns if (facts := _slow(column, name).facts)]
+    values = [value for facts in known for value in (facts["value"], facts.get("original")) if value is not None]
     is_share = criterion.form == "share"
     most = max([*values, 0.01 if is_share else 1e-9])
     better = "More is better." if criterion.higher_is_better else "Less is better."
@@ -375,9 +379,9 @@ def _number_cell(criterion: Criterion, column: Shown, name: str) -> Cell:
     slow = _slow(column, name)
     if column.status == "failed" or slow.problem:
         return {"state": "failed", "why": slow.problem}
-    if slow.found is None:
+    if slow.facts is None:
         return {"state": "pending", "why": "being measured …"}
-    value, original = slow.found["value"], slow.found.get("original")
+    value, original = slow.facts["value"], slow.facts.get("original")
     text = criterion.text(value)
     beside = "" if original is None else f"original table {criterion.text(original)}"
     marks = [] if original is None else [[original, beside]]
@@ -397,18 +401,18 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
     if name == "hides":
         return _size_axis(known, asked)
     if name == "distance":
-        found = [one["distance"]["largest"] for one in known if "largest" in one["distance"]]
-        most = max([*found, asked.levels.get("t", 0.0), 0.05])
+        largest = [facts["distance"]["largest"] for facts in known if "largest" in facts["distance"]]
+        most = max([*largest, asked.levels.get("t", 0.0), 0.05])
         return {"most": most, "line": asked.levels.get("t")}
     if name == "lost":
-        means = [mean for one in known for mean in one["lost"].get("means", ())]
+        means = [mean for facts in known for mean in facts["lost"].get("means", ())]
         return {"most": max([*means, 0.01]), "text": "by attribute, worst first"}
     if name == "given":
         shares = [share for column in columns for share in _shares(column)]
         most = next(end for end in SHARE_ENDS if end >= max(shares, default=1.0))
         return {"most": most, "low": "0", "high": f"{most:.0%}"}
-    told = [found for column in columns for found in _predictions(column)]
-    most = max([*told, 0.1])
+    predictions = [number for column in columns for number in _predictions(column)]
+    most = max([*predictions, 0.1])
     # A tenth of room to the right, and a round end.
     most = min(-(-most * 11 // 1) / 10, 1.0)
     return {"most": most, "low": "0", "high": f"{most:g}"}
@@ -421,14 +425,14 @@ def _slow(column: Shown, name: str) -> SlowFacts:
 
 def _shares(column: Shown) -> list[float]:
     """The shares of people given away that a column shows, with the upper end of an estimate's interval."""
-    found = _slow(column, "given").found
-    return [] if found is None or not found["learned"] else [found["value"], found["control"], found.get("high", 0.0)]
+    facts = _slow(column, "given").facts
+    return [] if facts is None or not facts["learned"] else [facts["value"], facts["control"], facts.get("high", 0.0)]
 
 
 def _predictions(column: Shown) -> list[float]:
     """The F-measures that a column shows."""
-    found = _slow(column, "predictable").found
-    return [] if found is None else [found[name] for name in ("value", "original", "guess")]
+    facts = _slow(column, "predictable").facts
+    return [] if facts is None else [facts[name] for name in ("value", "original", "guess")]
 
 
 def _size_axis(known: Sequence[Facts], asked: Asked) -> Cell:
@@ -482,7 +486,7 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
 
 def _of_draws(name: str, column: Shown, value: float) -> str:
     """Between which numbers the draws of a method that draws at random lie, as far as others were made."""
-    between = (_slow(column, DRAWS).found or {}).get(name)
+    between = (_slow(column, DRAWS).facts or {}).get(name)
     if between is None:
         return DRAWN
     low, high = min(value, between[0]), max(value, between[1])
@@ -569,69 +573,69 @@ def _bounded(worst: str, uncounted: Sequence[str]) -> str:
 
 
 def _given_cell(slow: SlowFacts) -> Cell:
-    found = slow.found
-    if found is None:
+    facts = slow.facts
+    if facts is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
-    single = found.get("single")
-    if not found["learned"]:
+    single = facts.get("single")
+    if not facts["learned"]:
         beside = "" if single is None else f" Single groups give away {share_text(single)}."
         return {"state": "failed", "why": f"Not measured: {TOO_SMALL}.{beside}"}
-    chance = f"by chance {share_text(found['control'])}"
+    chance = f"by chance {share_text(facts['control'])}"
     told = [chance]
     if single is not None:
-        is_stronger = single > found["value"]
+        is_stronger = single > facts["value"]
         told.append(f"{'stronger: ' if is_stronger else ''}single groups {share_text(single)}")
-    n_sets, n_all = found.get("sets", (0, 0))
+    n_sets, n_all = facts.get("sets", (0, 0))
     if n_sets < n_all:
         told.append(f"from {n_sets:,} of {n_all:,} attribute sets")
     at_first = [chance]
-    if found.get("too_costly"):
-        at_first.append(f"epsilon from {min(found['too_costly']):g} on takes too long here and was not tried")
+    if facts.get("too_costly"):
+        at_first.append(f"epsilon from {min(facts['too_costly']):g} on takes too long here and was not tried")
         told += at_first[1:]
-    number = _number(slow, found, share_text, 100, "%")
-    if n_sets < n_all or found.get("too_costly"):
+    number = _number(slow, facts, share_text, 100, "%")
+    if n_sets < n_all or facts.get("too_costly"):
         # A stronger attack was left out, so that the number is no measure of safety.
         words = "{} by what was tried" if number["text"] == share_text(0.0) else "at least {}"
         number |= {name: words.format(number[name]) for name in ("text", "alt")}
     return {
         **number,
         "sub": _told(slow, "; ".join(told), "; ".join(at_first)),
-        "marks": [[found["control"], f"{chance}: the same attack on shuffled secrets"]],
-        "from": found["control"],
-        "value": found["value"],
+        "marks": [[facts["control"], f"{chance}: the same attack on shuffled secrets"]],
+        "from": facts["control"],
+        "value": facts["value"],
     }
 
 
 def _predicted_cell(slow: SlowFacts) -> Cell:
-    found = slow.found
-    if found is None:
+    facts = slow.facts
+    if facts is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being learned …"}
     marks = [
-        [found["guess"], f"guessing: {found['guess']:.2f}"],
-        [found["original"], f"original: {found['original']:.2f}"],
+        [facts["guess"], f"guessing: {facts['guess']:.2f}"],
+        [facts["original"], f"original: {facts['original']:.2f}"],
     ]
-    told = f"original table {found['original']:.2f}, guessing {found['guess']:.2f}"
-    if round(found["value"], 2) > round(found["original"], 2):
+    told = f"original table {facts['original']:.2f}, guessing {facts['guess']:.2f}"
+    if round(facts["value"], 2) > round(facts["original"], 2):
         told += ABOVE
     return {
-        **_number(slow, found, lambda value: f"{value:.2f}", 1, ""),
+        **_number(slow, facts, lambda value: f"{value:.2f}", 1, ""),
         "sub": _told(slow, told),
         "marks": marks,
-        "value": found["value"],
+        "value": facts["value"],
     }
 
 
-def _number(slow: SlowFacts, found: Facts, text: Callable[[float], str], times: int, unit: str) -> Cell:
+def _number(slow: SlowFacts, facts: Facts, text: Callable[[float], str], times: int, unit: str) -> Cell:
     """A number with the interval of its estimate, where it is one; `times` makes it a number of its unit."""
-    said = text(found["value"])
-    if slow.exact is not None or "low" not in found:
+    said = text(facts["value"])
+    if slow.exact is not None or "low" not in facts:
         return {"state": "exact", "text": said, "alt": said, "interval": None}
-    low, high = found["low"], found["high"]
-    about = _about(times * found["value"], times * low, times * high, unit)
+    low, high = facts["low"], facts["high"]
+    about = _about(times * facts["value"], times * low, times * high, unit)
     return {
         "state": "estimate",
         "text": about,
-        "alt": f"about {said}, with 95% confidence between {text(low)} and {text(high)}, estimated {found['how']}",
+        "alt": f"about {said}, with 95% confidence between {text(low)} and {text(high)}, estimated {facts['how']}",
         "interval": [low, high],
     }
 

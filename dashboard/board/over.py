@@ -22,13 +22,14 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.search.candidates import axes as axes_of
 from anoncore.search.choosing import Choice
 from anoncore.search.keeping import keeping
-from dashboard import compute, jobs
 from dashboard.board import facts
 from dashboard.board.facts import Facts
+from dashboard.board.fields import FieldForm, field_forms
 from dashboard.board.trials import Trial, Trials
-from dashboard.board.wishes import AXES, MOST_R, Column, Wishes, most_frequent
-from dashboard.fields import FieldForm, field_forms
-from dashboard.workspace import Run
+from dashboard.session import compute
+from dashboard.session.wishes import AXES, MOST_R, Column, Wishes, most_frequent
+from dashboard.session.workspace import Run
+from dashboard.tasks import jobs
 
 LEFT_OUT, R = "left_out", "r"
 VALUES: Mapping[str, tuple[float, ...]] = MappingProxyType(

@@ -9,12 +9,12 @@ from typing import Any
 from anoncore import Microdata
 from anoncore.base.progress import silent
 from anoncore.search.keeping import asked, keeping, possible_instead
-from dashboard import state
 from dashboard.board import facts, shipped, unreleased
 from dashboard.board.grid import Shown, SlowFacts
-from dashboard.board.wishes import Wishes, first_wishes
-from dashboard.loaded_table import LoadedTable
-from dashboard.workspace import Run
+from dashboard.session import builtin, state
+from dashboard.session.loaded_table import LoadedTable
+from dashboard.session.wishes import Wishes, first_wishes
+from dashboard.session.workspace import Run
 
 SEED = 1
 """Seed of the methods that draw at random, so that the file can be made again."""
@@ -23,7 +23,7 @@ DIGITS = 5
 
 def made() -> dict[str, Any]:
     """What is written to the file."""
-    table = state.builtin_table(state.FIRST_TABLE)
+    table = builtin.table(state.FIRST_TABLE)
     data = state.coded(table, table.suggested)
     wishes = first_wishes(data)
     shown = [_shown(place, wishes, data, table) for place in range(len(wishes.columns))]

@@ -10,8 +10,8 @@ from typing import Any
 
 from dashboard.board.facts import Facts, Judged, Mark
 from dashboard.board.grid import Shown, SlowFacts
-from dashboard.board.wishes import Wishes
-from dashboard.loaded_table import LoadedTable, Tags
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.wishes import Wishes
 
 PATH = Path(__file__).resolve().parent / "shipped.json"
 

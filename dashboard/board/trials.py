@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from anoncore import Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked
-from dashboard import jobs
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Facts, Judged, Mark
-from dashboard.board.wishes import Wishes
-from dashboard.loaded_table import LoadedTable, Tags
-from dashboard.workspace import Run
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Run
+from dashboard.tasks import jobs
 
 
 @dataclass(frozen=True)

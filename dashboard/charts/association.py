@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard.charts.layout import PIXELS_PER_CHARACTER, distinct_labels, faint, figure
-from dashboard.palette import BLUE, VERMILLION
+from dashboard.charts.palette import BLUE, VERMILLION
 
 MOST_LABELS, MOST_UPRIGHT = 40, 26
 """Attributes up to which each has a label on the left, and one below; more of them are labelled by group."""

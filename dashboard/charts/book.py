@@ -8,7 +8,18 @@ from itertools import cycle
 import plotly.graph_objects as go
 
 from dashboard.charts.layout import figure, marker
-from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, OUTLINE, PURPLE, SKY, VERMILLION, RunStyle, run_style
+from dashboard.charts.palette import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    ORIGINAL,
+    OUTLINE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    RunStyle,
+    run_style,
+)
 from dashboard.reproduction import (
     BY_HAND,
     DIFFERENT,

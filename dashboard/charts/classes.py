@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import Axis, distinct_labels, faint, figure, marker
+from dashboard.charts.palette import ORIGINAL, RunStyle
 from dashboard.charts.planes import Rectangles, outlines, plane_figure, row_cells
-from dashboard.palette import ORIGINAL, RunStyle
 
 MOST_BARS = 40
 MOST_VALUES = 14

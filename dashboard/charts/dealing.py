@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from anoncore.algorithms.closeness.stack_and_deal import Stack
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import distinct_labels, figure, left_margin, marker
-from dashboard.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
+from dashboard.charts.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 
 MOST_RUNS = 24
 MOST_CLASSES = 24

@@ -12,7 +12,7 @@ from anoncore.attacks import JoinLikelihood
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy import WorstJoins
 from dashboard.charts.layout import faint, figure, marker
-from dashboard.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
+from dashboard.charts.palette import BLUE, ORIGINAL, VERMILLION, RunStyle
 
 NOTHING, SAFE, UNSAFE = 0, 1, 2
 LIKELIHOOD_BARS = 30

@@ -13,7 +13,7 @@ from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, SearchMap
 from anoncore.kernels.arrays import Bools, Floats
 from dashboard.charts.layout import faint, figure
-from dashboard.palette import ORIGINAL, VERMILLION, RunStyle
+from dashboard.charts.palette import ORIGINAL, VERMILLION, RunStyle
 
 MOST_LABELLED = 40
 """Nodes up to which each has its levels and its loss written below it."""

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from anoncore import Domain, Kind
 from anoncore.kernels.arrays import Floats
-from dashboard.palette import RunStyle
+from dashboard.charts.palette import RunStyle
 
 LABEL_CHARACTERS = 26
 MOST_TICKS = 24

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from anoncore import Generalized, Microdata, Release
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import distinct_labels, faint, figure, marker
-from dashboard.palette import ORIGINAL, VERMILLION, RunStyle
+from dashboard.charts.palette import ORIGINAL, VERMILLION, RunStyle
 
 
 def share_bars(labels: Sequence[str], shares: Sequence[float] | Floats, style: RunStyle, x: str) -> go.Figure:

@@ -1,7 +1,9 @@
-"""What pictures of two attributes as a plane share: rows as grey cells, and rectangles as outlines."""
+"""Pictures of two attributes as a plane: rows as grey cells, rectangles as outlines, and the cuts of a partition."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,10 @@ import plotly.graph_objects as go
 
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import PIXELS_PER_CHARACTER, Axis, faint, figure
-from dashboard.palette import ORIGINAL
+from dashboard.charts.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION
 
+SIDES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+"""The colours of the sides of a cut; more sides begin anew."""
 Rectangles = tuple[Floats, Floats, Floats, Floats]
 """Left, right, bottom and top edge of each rectangle."""
 MOST_CHARACTERS = 48
@@ -52,3 +56,44 @@ def plane_figure(x: Axis, y: Axis, traces: list[Any], height: int, legend: bool 
         result.update_xaxes(tickangle=-90)
         result.update_layout(margin_b=42 + below, height=height + below)
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class CutPlane:
+    """Two attributes as a plane: `counts` int64 (y bins, x bins) of rows, and rectangles (left, right, bottom, top).
+
+    `regions` are all that are there, `sides` those that were just made, or the region that stays whole, with `names`.
+    """
+
+    x: Axis
+    y: Axis
+    counts: Int64
+    regions: Rectangles
+    sides: Rectangles
+    names: Sequence[str]
+
+
+def cut_map(plane: CutPlane) -> go.Figure:
+    """All rows as grey cells, darker where there are more; regions as outlines, and the sides of the cut filled."""
+    regions = go.Scatter(
+        **outlines(plane.regions),
+        mode="lines",
+        line={"color": ORIGINAL, "width": 1},
+        hoverinfo="skip",
+        name="regions",
+    )
+    left, right, bottom, top = (np.split(edge, len(edge)) for edge in plane.sides)
+    sides = [
+        go.Scatter(
+            **outlines((left[number], right[number], bottom[number], top[number])),
+            mode="lines",
+            fill="toself",
+            fillcolor=faint(SIDES[number % len(SIDES)], 0.28),
+            line={"color": SIDES[number % len(SIDES)], "width": 3, "dash": ("solid", "dash", "dot")[number % 3]},
+            hoverinfo="skip",
+            name=name,
+        )
+        for number, name in enumerate(plane.names)
+    ]
+    traces = [row_cells(plane.x, plane.y, plane.counts), regions, *sides]
+    return plane_figure(plane.x, plane.y, traces, height=460, legend=True)

@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.layout import distinct_labels, faint, figure, marker, shortened
+from dashboard.charts.palette import ORIGINAL, RunStyle
 from dashboard.charts.planes import outlines
-from dashboard.palette import ORIGINAL, RunStyle
 
 MOST_BINS = 120
 MOST_TEXTS = 60

@@ -12,7 +12,7 @@ from anoncore import Domain, Kind
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.classes import MOST_VALUES, Shares, sensitive_shares
 from dashboard.charts.layout import Axis, figure, marker
-from dashboard.palette import ORIGINAL, OUTLINE, RunStyle
+from dashboard.charts.palette import ORIGINAL, OUTLINE, RunStyle
 
 LIKELIHOOD_BARS = 24
 

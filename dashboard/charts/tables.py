@@ -10,7 +10,7 @@ from anoncore import Domain
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.summary import ColumnSummary
 from dashboard.charts.layout import distinct_labels, figure
-from dashboard.palette import ORIGINAL
+from dashboard.charts.palette import ORIGINAL
 
 MOST_TICKS = 7
 

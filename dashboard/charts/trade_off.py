@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from anoncore.algorithms import Algorithm
 from anoncore.base.texts import share_text
 from dashboard.charts.layout import figure
-from dashboard.palette import ORIGINAL, RunStyle
+from dashboard.charts.palette import ORIGINAL, RunStyle
 
 FINE_TICKS = 0.05
 """Axes that end below this share have ticks with a decimal, as two of them would be the same without."""

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import Enum
@@ -22,7 +23,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from anoncore import DataError
-from dashboard.serving import counts, settings
+from dashboard.serving import settings
 
 ONLY_OWNER = 0o600
 HEXADECIMAL = re.compile(r"[0-9a-f]+")
@@ -30,11 +31,13 @@ DIGEST_DIGITS = 64
 """Hexadecimal digits of a SHA-256."""
 _lock = threading.Lock()
 _logger = logging.getLogger(__name__)
+_counts: Counter[tuple[str, str]] = Counter()
+_counts_lock = threading.Lock()
 
 
 def record(what: str, who: str, **facts: Any) -> None:
     """Add a line, where a file for it is set. Raises DataError where it cannot be written."""
-    counts.count("records", what)
+    count("records", what)
     path = settings.current().audit.file
     if not path:
         return
@@ -145,3 +148,15 @@ def of_table(table: Any) -> Mapping[str, Any]:
     """What is recorded of a loaded table: its digest and its size, and the name of a built-in one."""
     facts = {"table": table.digest, "rows": len(table.frame), "columns": int(table.frame.shape[1])}
     return {**facts, "builtin": table.builtin} if table.builtin is not None else facts
+
+
+def count(name: str, kind: str) -> None:
+    """Count one more of something, of a kind, since the server started; a monitor asks for it."""
+    with _counts_lock:
+        _counts[name, kind] += 1
+
+
+def counted() -> dict[tuple[str, str], int]:
+    """How often each thing happened, by its name and kind."""
+    with _counts_lock:
+        return dict(_counts)

@@ -10,8 +10,7 @@ import asyncio
 import logging
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, MutableMapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +23,7 @@ from starlette.requests import cookie_parser
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from anoncore.base.errors import AnonymizationError
-from dashboard.serving import access, audit, counts, own_token, owners, quotas, settings, sign_ins
+from dashboard.serving import access, audit, own_token, owners, quotas, settings, sign_ins
 
 HEALTH = "/_stcore/health"
 UPLOAD, MEDIA = "/_stcore/upload_file/", "/media/"
@@ -267,7 +266,7 @@ async def _refuse(scope: Message, send: Send, refused: _RefusedError) -> None:
 
 def _note_refusal(refused: _RefusedError, cookies: dict[str, str]) -> None:
     """Count a refusal, and record it unless an equal one was recorded a moment ago."""
-    counts.count("refused", refused.kind)
+    audit.count("refused", refused.kind)
     found = sign_ins.of(cookies) if settings.current().has_sign_in else None
     who = "" if found is None else found.name
     now = time.monotonic()
@@ -339,23 +338,6 @@ def _with_headers(scope: Message, send: Send) -> Send:
         await send(message)
 
     return sent
-
-
-@asynccontextmanager
-async def lifespan(_app: object) -> AsyncIterator[None]:
-    """Say where the page is once it can be had; clear up before the server says that it has ended.
-
-    Behind a gate the signal that ended the server ends the process at once after that, and nobody could do it any more.
-    """
-    from streamlit import runtime
-
-    owners.watch(runtime.get_instance().media_file_mgr)
-    own_token.greet()
-    yield
-    # It is imported by the pages, long after the server began to answer.
-    from dashboard import ending
-
-    await asyncio.to_thread(ending.clear_up)
 
 
 def secrets() -> dict[str, Any] | None:

@@ -12,8 +12,7 @@ from streamlit import runtime
 
 from anoncore import DataError
 from anoncore.base import memory
-from dashboard import garbage
-from dashboard.serving import access, settings
+from dashboard.serving import access, garbage, settings
 
 FOR_WORK = 0.2
 """The share of the memory that no table may take, so that methods can still run on those that are loaded."""

@@ -1,1 +1,1 @@
-"""One module per page, each with `render()`."""
+"""The pages Board, Export and Reproduction."""

@@ -11,28 +11,21 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata
 from anoncore.base.texts import share_text
 from anoncore.search.keeping import asked as requirements_of
-from dashboard import state, warmup
-from dashboard.board import facts, grid, shipped, unreleased
+from dashboard.board import facts, grid, making, shipped, unreleased
 from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
 from dashboard.board.grid import Asked, Shown, SlowFacts
-from dashboard.board.wishes import LARGEST_LEVEL as MOST
-from dashboard.board.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
+from dashboard.closer import cells
+from dashboard.elements import left_out, verdicts, whose_rows
 from dashboard.markdown import escaped
+from dashboard.session import browser, state
+from dashboard.session.wishes import LARGEST_LEVEL as MOST
+from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
+from dashboard.tasks import warmup
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import (
-    board_find,
-    board_map,
-    board_over,
-    board_table,
-    closer,
-    left_out,
-    making,
-    verdicts,
-    whose_rows,
-)
+from dashboard.views import board_find, board_map, board_over, board_table
 
 POLL, LOOK = 0.4, 1.0
 OFF = "off"
@@ -187,11 +180,11 @@ def _level(level: Level, wishes: Wishes) -> None:
     # The field is another one for every value, and one of before is not listened to: a browser that has not heard of
     # the last value would else take it back with whatever it says next.
     slider, field = f"board-{axis}", f"board-{axis}-typed-{held}"
-    state.let_widget_show(slider, OFF if held is None else held, options)
-    state.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
+    browser.let_widget_show(slider, OFF if held is None else held, options)
+    browser.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
 
     def change(key: str) -> None:
-        value = state.widget_value(key)
+        value = browser.widget_value(key)
         if key == field and state.current_wishes().levels.get(axis) != held:
             return
         state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
@@ -234,7 +227,7 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     assert table is not None, "there is no tagged table without a table"
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     kept = requirements_of(wishes.levels, wishes.more, data)
-    ready = shipped.columns(table, tags, wishes) if not state.is_live() else None
+    ready = shipped.columns(table, tags, wishes) if not state.workspace().is_live else None
     if ready is not None:
         return list(ready), None, 0
     measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"))
@@ -297,18 +290,18 @@ def _clicked() -> None:
         # What was entered there before may have been undone since.
         state.forget_form(f"board-{column}-")
         state.forget_form(f"board-method-{column}-")
-        state.set_session("board_dialog", ("method", column))
+        browser.put("board_dialog", ("method", column))
     elif kind == "add":
-        state.set_session("board_dialog", ("add", ""))
+        browser.put("board_dialog", ("add", ""))
     elif kind == "level":
         board_over.take(found)
     elif kind == "open" and wishes.column(column) is not None:
-        state.set_live()
+        state.workspace().is_live = True
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
-            state.set_session("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
-        elif row in closer.PAGES:
-            state.set_session("board_dialog", ("open", column, row))
+            browser.put("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
+        elif row in cells.PAGES:
+            browser.put("board_dialog", ("open", column, row))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:

@@ -12,16 +12,17 @@ from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels, can_leave_out, keeping
-from dashboard import about, forms, reference, routes, state
+from dashboard.board import making
 from dashboard.board.bench import Bench
 from dashboard.board.grid import ROWS
-from dashboard.board.purposes import PURPOSES, Purpose
-from dashboard.board.wishes import AXES, Column, Wishes, most_frequent
+from dashboard.closer import cells
+from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
-from dashboard.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
-from dashboard.state import Run
-from dashboard.views import board_opened, closer, insensitive, left_out, parts, verdicts, whose_rows
-from dashboard.workspace import run_names
+from dashboard.session import browser, state
+from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
+from dashboard.session.workspace import Run, run_names
+from dashboard.views import board_opened
+from dashboard.views.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
 
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
 OPENED = (
@@ -35,7 +36,7 @@ _DIALOG, _RELEASE = "board_dialog", "board-publish-run"
 
 def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
     """Open what was asked for, if anything."""
-    asked = state.session(_DIALOG)
+    asked = browser.get(_DIALOG)
     if asked is None:
         return
     if asked[0] == "open":
@@ -58,20 +59,20 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
 
 def publish(column_id: str) -> None:
     """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
-    state.set_live()
-    state.set_widget_values({_RELEASE: None})
-    state.set_session(_DIALOG, ("publish", column_id))
+    state.workspace().is_live = True
+    browser.set_widget_values({_RELEASE: None})
+    browser.put(_DIALOG, ("publish", column_id))
 
 
 def _close() -> None:
-    state.set_session(_DIALOG, None)
+    browser.put(_DIALOG, None)
 
 
 def draw_behind() -> None:
     """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
     typing there would be gone. Closing the dialog draws the board.
     """
-    asked = state.session(_DIALOG)
+    asked = browser.get(_DIALOG)
     if asked is None or asked[0] == "open":
         st.rerun()
 
@@ -82,7 +83,7 @@ def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Benc
     if run is not None:
         _close()
         state.select_run(run.id)
-        st.switch_page(routes.page(closer.enter(row, run, wishes, data)), query_params=state.address())
+        st.switch_page(routes.page(cells.enter(row, run, wishes, data)), query_params=state.address())
     if bench is not None and not bench.is_busy:
         _close()
     elif bench is not None:
@@ -95,7 +96,7 @@ def _about(name: str) -> None:
     if name not in CRITERIA:
         _close()
         return
-    entry = reference.entries()[f"criterion:{name}"]
+    entry = entries.entries()[f"criterion:{name}"]
     st.markdown(f"**{escaped(entry.title)}**")
     st.markdown(entry.definition)
     about.button(entry.key, "More in the reference", place="board")
@@ -160,8 +161,8 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     families = {family: [one for one in names if one != Suppression.name] for family, names in by_family().items()}
     shown = list(families)
     family_key = f"{key}-family"
-    if state.widget_value(family_key) not in shown:
-        state.set_widget_values({family_key: ALGORITHMS[first].family})
+    if browser.widget_value(family_key) not in shown:
+        browser.set_widget_values({family_key: ALGORITHMS[first].family})
     family = st.selectbox(
         "What it does to the table",
         shown,
@@ -171,8 +172,8 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     )
     names = families[family]
     name_key = f"{key}-{family}"
-    if state.widget_value(name_key) not in names:
-        state.set_widget_values({name_key: first if first in names else names[0]})
+    if browser.widget_value(name_key) not in names:
+        browser.set_widget_values({name_key: first if first in names else names[0]})
     name = st.radio(
         "Method",
         names,
@@ -182,14 +183,14 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
         captions=[ALGORITHMS[one].summary for one in names],
     )
     kind = ALGORITHMS[name]
-    about.button(reference.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
+    about.button(entries.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
     if can_leave_out(name):
         st.caption(
             f"This method can leave out {data.people_word} that are like no other, so that all others are told more "
             "finely. How many is asked of all methods at once, on the board under *+ more*."
         )
         if "max_suppression" not in kind.model_fields:
-            about.button(reference.key_of(Suppression), "How those that are left out are chosen", place=key)
+            about.button(entries.key_of(Suppression), "How those that are left out are chosen", place=key)
     return kind
 
 
@@ -240,8 +241,8 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         return
     by_id = {run.id: run for run in runs}
     names = {id: escaped(name) for id, name in run_names(runs).items()}
-    if state.widget_value(_RELEASE) not in by_id:
-        state.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
+    if browser.widget_value(_RELEASE) not in by_id:
+        browser.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
     chosen = st.radio(
         "Release", list(by_id), key=_RELEASE, persist_state="page", format_func=names.__getitem__, horizontal=True
     )
@@ -271,7 +272,7 @@ def _first_to_publish(runs: list[Run], column_id: str) -> Run:
 
 @st.fragment(run_every=0.5)
 def _wait_for_runs() -> None:
-    if state.runs() or not state.bench().is_busy:
+    if state.runs() or not making.bench().is_busy:
         st.rerun()
 
 
@@ -297,7 +298,7 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
         if tuple(values.get("seen", ())) != wishes.more:
             values.clear()
             values |= {"more": [forms.entry(values, one) for one in wishes.more], "seen": wishes.more}
-            state.drop_widgets("board-requirements.")
+            browser.drop_widgets("board-requirements.")
         try:
             found = forms.requirement_rows(
                 "more", "Also asked of every group", "board-requirements", values, forms.Names.of(data)
@@ -349,10 +350,10 @@ def _left_out(wishes: Wishes, people: str) -> None:
     key = "board-left-out"
     percent = round(100 * wishes.left_out, 2)
     options = sorted({*LEFT_OUT_STEPS, percent})
-    state.let_widget_show(key, percent, options)
+    browser.let_widget_show(key, percent, options)
 
     def change() -> None:
-        state.wish(replace(state.current_wishes(), left_out=state.widget_value(key) / 100))
+        state.wish(replace(state.current_wishes(), left_out=browser.widget_value(key) / 100))
 
     st.select_slider(
         f"{people.capitalize()} left out, at most",
@@ -373,15 +374,15 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
     if not place.open:
         return
     keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden", "numbers")}
-    state.let_widget_show(keys["r"], wishes.r)
-    state.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
-    state.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
-    state.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
-    state.let_widget_show(keys["numbers"], list(wishes.numbers))
+    browser.let_widget_show(keys["r"], wishes.r)
+    browser.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
+    browser.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
+    browser.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
+    browser.let_widget_show(keys["numbers"], list(wishes.numbers))
 
     def change(name: str) -> None:
         # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
-        value = state.widget_value(keys[name])
+        value = browser.widget_value(keys[name])
         if name == "hidden":
             value = tuple(row for row in ROWS if row not in value)
         elif name == "numbers":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import state
-from dashboard.board.finding import TRIED, Finding, Found
-from dashboard.board.wishes import Wishes
+from dashboard.board import making
+from dashboard.board.finding import TRIED, Candidate, Finding
+from dashboard.session import state
+from dashboard.session.wishes import Wishes
 from dashboard.views.board_dialogs import draw_behind
 
 POLL = 0.7
@@ -43,7 +44,7 @@ def button(finding: Finding | None) -> None:
     )
 
 
-def show_best(best: Found | None) -> None:
+def show_best(best: Candidate | None) -> None:
     """The way to make a column of the best that was found."""
     st.button("Show it as a column", key="board-find-show", on_click=_show, args=(best,))
 
@@ -58,9 +59,9 @@ def watch(finding: Finding, version: int) -> None:
 def _start() -> None:
     here, table, data = state.workspace(), state.table(), state.microdata()
     assert table is not None, "the board draws no button without a table"
-    state.set_live()
+    state.workspace().is_live = True
     wishes = state.wishes(data)
-    finding = current(wishes) or Finding(state.bench(), data, table, state.tags(), wishes)
+    finding = current(wishes) or Finding(making.bench(), data, table, state.tags(), wishes)
     here.jobs[_JOB] = finding
     finding.start()
 
@@ -71,6 +72,6 @@ def _stop() -> None:
         held.cancel()
 
 
-def _show(best: Found) -> None:
+def _show(best: Candidate) -> None:
     state.wish(state.current_wishes().with_column(best.method, best.fields))
-    state.set_live()
+    state.workspace().is_live = True

@@ -15,18 +15,18 @@ from anoncore.requirements import Requirement
 from anoncore.search.frontier import refined_pairs
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.sweeping import Point
-from dashboard import compute, state
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Mark
 from dashboard.board.finding import Finding
 from dashboard.board.grid import ROWS, Shown, first_line, keeps
 from dashboard.board.over import Over
-from dashboard.board.wishes import Wishes
+from dashboard.charts.palette import run_style
 from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
-from dashboard.palette import run_style
-from dashboard.state import Run
-from dashboard.views import parts
+from dashboard.elements import parts
+from dashboard.session import compute, state
+from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Run
 from dashboard.views.board_dialogs import draw_behind
 
 POLL = 1.0
@@ -89,7 +89,7 @@ def render(
     asked = requirements_of(wishes.levels, wishes.more, data)
     if bench is None and "information" in (right, up):
         # What ships with the program has no bound, which takes a while to prove.
-        state.set_live()
+        state.workspace().is_live = True
         st.rerun()
     about = Map(right, up, asked, secret, wishes.target_of(data), wishes.r, wishes.levels.get("k"))
     elsewhere, is_busy = _elsewhere(bench, about)
@@ -112,7 +112,7 @@ def _axis(label: str, rows: Sequence[str], usual: str, key: str) -> str:
 def _least(shown: Sequence[Shown]) -> float | None:
     """The information loss that no classes of the size that is asked for are below, where it is known."""
     slow = [(one.slow or {}).get("least") for one in shown]
-    bounds = [one.found["bound"] for one in slow if one is not None and one.found]
+    bounds = [number.facts["bound"] for number in slow if number is not None and number.facts]
     return max(bounds, default=None)
 
 
@@ -160,7 +160,7 @@ def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Ite
     for one in shown:
         if one.status != "ready" or one.quick is None:
             continue
-        slow = {name: found.found for name, found in (one.slow or {}).items()}
+        slow = {name: number.facts for name, number in (one.slow or {}).items()}
         run = runs.get(one.id)
         algorithm = None if run is None else run.algorithm
         yield from about.tried(
@@ -251,7 +251,7 @@ def _trials(
     finding: Finding | None, over: Over | None, about: Map, known: set[tuple[str, float, float]]
 ) -> Iterator[Tried]:
     """What "Find better" has tried under the same promise, and the points of the lines over a level."""
-    named = [] if finding is None else [(found.title, found.trial) for found in finding.found]
+    named = [] if finding is None else [(candidate.title, candidate.trial) for candidate in finding.candidates]
     named += [] if over is None else over.titled
     for title, trial in named:
         verdict, is_kept = _verdict(trial.marks, trial.judged, False), keeps(trial.marks, trial.judged)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from anoncore import AnonymizationError
-from dashboard import state
 from dashboard.board.bench import Attempt
-from dashboard.board.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
-from dashboard.board.wishes import Column
+from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit, quotas, uploads
-from dashboard.views import certificate_check, parts
+from dashboard.session import browser, state
+from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
+from dashboard.session.wishes import Column
+from dashboard.tasks import reading
+from dashboard.views.certificates import certified
 
 _TURN = "board_open_turn"
 _PROBLEM = "board_open_problem"
@@ -37,7 +39,7 @@ def add() -> bool:
         "read as they are written (20-29, [20, 30), {a, b}, 476\\*\\*, \\*), and the board judges them like its own "
         "releases."
     )
-    turn = state.session(_TURN, 0)
+    turn = browser.get(_TURN, 0)
     files = uploads.field(
         "Published tables: CSV, TSV, Parquet, Excel, or a zip of them",
         key=f"board-open-{turn}",
@@ -45,7 +47,7 @@ def add() -> bool:
         help="Several files are one release: tables that a column such as group joins, or fragments.",
     )
     chosen = tuple(file.file_id for file in files or ())
-    certificate_check.draw([(file.name, file.getvalue()) for file in files or ()], turn)
+    _check_certificates([(file.name, file.getvalue()) for file in files or ()], turn)
     usual = usual_title([file.name for file in files]) if files else ""
     rows = st.radio(
         f"Do these rows belong to the people of {escaped(table.name)}?",
@@ -63,11 +65,11 @@ def add() -> bool:
             found, problem = _read([(file.name, file.getvalue()) for file in files], title, rows)
         if found is not None:
             _put(found)
-            state.set_session(_TURN, turn + 1)
+            browser.put(_TURN, turn + 1)
             return True
-        state.set_session(_PROBLEM, (chosen, problem))
+        browser.put(_PROBLEM, (chosen, problem))
     # The page is drawn anew whenever a column has come, so it is kept as long as the same files are chosen.
-    refused, problem = state.session(_PROBLEM, ((), ""))
+    refused, problem = browser.get(_PROBLEM, ((), ""))
     if chosen and refused == chosen:
         place.error(escaped(problem))
     held = state.current_wishes().columns
@@ -101,7 +103,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
 def _put(opened: Opened) -> None:
     """A column for the release, in a colour of its own."""
     state.wish(state.current_wishes().with_column("", opened=opened))
-    state.set_live()
+    state.workspace().is_live = True
 
 
 def explain(column: Column, attempt: Attempt | None) -> None:
@@ -131,3 +133,29 @@ def _notes(title: str, notes: tuple[str, ...], otherwise: str) -> None:
     told: Any = [f"- {escaped(note)}" for note in notes] or ([f"- {otherwise}"] if otherwise else [])
     if told:
         st.markdown("\n".join([f"**{title}**", "", *told]))
+
+
+def _check_certificates(files: Sequence[tuple[str, bytes]], turn: int) -> None:
+    """Offer to check the certificates that lie beside the tables; nothing where there are none."""
+    certificates = certified(files)
+    if not certificates:
+        return
+    keys = uploads.field(
+        "Public keys that you trust",
+        key=f"board-open-keys-{turn}",
+        type=["pub"],
+        accept_multiple_files=True,
+        help="Files that the makers of certificates gave you; without one nobody's name is told.",
+    )
+    if not st.button("Check the certificate", key=f"board-open-check-{turn}"):
+        return
+    given = {key.name: key.getvalue().decode(errors="replace") for key in keys or ()}
+    for name, content in certificates:
+        about = {"name": name, "keys": given}
+        try:
+            found = reading.answer(
+                "dashboard.views.certificates:told_of_zip", content, name, state.workspace_id(), state.make_room, about
+            )
+            st.markdown(f"**{escaped(name)}**: {escaped(found)}")
+        except AnonymizationError as error:
+            st.warning(escaped(str(error)))

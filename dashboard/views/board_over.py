@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from anoncore import Microdata
-from dashboard import state
+from dashboard.board import making
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
-from dashboard.board.wishes import AXES, Wishes
 from dashboard.markdown import escaped
 from dashboard.serving import audit
+from dashboard.session import browser, state
+from dashboard.session.wishes import AXES, Wishes
 from dashboard.views.board_dialogs import draw_behind
 
 NOW = "now"
@@ -27,8 +28,8 @@ def choose(data: Microdata, wishes: Wishes) -> None:
         LEFT_OUT: f"over {data.people_word} left out",
         **{axis: f"over {title}" for axis, title in own.items()},
     }
-    if state.widget_value(_AXIS) not in titles:
-        state.set_widget_values({_AXIS: NOW})
+    if browser.widget_value(_AXIS) not in titles:
+        browser.set_widget_values({_AXIS: NOW})
     st.selectbox(
         "What cells show",
         list(titles),
@@ -52,8 +53,8 @@ def current(data: Microdata, wishes: Wishes) -> Over | None:
     if axis == NOW or table is None:
         return None
     if held is None or not is_held:
-        state.set_live()
-        held = here.jobs[_JOB] = Over(state.bench(), data, table, tags, wishes, axis=axis)
+        state.workspace().is_live = True
+        held = here.jobs[_JOB] = Over(making.bench(), data, table, tags, wishes, axis=axis)
         held.start()
     held.wishes = wishes
     held.weight = st.session_state.get(_WEIGHT, held.weight)

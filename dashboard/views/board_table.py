@@ -9,14 +9,17 @@ from dataclasses import replace
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata, datasets
-from dashboard import routes, state, warmup
 from dashboard.board import unreleased
-from dashboard.board.opened import opened_alone
+from dashboard.elements import insensitive, parts, routes, whose_rows
 from dashboard.markdown import escaped
 from dashboard.serving import uploads
-from dashboard.state import LoadedTable, Tags
-from dashboard.tagging import is_role
-from dashboard.views import board_over, insensitive, parts, table_columns, table_source, whose_rows
+from dashboard.session import browser, state
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.opened import opened_alone
+from dashboard.session.tagging import is_role
+from dashboard.table import table_columns, table_source
+from dashboard.tasks import warmup
+from dashboard.views import board_over
 
 MOST_NAMED = 3
 POPOVER, DECIDE = "board-table", "board-decide"
@@ -29,13 +32,13 @@ def header(coded: Microdata | None) -> None:
         st.title("anoncore", anchor=False, width="content")
         label = "Choose a table" if table is None else _label(table.name, len(table.frame), coded)
         seen = None if table is None else table.id
-        if state.session("board_table_seen", seen) != seen:
+        if browser.get("board_table_seen", seen) != seen:
             # It would cover what is asked about the table that was chosen in it.
-            state.set_widget_values({POPOVER: False})
-        state.set_session("board_table_seen", seen)
+            browser.set_widget_values({POPOVER: False})
+        browser.put("board_table_seen", seen)
         place = parts.popover(label, POPOVER)
         # A table that was asked for is loaded although its window was closed meanwhile.
-        if place.open or state.session("board_wants") is not None:
+        if place.open or browser.get("board_wants") is not None:
             with place:
                 _choose()
         for forward, icon, what in ((False, ":material/undo:", "Undo"), (True, ":material/redo:", "Redo")):
@@ -69,7 +72,7 @@ def _choose() -> None:
     # A field of its own for each table: the popover closes with the choice, before the browser has heard that a field
     # is empty now, and with its next word the field would ask for the table of before.
     key = f"board-builtin-{table.id if table is not None else 'none'}"
-    state.set_widget_values({key: table.builtin if table is not None else None})
+    browser.set_widget_values({key: table.builtin if table is not None else None})
     st.selectbox(
         "Built-in table",
         list(tables),
@@ -79,11 +82,11 @@ def _choose() -> None:
         on_change=_ask_builtin,
         args=(key,),
     )
-    wanted = state.session("board_wants")
+    wanted = browser.get("board_wants")
     if wanted is not None:
         with st.spinner(f"Loading {tables[wanted].title} …"):
             table_source.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
-    turn = state.session("board_upload_turn", 0)
+    turn = browser.get("board_upload_turn", 0)
     file = uploads.field(
         "Your own table: CSV, TSV, Parquet or Excel",
         key=f"board-upload-{turn}",
@@ -91,13 +94,13 @@ def _choose() -> None:
     )
     if file is not None:
         table_source.take_upload(file, f"board-sheet-{turn}", "board_upload_turn", turn + 1)
-    if state.session("load_problem"):
-        st.error(escaped(str(state.session("load_problem"))))
+    if browser.get("load_problem"):
+        st.error(escaped(str(browser.get("load_problem"))))
     routes.link("table", "Look at the table, its tags and hierarchies")
 
 
 def _ask_builtin(key: str) -> None:
-    state.set_session("board_wants", state.widget_value(key))
+    browser.put("board_wants", browser.widget_value(key))
 
 
 FIELDS = (
@@ -233,7 +236,7 @@ def _tag(chosen: Mapping[str, Sequence[str]], unit: str | None = None) -> None:
     tags = state.tags()
     roles = {name: role for role, names in chosen.items() for name in names}
     state.set_tags(replace(tags, roles={**tags.roles, **roles}, unit=unit or tags.unit))
-    state.set_widget_values({DECIDE: False})
+    browser.set_widget_values({DECIDE: False})
 
 
 def _judge(chosen: Mapping[str, Sequence[str]], unit: str | None, table: LoadedTable) -> None:

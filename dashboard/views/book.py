@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import reproduction
 from dashboard.charts import book as charts
+from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.reproduction import (
     DIFFERENT,
@@ -23,7 +24,6 @@ from dashboard.reproduction import (
     Result,
     Statement,
 )
-from dashboard.views import parts
 
 PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
 RULE = (

@@ -16,10 +16,12 @@ from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.treatments import treatments
 from anoncore.publishing.signing.released import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
-from dashboard import compute, state
+from dashboard.elements import insensitive, left_out, parts, signature, verdicts
+from dashboard.markdown import escaped
 from dashboard.serving import audit
-from dashboard.state import Run
-from dashboard.views import insensitive, left_out, parts, signature, takeaway, verdicts
+from dashboard.session import compute, state
+from dashboard.session.workspace import Run
+from dashboard.views import takeaway
 
 PREVIEW_ROWS = 50
 NUMBERS: dict[Numbers, str] = {"text": "Text: 20-29", "bounds": "Bounds: 20 and 29", "midpoints": "Midpoints: 24.5"}
@@ -92,7 +94,7 @@ def downloads(run: Run) -> signature.Signer | None:
             width="stretch",
         )
     if uncertified:
-        st.warning(parts.escaped(uncertified))
+        st.warning(escaped(uncertified))
     st.caption(
         "Each download is a zip with the release and its certificate, which `anoncore verify` re-checks. The tables "
         "hold what is shown below and nothing else: no identifier, no number of a row, rows sorted by content. "
@@ -167,7 +169,7 @@ def _contents(run: Run) -> None:
     weights = [min(max(preview.n_columns, 3), 9) for preview in found.values()]
     for column, (name, preview) in zip(parts.side_by_side(weights), found.items(), strict=True):
         if len(found) > 1:
-            column.markdown(f"**Table '{parts.escaped(name)}'**")
+            column.markdown(f"**Table '{escaped(name)}'**")
         column.dataframe(preview.head, hide_index=True, key=f"export-preview-{name}", alt=f"First rows of {name}.")
         count = f"{preview.n_columns} column{'s' if preview.n_columns > 1 else ''}"
         column.caption(f"The first {len(preview.head):,} of {preview.n_rows:,} rows, {count}, as published.")
@@ -176,13 +178,13 @@ def _contents(run: Run) -> None:
             f"The tables are joined by the column `group` only: inside a {release.group_word} any row of one may "
             "belong to any row of the other. The group numbers are drawn anew for every file."
         )
-    lines = [f"- **{parts.escaped(name)}**: {parts.escaped(treatments(release, name))}" for name in release.attributes]
+    lines = [f"- **{escaped(name)}**: {escaped(treatments(release, name))}" for name in release.attributes]
     hidden = [name for name in run.data.attributes if name not in release.attributes]
-    lines += [f"- **{parts.escaped(name)}**: left out by the method" for name in hidden]
-    lines += [f"- **{parts.escaped(name)}**: left out, it is an identifier" for name in run.data.identifiers]
-    lines += [f"- **{parts.escaped(name)}**: left out, nobody decided on it" for name in run.data.left_out]
+    lines += [f"- **{escaped(name)}**: left out by the method" for name in hidden]
+    lines += [f"- **{escaped(name)}**: left out, it is an identifier" for name in run.data.identifiers]
+    lines += [f"- **{escaped(name)}**: left out, nobody decided on it" for name in run.data.left_out]
     with st.expander("What becomes of each attribute"):
         st.markdown("\n".join(lines))
     for note in release.notes:
-        st.caption(parts.escaped(note))
+        st.caption(escaped(note))
     st.caption(left_out.columns_text(run.data))

@@ -22,11 +22,11 @@ from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.release.mapping import value_mapping
-from dashboard import compute, state
+from dashboard.elements.signature import Signer
+from dashboard.markdown import escaped
 from dashboard.serving import audit
-from dashboard.state import Run
-from dashboard.views import parts
-from dashboard.views.signature import Signer
+from dashboard.session import browser, compute, state
+from dashboard.session.workspace import Run
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MEASURES_OF_NOBODY = ("utility.two_way_error",)
@@ -83,7 +83,7 @@ def _button(place: Any, run: Run, paper: Paper) -> None:
         disabled=bool(paper.missing),
         width="stretch",
     )
-    place.caption(parts.escaped(paper.missing) if paper.missing else paper.sentence)
+    place.caption(escaped(paper.missing) if paper.missing else paper.sentence)
 
 
 def file_stem(run: Run) -> str:
@@ -114,7 +114,7 @@ def guessable_key(run: Run) -> str:
 
 def may_be_guessed(run: Run) -> bool:
     """Whether somebody asked for the certificate of a run although its seed can be guessed."""
-    return bool(state.widget_value(guessable_key(run), False))
+    return bool(browser.widget_value(guessable_key(run), False))
 
 
 def uncertified(run: Run) -> str:
@@ -194,7 +194,7 @@ def _comparison(run: Run) -> list[Paper]:
             f"Comparison of {len(others) + 1} releases (HTML)",
             "-comparison.html",
             "text/html",
-            f"The same for this release beside {', '.join(parts.escaped(one.label) for one in others)}, on one scale.",
+            f"The same for this release beside {', '.join(escaped(one.label) for one in others)}, on one scale.",
             lambda: report([subject(one) for one in (run, *others)]),
         )
     ]
@@ -217,7 +217,7 @@ def _mapping(run: Run) -> Paper:
         "Mapping (CSV)",
         f"-mapping{secret}.csv",
         "text/csv",
-        f"What became what, value by value, with the number of rows. {parts.escaped(found.sentence)}",
+        f"What became what, value by value, with the number of rows. {escaped(found.sentence)}",
         make,
         "" if len(found.frame) else found.sentence,
     )
@@ -230,7 +230,7 @@ def _recipes(run: Run) -> list[Paper]:
         found, missing = None, str(error)
     held = () if found is None else found.holds_values_of
     secret = "-not-for-publication" if held else ""
-    warning = f" Not for publication: it holds values of {parts.escaped(listing(held))}." if held else ""
+    warning = f" Not for publication: it holds values of {escaped(listing(held))}." if held else ""
     return [
         Paper(
             "recipe",

@@ -18,7 +18,7 @@ from anoncore.base import memory
 from anoncore.base.memory import free_memory, require_memory, resident_memory
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.sources import read_table
-from dashboard import state
+from dashboard.session import state
 
 MB = 1 << 20
 

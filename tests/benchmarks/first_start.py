@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.routes import ROUTES
+from dashboard.elements.routes import ROUTES
 from tests.benchmarks.board import ADULT, KNOWN, SECRET, choose
 from tests.dashboard import browser
 
@@ -180,7 +180,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="first-start-") as folder, browser.chrome() as chrome:
         # Python's own compiled files are part of an installation.
         subprocess.run(
-            [sys.executable, "-c", "import dashboard.routes"], cwd=ROOT, env=environment(Path(folder) / "other")
+            [sys.executable, "-c", "import dashboard.elements.routes"],
+            cwd=ROOT,
+            env=environment(Path(folder) / "other"),
         )
         print("empty", flush=True)
         switches(chrome, Path(folder) / "first", arguments.switches)

@@ -263,7 +263,7 @@ def test_dashboard_is_started_with_the_options_asked_for(
     monkeypatch.setattr("anoncore.cli.page.runpy.run_path", run_path)
     assert main(["dashboard", *arguments]) == 7
     assert asked == ["office.toml" if "--config" in arguments else None, given, headless, False]
-    assert [(path.parent.name, path.name) for path in started] == [("dashboard", "launch.py")]
+    assert [(path.parent.name, path.name) for path in started] == [("process", "launch.py")]
     assert "def serve(" in started[0].read_text("utf-8")
 
 

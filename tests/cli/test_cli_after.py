@@ -15,8 +15,8 @@ from anoncore.cli import main
 from anoncore.publishing import Certificate, new_key, publish
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard import session_file
-from dashboard.workspace import Workspace
+from dashboard.session import session_file
+from dashboard.session.workspace import Workspace
 from tests.dashboard.results import ROLES, loaded, people, put
 
 METHODS = [Anatomy(l=2), Mondrian(requirements=(KAnonymity(k=4),))]

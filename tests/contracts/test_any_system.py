@@ -29,8 +29,8 @@ ALLOWED = {
     "anoncore/engines/spark_run.py": "Spark takes addresses with slashes on every system",
     "anoncore/engines/value_pairs.py": "DuckDB takes patterns with slashes on every system",
     "anoncore/publishing/saved_releases.py": "members of a zip have slashes on every system",
-    "dashboard/held_files.py": "open files are read by their names there where the folder exists",
-    "dashboard/session_file.py": "members of a zip have slashes on every system",
+    "dashboard/table/held_files.py": "open files are read by their names there where the folder exists",
+    "dashboard/session/session_file.py": "members of a zip have slashes on every system",
 }
 """Files in which a slash or a folder of Linux is right, and why."""
 

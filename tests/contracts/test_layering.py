@@ -30,7 +30,22 @@ LAYERS = (
 )
 """The rooms of anoncore from the top down. A room imports from rooms of lower layers; those of one layer stay apart."""
 
+PAGE_LAYERS = (
+    ("app", "guarded_app"),
+    ("views",),
+    ("closer",),
+    ("learn", "table"),
+    ("elements",),
+    ("board", "process"),
+    ("session",),
+    ("tasks",),
+    ("charts", "serving"),
+    ("markdown", "reproduction"),
+)
+"""The same of dashboard: its rooms, and the files at its root."""
+
 LAYER_OF = {room: layer for layer, rooms in enumerate(LAYERS) for room in rooms}
+PAGE_LAYER_OF = {room: layer for layer, rooms in enumerate(PAGE_LAYERS) for room in rooms}
 
 OUTSIDE = {
     "anoncore": ("streamlit", "plotly", "dashboard", "tests"),
@@ -45,17 +60,18 @@ def uses(name: str, package: str) -> bool:
 
 
 def ways_up(path: Path) -> list[str]:
-    """The imports of a file of anoncore that do not lead to its own room or to a lower layer."""
-    room = path.relative_to(ROOT).parts[1]
+    """The imports of a file of a package that do not lead to its own room or to a lower layer of the package."""
+    package, room = path.relative_to(ROOT).with_suffix("").parts[:2]
+    layer_of = {"anoncore": LAYER_OF, "dashboard": PAGE_LAYER_OF}[package]
     wrong = []
     for line, name in imported(path):
         parts = name.split(".")
-        if parts[0] != "anoncore" or len(parts) < 2:
+        if parts[0] != package or len(parts) < 2:
             continue
         other = parts[1]
         if other == "__version__" or other == room:
             continue
-        if other not in LAYER_OF or LAYER_OF[other] <= LAYER_OF[room]:
+        if other not in layer_of or layer_of[other] <= layer_of[room]:
             wrong.append(f"{short(path)}:{line} imports {name}")
     return wrong
 
@@ -65,6 +81,21 @@ def test_the_root_holds_rooms_and_nothing_else() -> None:
     rooms = {path.name for path in root.iterdir() if (path / "__init__.py").is_file()}
     assert rooms == set(LAYER_OF), "A room that is new needs its layer in LAYERS; one that is gone leaves it."
     assert sorted(path.name for path in root.glob("*.py")) == ["__init__.py", "__main__.py"]
+
+
+def test_the_page_is_made_of_rooms_too() -> None:
+    root = ROOT / "dashboard"
+    rooms = {path.parent.name for path in root.glob("*/__init__.py")}
+    files = {path.stem for path in root.glob("*.py")} - {"__init__"}
+    assert files == {"app", "guarded_app", "markdown"}
+    assert rooms | files == set(PAGE_LAYER_OF), "A room that is new needs its layer in PAGE_LAYERS."
+
+
+@pytest.mark.slow
+def test_rooms_of_the_page_import_from_lower_layers_only() -> None:
+    paths = [path for path in python_files("dashboard") if path.parent.name != "dashboard" or path.stem != "__init__"]
+    wrong = [way for path in paths for way in ways_up(path)]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from anoncore.algorithms.base import build_algorithm
 from anoncore.base.model import Model, Registry
 from anoncore.release.openness import Openness
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
-from dashboard.docstrings import Docstring
+from dashboard.elements.entries import Docstring
 from tests.contracts.source import python_files
 from tests.properties.published import content, rows
 from tests.properties.subjects import build, subjects

@@ -197,7 +197,7 @@ class Visitor:
         """Switch to a page by its title: to its section in the navigation, then by its tab. A click that the page lost
         while drawing is made again.
         """
-        from dashboard.routes import ROUTES
+        from dashboard.elements.routes import ROUTES
 
         section = next(route.section for route in ROUTES if route.title == title)
         is_first = next(route.title for route in ROUTES if route.section == section) == title
@@ -283,7 +283,7 @@ class Visitor:
     def new_column(self, method: str) -> Iterator[None]:
         """Add a column of this method (its title) to the board; its parameters can be entered inside the block."""
         from anoncore.algorithms import ALGORITHMS
-        from dashboard.method_guide import FAMILIES
+        from dashboard.views.method_guide import FAMILIES
 
         family = FAMILIES[next(kind.family for kind in ALGORITHMS.values() if kind.title == method)]
         if not self.board.count():

@@ -15,11 +15,12 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from anoncore.sources import TableSource, read_table
-from dashboard import jobs, reading, state, warmup
-from dashboard.board.wishes import History, Wishes
-from dashboard.routes import ROUTES
+from dashboard.elements.routes import ROUTES
 from dashboard.serving import own_token
-from dashboard.workspace import Workspace
+from dashboard.session import state
+from dashboard.session.wishes import History, Step, Wishes
+from dashboard.session.workspace import Workspace
+from dashboard.tasks import jobs, reading, warmup
 from tests.dashboard import browser
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
@@ -91,7 +92,7 @@ class Visitor:
     def make(self, *methods: str, fields: Mapping[str, Any] | None = None, **levels: float) -> Visitor:
         """Do what `ask` does on the board, and wait for the releases."""
         self.open("board")
-        n_columns = len(self.ask(*methods, fields=fields, **levels).here.forms["board"].now.wishes.columns)
+        n_columns = len(self.ask(*methods, fields=fields, **levels).here.history.now.wishes.columns)
         self.run()
         end = time.monotonic() + TIMEOUT
         while len(self.here.runs) < n_columns and self.here.jobs["board"].is_busy:
@@ -109,9 +110,10 @@ class Visitor:
             wishes = wishes.with_level(axis, value)
         for method in methods or ("mondrian",):
             wishes = wishes.with_column(method, fields)
-        here, step = self.here, state.Step(self.here.table.digest, self.here.tags, wishes)
-        here.forms.setdefault("board", History(step)).step(step)
-        here.forms["board_live"] = True
+        here, step = self.here, Step(self.here.table.digest, self.here.tags, wishes)
+        here.history = here.history or History(step)
+        here.history.step(step)
+        here.is_live = True
         return self
 
     def has_button(self, label: str) -> bool:

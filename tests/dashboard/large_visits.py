@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard import state
+from dashboard.session import state
 from tests.dashboard.conftest import TIMEOUT, Visitor
 
 WAIT = TIMEOUT

@@ -15,9 +15,9 @@ import pandas as pd
 
 from anoncore import Release
 from anoncore.algorithms import Algorithm
-from dashboard import state
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import Run, Workspace, run_title
+from dashboard.session import state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.workspace import Run, Workspace, run_title
 from tests.dashboard.conftest import Visitor
 
 ROLES = {

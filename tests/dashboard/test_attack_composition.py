@@ -8,10 +8,10 @@ from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard import session_file, state
-from dashboard.charts.composition import values_left
-from dashboard.palette import run_style
-from dashboard.views import parts
+from dashboard.charts.attacks import values_left
+from dashboard.charts.palette import run_style
+from dashboard.markdown import escaped
+from dashboard.session import session_file, state
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, metrics, people
 
@@ -90,7 +90,7 @@ def test_a_release_of_a_saved_session_is_laid_beside_the_one_shown() -> None:
     assert shown["Fewer than 3 values"] == share_text(float(found.few))
     assert shown["Largest belief"] == share_text(float(found.largest))
     assert any(
-        "80 people are in both tables" in one.value and parts.escaped("earlier.csv (saved session)") in one.value
+        "80 people are in both tables" in one.value and escaped("earlier.csv (saved session)") in one.value
         for one in visitor.at.markdown
     )
     assert [run.table_name for run in state._workspaces.get(visitor.workspace).runs] == ["later.csv"]
@@ -124,7 +124,7 @@ def test_of_several_other_releases_the_chosen_one_is_laid_beside() -> None:
         visitor.run()
         found = attacks.composition([runs[2].release, other.release], "illness", by="name", l=3)
         assert metrics(visitor)["Belief in the truth"] == share_text(float(found.truth))
-        assert any(parts.escaped(other.label) in one.value for one in visitor.at.markdown)
+        assert any(escaped(other.label) in one.value for one in visitor.at.markdown)
 
 
 def test_bars_count_the_people_with_each_number_of_values() -> None:

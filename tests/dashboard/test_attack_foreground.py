@@ -14,9 +14,9 @@ from anoncore import Microdata, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, Mondrian, VerticalFragmentation
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
-from dashboard.charts.foreground import belief_histogram, group_people, leaking_sets, runs_compared
-from dashboard.palette import run_style
-from dashboard.views.attacks.foreground_group import ranked_groups, worlds_table
+from dashboard.charts.attacks import belief_histogram, group_people, leaking_sets, runs_compared
+from dashboard.charts.palette import run_style
+from dashboard.closer.attacks.foreground_group import ranked_groups, worlds_table
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, metrics, people, table_of
 

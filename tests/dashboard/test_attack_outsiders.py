@@ -11,8 +11,8 @@ from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
-from dashboard.charts.outsiders import success_bars
-from dashboard.palette import run_style
+from dashboard.charts.attacks import success_bars
+from dashboard.charts.palette import run_style
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics
 

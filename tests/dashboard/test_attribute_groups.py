@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from anoncore.algorithms import RandomBuckets, Slicing, VerticalFragmentation
-from dashboard import state
 from dashboard.charts.association import (
     MOST_LABELS,
     MOST_UPRIGHT,
@@ -18,8 +17,9 @@ from dashboard.charts.association import (
     pair_values,
     strongest_pair,
 )
-from dashboard.editors.attribute_groups import ALSO, NAME, PLACE, editor_base, fold
-from dashboard.workspace import Workspace
+from dashboard.elements.attribute_groups import ALSO, NAME, PLACE, editor_base, fold
+from dashboard.session import state
+from dashboard.session.workspace import Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import figure
 

@@ -12,11 +12,11 @@ from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from anoncore.table.hierarchy_proposals import usual_width
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
-from dashboard import state, tagging
 from dashboard.charts.tables import hierarchy_levels
-from dashboard.editors import hierarchy as editor
-from dashboard.loaded_table import untagged
-from dashboard.workspace import Workspace
+from dashboard.session import state, tagging
+from dashboard.session.loaded_table import untagged
+from dashboard.session.workspace import Workspace
+from dashboard.table import hierarchy_editor as editor
 from tests.dashboard.conftest import Visitor
 
 FRAME = pd.DataFrame(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anoncore import privacy
-from dashboard import state
+from dashboard.session import state
 from tests.dashboard.conftest import Visitor
 
 KNOWN, HIDDEN, NOTHING = "quasi-identifier", "sensitive", "insensitive"

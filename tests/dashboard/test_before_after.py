@@ -13,8 +13,8 @@ from anoncore import Microdata, Release
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Suppression
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes
 from anoncore.requirements import KAnonymity
-from dashboard.views.before_after import beside, changes_of, sampled_order
-from dashboard.views.left_out import differences_of
+from dashboard.closer.before_after import beside, changes_of, sampled_order
+from dashboard.elements.left_out import differences_of
 from tests.contracts.test_registry import ROLES as MANY_ROLES
 from tests.contracts.test_registry import people as many_people
 from tests.dashboard.conftest import Visitor

@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 from anoncore import Microdata
 from anoncore.algorithms import Suppression
 from anoncore.measures.criteria import CRITERIA, evaluate
-from dashboard import session_file, state
 from dashboard.board import facts, grid, shipped, unreleased
 from dashboard.board.finding import TRIED
-from dashboard.board.purposes import PURPOSES
+from dashboard.session import browser, builtin, session_file, state
 from dashboard.views import board, board_over
 from dashboard.views import board_dialogs as dialogs
+from dashboard.views.method_guide import PURPOSES
 from tests.dashboard.conftest import APP
 from tests.dashboard.results import figure
 
@@ -173,12 +173,12 @@ def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, 
 
 def go_back(visitor, step):
     """What the browser does when its visitor goes back or forward: it asks for the page of another address."""
-    usual, state.is_history_navigation = state.is_history_navigation, lambda: True
+    usual, browser.is_history_navigation = browser.is_history_navigation, lambda: True
     try:
         visitor.at.query_params["step"] = step
         return visitor.run()
     finally:
-        state.is_history_navigation = usual
+        browser.is_history_navigation = usual
 
 
 def step(visitor):
@@ -186,7 +186,7 @@ def step(visitor):
 
 
 def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn, monkeypatch):
-    monkeypatch.setattr("dashboard.board.wishes.TOGETHER", 0.0)
+    monkeypatch.setattr("dashboard.session.wishes.TOGETHER", 0.0)
     tagged(visitor)
     first = step(visitor)
     slide(visitor, "k", 20)
@@ -235,7 +235,7 @@ def test_going_back_never_puts_tags_of_another_table_on_this_one(visitor, drawn)
 
 
 def asked(visitor):
-    return workspace(visitor).forms["board"].now.wishes
+    return workspace(visitor).history.now.wishes
 
 
 def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_it(visitor, drawn, visit):
@@ -246,7 +246,7 @@ def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_i
     run_in_session(visitor, lambda: state.wish(wanted))
     finish(visitor, drawn)
     here = workspace(visitor)
-    content = session_file.save(here, state.wishes_of(here))
+    content = session_file.save(here)
 
     other = visit()
     there = workspace(other)
@@ -445,7 +445,7 @@ def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, d
 
 
 def test_what_ships_says_of_the_first_table_what_it_gives_away():
-    table = state.builtin_table(state.FIRST_TABLE)
+    table = builtin.table(state.FIRST_TABLE)
     said = shipped.as_it_is(table, table.suggested)
     assert said == unreleased.sentences(state.coded(table, table.suggested))
     assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
@@ -506,7 +506,7 @@ def run_in_session(visitor, callback):
 
 
 def test_what_ships_is_recognized_by_everything_that_was_asked():
-    table = state.builtin_table(state.FIRST_TABLE)
+    table = builtin.table(state.FIRST_TABLE)
     wishes = board_wishes(table)
     assert shipped.columns(table, table.suggested, wishes) is not None
     assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None
@@ -514,7 +514,7 @@ def test_what_ships_is_recognized_by_everything_that_was_asked():
 
 
 def board_wishes(table):
-    from dashboard.board.wishes import first_wishes
+    from dashboard.session.wishes import first_wishes
 
     return first_wishes(state.coded(table, table.suggested))
 

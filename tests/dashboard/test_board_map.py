@@ -14,8 +14,8 @@ from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.board import shipped
 from dashboard.board.grid import ROWS
+from dashboard.charts.palette import run_style
 from dashboard.charts.trade_off import Tried, frontier, trade_off
-from dashboard.palette import run_style
 from dashboard.views.board_map import AXES, Map, gained, numbers
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import figure, layout, people

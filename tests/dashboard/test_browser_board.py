@@ -16,8 +16,8 @@ from anoncore import Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard.board.grid import DRAWN
-from dashboard.board.wishes import TOGETHER
-from dashboard.routes import ROUTES
+from dashboard.elements.routes import ROUTES
+from dashboard.session.wishes import TOGETHER
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 

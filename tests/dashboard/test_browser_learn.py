@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from anoncore import datasets
-from dashboard.views import learn
-from dashboard.views.lessons import closeness
+from dashboard.learn import learn
+from dashboard.learn.lessons import closeness
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 

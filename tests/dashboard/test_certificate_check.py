@@ -14,7 +14,7 @@ from anoncore.publishing.export import archive_bytes
 from anoncore.publishing.signing.released import changed_zip
 from anoncore.publishing.signing.signing_keys import new_keys
 from anoncore.requirements import KAnonymity
-from dashboard.certificates import certified, told, unpacked
+from dashboard.views.certificates import certified, told, unpacked
 from tests.fuzz.honest import ROLES, Microdata, people
 
 NOBODY = "Nobody signed: whoever made the tables can have made this certificate."

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata
 from dashboard.charts.classes import RegionMap, Shares, region_map, runs_of, sensitive_shares, size_bins, size_histogram
 from dashboard.charts.layout import Axis, distinct_labels, faint, shortened
-from dashboard.palette import ORIGINAL, run_style
+from dashboard.charts.palette import ORIGINAL, run_style
 
 STYLE = run_style(0)
 

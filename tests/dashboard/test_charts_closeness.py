@@ -11,16 +11,18 @@ from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.datasets import table
 from dashboard.charts.closeness import (
     MOST_COLUMNS,
+    MOST_LEAVES,
     MOST_ROWS,
     MOST_STEPS,
+    Branches,
     along_order,
     from_surplus_to_lack,
+    through_tree,
     widest_rows,
 )
-from dashboard.charts.closeness_tree import MOST_LEAVES, Branches, through_tree
 from dashboard.charts.dealing import MOST_CLASSES, MOST_ROUNDS, MOST_RUNS, Cards, dealing, held, in_order
+from dashboard.charts.palette import run_style
 from dashboard.charts.sensitive_space import MOST_BINS, Plane, bound_bars, box_map, intervals
-from dashboard.palette import run_style
 
 STYLE = run_style(0)
 

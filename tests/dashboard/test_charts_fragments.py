@@ -9,16 +9,8 @@ from anoncore import privacy
 from anoncore.algorithms import VerticalFragmentation
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.attacks import join_likelihood
-from dashboard.charts.fragments import (
-    NOTHING,
-    SAFE,
-    UNSAFE,
-    change_bars,
-    join_map,
-    level_texts,
-    likelihood_histogram,
-)
-from dashboard.palette import ORIGINAL, run_style
+from dashboard.charts.fragments import NOTHING, SAFE, UNSAFE, change_bars, join_map, level_texts, likelihood_histogram
+from dashboard.charts.palette import ORIGINAL, run_style
 from tests.privacy.test_join_pairs import BY_HAND, rare_classes
 
 STYLE = run_style(2)

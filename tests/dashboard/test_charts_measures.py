@@ -8,6 +8,7 @@ import pytest
 
 from anoncore import Exact, Generalized, Microdata, Partition
 from dashboard.charts.layout import Axis
+from dashboard.charts.palette import ORIGINAL, run_style
 from dashboard.charts.privacy import belief_histogram, distance_curve, ranked, risk_bars, share_at_most
 from dashboard.charts.utility import (
     association_map,
@@ -18,7 +19,6 @@ from dashboard.charts.utility import (
     published_shares,
     score_bars,
 )
-from dashboard.palette import ORIGINAL, run_style
 
 STYLE = run_style(1)
 

@@ -9,10 +9,10 @@ import pytest
 from anoncore import GroupValues, Hierarchy, Microdata, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard.views.bucket_rows import published_rows
-from dashboard.views.class_detail import before_after, group_shares, plane_of
-from dashboard.views.class_list import ORDERS, levels, listed, region_texts, shown
-from dashboard.views.parts import plural
+from dashboard.closer.bucket_detail import published_rows
+from dashboard.closer.class_detail import before_after, group_shares, plane_of
+from dashboard.elements.class_list import ORDERS, levels, listed, region_texts, shown
+from dashboard.elements.parts import plural
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people, table_of
 

@@ -9,9 +9,9 @@ import pytest
 from anoncore import Hierarchy, privacy
 from anoncore.algorithms import Anatomy, Mondrian, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.requirements import KAnonymity, TCloseness
-from dashboard import state
-from dashboard.loaded_table import LoadedTable
-from dashboard.workspace import Run
+from dashboard.session import state
+from dashboard.session.loaded_table import LoadedTable
+from dashboard.session.workspace import Run
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people, put, tagged
 

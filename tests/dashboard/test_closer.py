@@ -9,7 +9,7 @@ import pytest
 from anoncore.base.texts import share_text
 from dashboard.board import grid
 from dashboard.board.facts import upwards
-from dashboard.views.closer import PAGES
+from dashboard.closer.cells import PAGES
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, loaded, people
 

@@ -18,7 +18,8 @@ from streamlit.runtime import Runtime
 
 from anoncore.base import temporary
 from anoncore.engines.output_folder import folder_when_complete
-from dashboard import ending, jobs, warmup
+from dashboard.process import ending
+from dashboard.tasks import jobs, warmup
 from tests.dashboard import browser
 
 PATIENCE = 30
@@ -115,7 +116,8 @@ sys.path.insert(0, {root!r})
 import streamlit as st
 from anoncore.base.temporary import temporary_directory
 from anoncore.kernels import compiled_code
-from dashboard import ending, jobs, warmup
+from dashboard.process import ending
+from dashboard.tasks import jobs, warmup
 
 def deaf(report):
     with temporary_directory({folder!r}) as folder:
@@ -136,9 +138,9 @@ GUARDED = """
 import sys
 sys.path.insert(0, {root!r})
 import streamlit as st
-from dashboard.serving import gate
+from dashboard.process.launch import lifespan
 
-app = st.App("app.py", lifespan=gate.lifespan)
+app = st.App("app.py", lifespan=lifespan)
 """
 
 

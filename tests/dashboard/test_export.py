@@ -17,8 +17,9 @@ from anoncore.cli import main
 from anoncore.publishing import Certificate, signed_by, verify
 from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
-from dashboard import own_machine
-from dashboard.views import export, signature, takeaway
+from dashboard.elements import signature
+from dashboard.serving import own_machine
+from dashboard.views import export, takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people, table_of
 

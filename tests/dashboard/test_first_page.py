@@ -24,9 +24,7 @@ def test_the_command_starts_without_any_library_for_tables() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "modules", ["anoncore.algorithms", "dashboard.routes, dashboard.sidebar, dashboard.views.board"]
-)
+@pytest.mark.parametrize("modules", ["anoncore.algorithms", "dashboard.elements.routes, dashboard.views.board"])
 def test_what_takes_long_is_imported_where_it_is_used(modules: str) -> None:
     script = f"import {modules}\nimport sys\nprint(*[name for name in {LATER!r} if name in sys.modules])"
     environment = {**os.environ, "PYTHONPATH": str(browser.ROOT)}
@@ -45,7 +43,7 @@ class Here(event.Listener):
         pass
 event.register("numba:compile", Here())
 from streamlit.testing.v1 import AppTest
-from dashboard import warmup
+from dashboard.tasks import warmup
 from dashboard.serving import own_token
 warmup.start = lambda: None
 own_token.is_checked = lambda: True

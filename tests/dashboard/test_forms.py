@@ -14,9 +14,8 @@ from anoncore import InfeasibleError, Microdata, ParameterError
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, KAnonymity, RecursiveDiversity
-from dashboard import forms
-from dashboard.editors import ends_of_ranges
-from dashboard.fields import build_requirement, field_forms, first_requirement
+from dashboard.board.fields import build_requirement, field_forms, first_requirement
+from dashboard.elements import forms, per_attribute
 
 MONDRIAN = ALGORITHMS["mondrian"]
 
@@ -81,7 +80,7 @@ def _page(name: str) -> None:
 
     from anoncore.algorithms import ALGORITHMS
     from anoncore.requirements import REQUIREMENTS
-    from dashboard import forms
+    from dashboard.elements import forms
 
     kind = {**ALGORITHMS, **REQUIREMENTS}[name]
     values = st.session_state.setdefault("entered", {})
@@ -133,7 +132,7 @@ def _synthesis_page() -> None:
 
     from anoncore import Microdata
     from anoncore.algorithms import MarginalSynthesis
-    from dashboard import forms
+    from dashboard.elements import forms
 
     frame = pd.DataFrame(
         {
@@ -189,8 +188,8 @@ def test_attributes_are_chosen_and_ends_of_ranges_entered_without_any_json() -> 
     ],
 )
 def test_ends_are_read_as_numbers_where_they_are_numbers(text: str, ends: tuple[Any, ...]) -> None:
-    assert ends_of_ranges.read(text) == ends
-    assert ends_of_ranges.read(ends_of_ranges.text_of(ends)) == ends
+    assert per_attribute.read(text) == ends
+    assert per_attribute.read(per_attribute.text_of(ends)) == ends
 
 
 def test_chosen_attributes_that_another_table_lacks_are_forgotten() -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dashboard import garbage, warmup
+from dashboard.serving import garbage
+from dashboard.tasks import warmup
 
 
 class Knot:

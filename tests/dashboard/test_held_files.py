@@ -15,10 +15,11 @@ import pytest
 
 from anoncore import DataError
 from anoncore.recipes.source import load_source
-from dashboard import held_files, own_machine, state
-from dashboard.serving import access, settings
+from dashboard.serving import access, own_machine, settings
 from dashboard.serving.settings import Rights, Settings, SignIn
-from dashboard.table_place import TablePlace, known_tables
+from dashboard.session import browser
+from dashboard.table import held_files
+from dashboard.table.table_place import TablePlace, known_tables
 
 pytestmark = pytest.mark.skipif(not held_files.can_hold(), reason="this machine has no names for open files")
 
@@ -60,8 +61,8 @@ def allowed_folder_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(access, "require", lambda right: None)
     monkeypatch.setattr(access, "may", lambda right: True)
     kept: dict[str, Any] = {}
-    monkeypatch.setattr(state, "session", kept.get)
-    monkeypatch.setattr(state, "set_session", kept.__setitem__)
+    monkeypatch.setattr(browser, "get", kept.get)
+    monkeypatch.setattr(browser, "put", kept.__setitem__)
     return tables
 
 
@@ -174,7 +175,7 @@ def test_more_files_than_may_be_open_are_a_sentence(tables: Path, monkeypatch: p
     def exhausted(*_: Any, **__: Any) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr("dashboard.held_files.os.open", exhausted)
+    monkeypatch.setattr("dashboard.table.held_files.os.open", exhausted)
     with pytest.raises(DataError, match="more files than this server may hold open"), held_files.held(tables / "parts"):
         pass
 
@@ -203,4 +204,4 @@ def swap_when(when: Callable[[str], bool], what: Path | Callable[[], None], monk
 
     opening_allowed = {*os.supports_dir_fd, opening}
     monkeypatch.setattr(os, "supports_dir_fd", opening_allowed)
-    monkeypatch.setattr("dashboard.held_files.os.open", opening)
+    monkeypatch.setattr("dashboard.table.held_files.os.open", opening)

@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 import pytest
 
 from dashboard.charts.layout import as_text
+from dashboard.elements.routes import ROUTES
 from dashboard.markdown import escaped
-from dashboard.routes import ROUTES
-from dashboard.workspace import run_names
+from dashboard.session.workspace import run_names
 from tests.dashboard import browser
 from tests.dashboard.conftest import Visitor
 from tests.security.markdown_texts import made, texts
@@ -86,7 +86,7 @@ def faults(at: Any) -> set[str]:
 
 def hostile_visit() -> Visitor:
     """A visitor whose table is hostile, with roles and a run."""
-    from dashboard import state
+    from dashboard.session import state
 
     visitor = Visitor().upload(FILE, hostile_table())
     here = state._workspaces.get(visitor.workspace)
@@ -97,7 +97,7 @@ def hostile_visit() -> Visitor:
 
 @pytest.mark.slow
 def test_no_page_makes_more_than_text_of_a_hostile_table() -> None:
-    from dashboard import state
+    from dashboard.session import state
 
     untagged = Visitor().upload(FILE, hostile_table())
     seen = {"before a role": faults(untagged.at) | faults(untagged.open("table").at)}
@@ -123,7 +123,7 @@ def found_in(page: Any) -> list[str]:
 @pytest.mark.browser
 @pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}")
 def test_in_a_browser_no_request_leaves_and_no_link_or_image_is_made(browse: Any) -> None:
-    from dashboard import session_file, state
+    from dashboard.session import session_file, state
 
     content = session_file.save(state._workspaces.get(hostile_visit().workspace))
     visitor = browse()

@@ -6,9 +6,10 @@ import pandas as pd
 
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard import state
 from dashboard.board import facts, grid
-from dashboard.views import takeaway, verdicts
+from dashboard.elements import verdicts
+from dashboard.session import state
+from dashboard.views import takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 

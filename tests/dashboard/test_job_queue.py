@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard import jobs
-from dashboard.job_queue import JobQueue, Ticket
+from dashboard.tasks import jobs
+from dashboard.tasks.job_queue import JobQueue, Ticket
 
 WAIT = 20
 

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from anoncore import CancelledError, DataError, InfeasibleError
-from dashboard import compute, jobs, waiting
-from dashboard.loaded_table import Tags
-from dashboard.workspace import Run
+from dashboard.session import compute
+from dashboard.session.loaded_table import Tags
+from dashboard.session.workspace import Run
+from dashboard.tasks import jobs, waiting
+from dashboard.tasks.memo import Memo
 
 WAIT = 20
 
@@ -170,7 +172,7 @@ def test_a_later_measure_is_polled_and_shares_the_cache() -> None:
     assert first.status == "running"
     assert first.value is None
     go.set()
-    job = compute._jobs.get_or_put(("run-later", "c", 10), lambda: None)
+    job = compute._jobs.get(("run-later", "c", 10), lambda: None)
     _finished(job)
     done = compute.later("c", run, measure, 10)
     assert (done.status, done.value, done.progress) == ("done", "value", 1.0)
@@ -194,7 +196,7 @@ def test_a_page_does_not_stand_still_for_what_is_computed_already(monkeypatch: p
         compute.cached("s", run, measure)
     assert not wait.value.is_ready()
     go.set()
-    _finished(compute._jobs.get_or_put(("run-shared", "s"), lambda: None))
+    _finished(compute._jobs.get(("run-shared", "s"), lambda: None))
     assert wait.value.is_ready()
     assert compute.cached("s", run, measure) == "value"
 
@@ -205,13 +207,13 @@ def test_a_later_measure_that_fails_says_why() -> None:
 
     run = _run("run-fails")
     compute.later("f", run, measure)
-    _finished(compute._jobs.get_or_put(("run-fails", "f"), lambda: None))
+    _finished(compute._jobs.get(("run-fails", "f"), lambda: None))
     assert compute.later("f", run, measure).error == "The class has one value."
 
 
 def test_values_are_bounded() -> None:
-    values = compute._Values(2)
+    values = Memo(2)
     for name in "abc":
-        values.get_or_put((name,), lambda name=name: name)
-    assert values.get_or_put(("a",), lambda: "made again") == "made again"
-    assert values.get_or_put(("c",), lambda: "made again") == "c"
+        values.get((name,), lambda name=name: name)
+    assert values.get(("a",), lambda: "made again") == "made again"
+    assert values.get(("c",), lambda: "made again") == "c"

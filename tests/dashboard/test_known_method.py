@@ -12,9 +12,9 @@ from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, Slicing
 from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION
 from anoncore.requirements import FrequencyDiversity, KAnonymity
-from dashboard import reference
-from dashboard.charts.known_method import LABELS, gain_bars, gain_shares
-from dashboard.palette import run_style
+from dashboard.charts.attacks import GAIN_LABELS, gain_bars, gain_shares
+from dashboard.charts.palette import run_style
+from dashboard.elements import entries
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of
 
@@ -78,7 +78,7 @@ def test_a_method_that_is_not_open_says_why_and_one_that_is_not_followed_too(vis
 
 def test_reference_and_method_say_it_of_every_method(visitor: Visitor) -> None:
     for name, model in ALGORITHMS.items():
-        assert reference.entries()[f"algorithm:{name}"].minimality == model.minimality.text
+        assert entries.entries()[f"algorithm:{name}"].minimality == model.minimality.text
     run = add_run(visitor, Mondrian())
     visitor.open("method")
     assert f"**{QUESTION}** {type(run.algorithm).minimality.text}" in visitor.texts()
@@ -89,5 +89,5 @@ def test_people_are_counted_once_by_the_change_of_belief() -> None:
     shares = gain_shares(gain)
     assert (shares * 10).round().tolist() == [1, 1, 1, 2, 1, 1, 1, 2]
     bars = gain_bars(gain, run_style(0)).data[0]
-    assert list(bars.y) == list(LABELS)
+    assert list(bars.y) == list(GAIN_LABELS)
     assert bars.x.sum() == pytest.approx(1.0)

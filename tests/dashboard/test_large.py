@@ -17,7 +17,8 @@ import pytest
 
 from anoncore import Hierarchy, Microdata
 from anoncore.cli import main
-from dashboard import large_runs, state, tagging
+from dashboard.session import state, tagging
+from dashboard.table import large_runs
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.large_visits import WAIT, ends, finish, job_of, metric, name_table, people, tagged, take_sample
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from anoncore.base import faults
-from dashboard import own_machine, state
-from dashboard.views import all_rows
+from dashboard.serving import own_machine
+from dashboard.session import state
+from dashboard.table import all_rows
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.large_visits import finish, name_table, people, tagged, take_sample
 

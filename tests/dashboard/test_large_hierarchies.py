@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anoncore import Hierarchy, Microdata
 from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.table.hierarchy_defaults import calendar_hierarchy, grid_hierarchy, letter_hierarchy, prefix_hierarchy
-from dashboard import tagging
+from dashboard.session import tagging
 
 
 def data_of(values: Any) -> tuple[pd.DataFrame, Microdata]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import launch
+from dashboard.process import launch
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,9 +13,9 @@ from anoncore import attacks, datasets, privacy
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.privacy.selectivity import versions
 from anoncore.utility import information_loss
-from dashboard import reference, state
-from dashboard.views import learn, lessons
-from dashboard.views.lessons import (
+from dashboard.elements import entries
+from dashboard.learn import learn, lessons
+from dashboard.learn.lessons import (
     boxes,
     closeness,
     dealing,
@@ -30,7 +30,8 @@ from dashboard.views.lessons import (
     slicing,
     worlds,
 )
-from dashboard.views.lessons.board import data_of, generalized
+from dashboard.learn.lessons.board import data_of, generalized
+from dashboard.session import state
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
 
@@ -58,14 +59,14 @@ def test_every_module_of_a_lesson_is_registered_and_has_its_parts():
     assert modules == set(NAMES)
     assert len(NAMES) == len(modules)
     for lesson in learn.LESSONS:
-        module = importlib.import_module(f"dashboard.views.lessons.{lesson.name}")
+        module = importlib.import_module(f"dashboard.learn.lessons.{lesson.name}")
         assert 2 <= len(module.STEPS) <= 6
         assert not datasets.table(module.TABLE).external
         assert 0 < lesson.minutes <= 5
         assert lesson.promise.endswith(".")
         assert lesson.attack.endswith(".")
         assert lesson.cure.endswith(".")
-        assert set(lesson.entries) <= set(reference.entries())
+        assert set(lesson.entries) <= set(entries.entries())
 
 
 @pytest.mark.slow

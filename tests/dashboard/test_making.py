@@ -75,10 +75,10 @@ def test_what_is_undone_on_a_closer_page_is_made_there(visitor: Visitor, held: d
     for gate in held.values():
         gate.set()
     asked(visitor)
-    first = visitor.here.forms["board"].now.wishes
+    first = visitor.here.history.now.wishes
     visitor.open("classes")
     until(visitor, lambda: len(visitor.here.runs) == 3)
-    history = visitor.here.forms["board"]
+    history = visitor.here.history
     history.step(type(history.now)(history.now.table, history.now.tags, first.with_level("k", 9)))
     until(visitor, lambda: "k = 9" in visitor.texts())
     history.undo()

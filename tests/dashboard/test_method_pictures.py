@@ -14,11 +14,11 @@ from anoncore.algorithms.full_domain.lattice_map import lattice_map, search_map
 from anoncore.algorithms.mondrian_cuts import attempts, cut_steps
 from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard import state
 from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
-from dashboard.palette import run_style
-from dashboard.views.methods.incognito import level_table
-from dashboard.views.methods.mondrian import cut_sentence, plane_of, whole_sentence
+from dashboard.charts.palette import run_style
+from dashboard.closer.methods.incognito import level_table
+from dashboard.closer.methods.mondrian import cut_sentence, plane_of, whole_sentence
+from dashboard.session import state
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, metrics, people
 

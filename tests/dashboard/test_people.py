@@ -16,11 +16,11 @@ import pytest
 from anoncore import Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard import session_file, state, tagging
 from dashboard.board import grid
-from dashboard.loaded_table import LoadedTable, untagged
-from dashboard.views.class_detail import group_shares
-from dashboard.workspace import MicrodataStore, Workspace
+from dashboard.closer.class_detail import group_shares
+from dashboard.session import builtin, session_file, state, tagging
+from dashboard.session.loaded_table import LoadedTable, untagged
+from dashboard.session.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, put
 
@@ -70,7 +70,7 @@ def test_a_session_keeps_whose_rows_they_are() -> None:
     method = Mondrian(requirements=(KAnonymity(k=4),))
     put(here, method, table, tags, method.anonymize(data))
     content = session_file.save(here)
-    session_file.restore(there, session_file.read(content, state.builtin_table, MicrodataStore().get))
+    session_file.restore(there, session_file.read(content, builtin.table, MicrodataStore().get))
     assert there.tags.unit == "patient"
     (run,) = there.runs
     assert run.data.unit == "patient"

@@ -13,7 +13,8 @@ import pytest
 from anoncore import DataError
 from anoncore.cli import main
 from anoncore.publishing import Certificate
-from dashboard import own_machine, state
+from dashboard.serving import own_machine
+from dashboard.session import state
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.large_visits import finish, people, tagged, take_sample
 from tests.sources.postgresql_server import running_server

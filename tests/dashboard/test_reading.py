@@ -11,9 +11,10 @@ import pytest
 
 from anoncore import DataError
 from anoncore.algorithms import Anatomy
-from dashboard import reading, session_file, state
 from dashboard.serving import quotas
-from dashboard.workspace import MicrodataStore, Workspace
+from dashboard.session import builtin, session_file, state
+from dashboard.session.workspace import MicrodataStore, Workspace
+from dashboard.tasks import reading
 from tests.dashboard.results import put
 
 MB = 1 << 20
@@ -93,17 +94,17 @@ def test_what_is_no_table_is_read_apart_as_well() -> None:
 
 def test_a_saved_session_is_tried_apart_and_refused_where_it_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Workspace("one")
-    made = state.builtin_table("census", 600)
+    made = builtin.table("census", 600)
     here.load(made, made.suggested)
     data = MicrodataStore().get(made, made.suggested)
     for l in (2, 3):
         put(here, Anatomy(l=l), made, made.suggested, Anatomy(l=l).anonymize(data))
     content = session_file.save(here)
-    assert reading.answer("dashboard.state:tried_session", content, "s.zip", "ann", least=state.SESSION) == 2
+    assert reading.answer("dashboard.session.state:tried_session", content, "s.zip", "ann", least=state.SESSION) == 2
     less = replace(state.SESSION, memory=100 * MB)
     monkeypatch.setattr(reading, "usual_limits", lambda n_bytes: less)
     with pytest.raises(DataError, match=r"Reading 's\.zip' takes more than 100 MB of memory"):
-        reading.answer("dashboard.state:tried_session", content, "s.zip", "ann")
+        reading.answer("dashboard.session.state:tried_session", content, "s.zip", "ann")
 
 
 def test_built_in_tables_of_a_session_are_made_only_where_so_many_rows_may_be_loaded(monkeypatch) -> None:
@@ -111,6 +112,6 @@ def test_built_in_tables_of_a_session_are_made_only_where_so_many_rows_may_be_lo
         raise DataError(f"{what} has {n_rows} rows")
 
     monkeypatch.setattr(quotas, "require_rows", refused)
-    monkeypatch.setattr(state, "builtin_table", lambda *asked: pytest.fail("the table was made first"))
+    monkeypatch.setattr(builtin, "table", lambda *asked: pytest.fail("the table was made first"))
     with pytest.raises(DataError, match="A table of the session has 7000 rows"):
         state._allowed_table("census", 7_000)

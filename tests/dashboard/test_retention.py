@@ -8,15 +8,18 @@ import weakref
 import pytest
 
 from anoncore.algorithms import Mondrian
-from dashboard import compute, garbage, jobs, retention, state
-from dashboard.workspace import Workspaces
+from dashboard.process import retention
+from dashboard.serving import garbage
+from dashboard.session import compute, state
+from dashboard.session.workspace import Workspaces
+from dashboard.tasks import jobs
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people
 
 
 def test_who_is_connected_or_computing_keeps_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
-    monkeypatch.setattr("dashboard.workspace.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("dashboard.session.workspace.time.monotonic", lambda: clock[0])
     kept = Workspaces()
     reading, gone, busy = kept.new(), kept.new(), kept.new()
     for one, session in ((reading, "reader"), (gone, "left"), (busy, "left too")):
@@ -42,7 +45,7 @@ def test_who_is_connected_or_computing_keeps_the_workspace(monkeypatch: pytest.M
 
 def test_who_comes_back_in_time_finds_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("dashboard.workspace.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("dashboard.session.workspace.time.monotonic", lambda: clock[0])
     kept = Workspaces()
     one = kept.new()
     one.sessions.add("first")

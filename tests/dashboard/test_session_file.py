@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard import session_file, state
-from dashboard.board.wishes import MOST_COLUMNS, Wishes
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import MicrodataStore, Workspace
+from dashboard.session import builtin, session_file, state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.wishes import MOST_COLUMNS, Wishes
+from dashboard.session.workspace import MicrodataStore, Workspace
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import people, put, tagged
 
@@ -35,7 +35,7 @@ TOWNS = {"east": ["A*b*", "<b>C</b>"], "west": ["$D$", "E, F"]}
 
 
 def _built_in(name: str, rows: int | None) -> LoadedTable:
-    return state.builtin_table(name, rows)
+    return builtin.table(name, rows)
 
 
 def _frame() -> pd.DataFrame:
@@ -167,7 +167,8 @@ def test_a_column_that_showed_a_run_is_one_of_its_method() -> None:
         manifest["board"]["columns"].append(there_was)
         return json.dumps(manifest).encode()
 
-    saved = _opened(_rewritten(session_file.save(here, wishes), earlier))
+    here.begin_history(wishes, is_live=False)
+    saved = _opened(_rewritten(session_file.save(here), earlier))
     assert saved.wishes is not None
     assert [one.method for one in saved.wishes.columns] == ["stack-and-deal", "mondrian", "anatomy"]
     assert [run.column for run in saved.runs] == ["c2", "c3"]

@@ -11,11 +11,10 @@ from anoncore.algorithms import Anatomy, Mondrian, RandomBuckets, Slicing, Verti
 from anoncore.algorithms.slicing.slicing import achieved_diversity
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
+from dashboard.charts.palette import run_style
 from dashboard.charts.slicing import belief_bars, belief_shares, likelihood_histogram, tuple_bars
-from dashboard.palette import run_style
-from dashboard.views.attacks.matching import bucket_table
-from dashboard.views.bucket_detail import published_bucket
-from dashboard.views.bucket_rows import people_of
+from dashboard.closer.attacks.matching import bucket_table
+from dashboard.closer.bucket_detail import people_of, published_bucket
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, grid, metrics, people, table_of
 

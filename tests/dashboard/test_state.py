@@ -15,9 +15,9 @@ from anoncore import AnonymizationError, Hierarchy, Partition
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian
 from anoncore.algorithms.base import generalized_release
 from anoncore.requirements import EntropyDiversity, KAnonymity, RecursiveDiversity, TCloseness
-from dashboard import state
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.workspace import MicrodataStore, Workspace, Workspaces, run_title
+from dashboard.session import browser, state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.workspace import MicrodataStore, Workspace, Workspaces, run_title
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, put
 
@@ -214,13 +214,13 @@ def test_going_back_in_the_browser_takes_a_choice_back(monkeypatch: pytest.Monke
     first = attribute.value
     attribute.set_value("town")
     visitor.run()
-    name = state._link_name("utility-attribute")
+    name = browser._link_name("utility-attribute")
     second = visitor.at.query_params[name]
     # An address that is behind does not take a choice back by itself.
     del visitor.at.query_params[name]
     visitor.run()
     assert visitor.at.selectbox(key="utility-attribute").value == "town"
-    monkeypatch.setattr(state, "is_history_navigation", lambda: True)
+    monkeypatch.setattr(browser, "is_history_navigation", lambda: True)
     del visitor.at.query_params[name]
     visitor.run()
     assert visitor.at.selectbox(key="utility-attribute").value == first
@@ -258,6 +258,6 @@ def test_progress_that_asks_for_itself_late_brings_no_earlier_run_back(monkeypat
 def test_an_address_that_asks_for_nonsense_gives_the_usual_view(place: str) -> None:
     visitor = Visitor()
     add_run(visitor, Mondrian(requirements=(KAnonymity(k=5),)))
-    visitor.at.query_params[state._link_name("tabs-utility-tab")] = place
+    visitor.at.query_params[browser._link_name("tabs-utility-tab")] = place
     visitor.open("utility")
     assert not visitor.at.exception

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anoncore import attacks, privacy
-from dashboard.views.three_people import NUMBERS, WHO, three_rows
+from dashboard.closer.three_people import NUMBERS, WHO, three_rows
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import people
 

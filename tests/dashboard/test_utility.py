@@ -11,8 +11,8 @@ from anoncore import utility
 from anoncore.algorithms import Algorithm, Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
-from dashboard import compute
-from dashboard.views.utility import compact
+from dashboard.closer.utility import compact
+from dashboard.session import compute
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, metrics, people
 

@@ -12,8 +12,8 @@ from anoncore.algorithms import VerticalFragmentation
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
-from dashboard.views.methods.vertical_fragmentation import fragment_table, pair_means
-from dashboard.views.methods.vertical_outcomes import compare
+from dashboard.closer.methods.vertical_fragmentation import fragment_table, pair_means
+from dashboard.closer.methods.vertical_outcomes import compare
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of
 from tests.privacy.test_join_pairs import rare_classes

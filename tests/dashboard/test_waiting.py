@@ -8,14 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from anoncore import attacks
-from dashboard import waiting
+from dashboard.tasks import waiting
 from tests.dashboard.conftest import Visitor
 
 
 def _page() -> None:
     import streamlit as st
 
-    from dashboard import waiting
+    from dashboard.tasks import waiting
 
     with waiting.told("Compiling") as tell:
         if st.session_state.get("is_slow"):
@@ -52,7 +52,7 @@ def test_a_thread_that_draws_no_page_says_nothing() -> None:
 def _early() -> None:
     import streamlit as st
 
-    from dashboard import waiting
+    from dashboard.tasks import waiting
 
     with waiting.page_ends_early():
         st.title("above")

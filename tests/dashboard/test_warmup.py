@@ -20,9 +20,9 @@ from anoncore.kernels.compiled_code import Wanted
 from anoncore.measures.evaluation import MEASURES
 from anoncore.warmup import marks, tasks
 from anoncore.warmup.worker import key_of
-from dashboard import jobs, waiting, warmup
-from dashboard.board.wishes import FIRST_K, FIRST_L, FIRST_METHODS, FIRST_T
-from dashboard.warmup import Workshop
+from dashboard.session.wishes import FIRST_K, FIRST_L, FIRST_METHODS, FIRST_T
+from dashboard.tasks import jobs, waiting, warmup
+from dashboard.tasks.warmup import Workshop
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60

@@ -9,9 +9,9 @@ from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import MEASURES, Measure
 from anoncore.requirements import REQUIREMENTS, Requirement
-from dashboard.fields import FieldForm, build_requirement, field_forms
-from dashboard.forms import json_value, text_value
-from dashboard.workspace import run_title
+from dashboard.board.fields import FieldForm, build_requirement, field_forms
+from dashboard.elements.forms import json_value, text_value
+from dashboard.session.workspace import run_title
 from tests.fuzz.case import Case, RefutedError
 from tests.fuzz.mutations import NAMES, mutated_text, nested, scalar
 from tests.fuzz.tables import small_table

@@ -32,8 +32,8 @@ from anoncore.recipes.source import HierarchySpec
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from anoncore.sources import read_table
 from anoncore.table.hierarchy_files import read_hierarchy
-from dashboard.fields import field_forms
-from dashboard.forms import json_value
+from dashboard.board.fields import field_forms
+from dashboard.elements.forms import json_value
 
 LONG = "x" * 5_000
 DIGITS = "9" * 5_000

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd  # noqa: E402
 import streamlit as st  # noqa: E402
 
-from dashboard import jobs  # noqa: E402
-from dashboard.views import reference  # noqa: E402
+from dashboard.learn import reference  # noqa: E402
+from dashboard.tasks import jobs  # noqa: E402
 
 
 def _secret() -> str:

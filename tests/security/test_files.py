@@ -25,9 +25,9 @@ from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table
 from anoncore.sources.reader import TableSource
 from anoncore.table.hierarchy_files import read_hierarchy
-from dashboard import reading
 from dashboard.serving import uploads
-from dashboard.views import table_source
+from dashboard.table import table_source
+from dashboard.tasks import reading
 from tests.contracts.source import ROOT
 
 MB = 1 << 20

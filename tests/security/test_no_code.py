@@ -16,7 +16,7 @@ BETWEEN_OWN_PROCESSES = {
     "anoncore/engines/spark_run.py",
     "anoncore/algorithms/synthesis/generator_process.py",
     "anoncore/warmup/worker.py",
-    "dashboard/warmup.py",
+    "dashboard/tasks/warmup.py",
 }
 """They move what only the program made from one of its processes to another; no file or text of a user is unpickled.
 
@@ -35,11 +35,11 @@ OWN_MODULES = {
     "anoncore/cli/page.py",
     "anoncore/sources/reading_process.py",
     "anoncore/warmup/worker.py",
-    "dashboard/warmup.py",
-    "dashboard/routes.py",
-    "dashboard/views/method.py",
-    "dashboard/views/attack.py",
-    "dashboard/views/learn.py",
+    "dashboard/tasks/warmup.py",
+    "dashboard/elements/routes.py",
+    "dashboard/closer/method.py",
+    "dashboard/closer/attack.py",
+    "dashboard/learn/learn.py",
 }
 """They import modules of the program, or run its page, by names that stand in the program."""
 

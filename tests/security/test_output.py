@@ -16,7 +16,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from dashboard import quiet_log
+from dashboard.tasks import quiet_log
 from tests.dashboard import browser
 
 APP = Path(__file__).with_name("failing_app.py")
@@ -117,7 +117,7 @@ def test_of_another_librarys_message_only_the_words_of_its_code_are_kept(caplog:
 
 
 def test_own_messages_are_whole(caplog: pytest.LogCaptureFixture) -> None:
-    _log_of(caplog, "dashboard.jobs").error("A background job failed: %s", "ValueError")
+    _log_of(caplog, "dashboard.tasks.jobs").error("A background job failed: %s", "ValueError")
     assert caplog.messages == ["A background job failed: ValueError"]
 
 

@@ -17,8 +17,9 @@ import pandas as pd
 import pytest
 
 from anoncore.algorithms import Anatomy
-from dashboard import jobs, quiet_log, routes
-from dashboard.views import table
+from dashboard.elements import routes
+from dashboard.table import table
+from dashboard.tasks import jobs, quiet_log
 from tests.dashboard import browser
 from tests.dashboard.conftest import Visitor, no_warm_up, visit, visitor
 from tests.dashboard.results import add_run

@@ -14,11 +14,11 @@ from anoncore import CancelledError, Microdata, privacy
 from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
-from dashboard import warmup
 from dashboard.board import bench, facts, grid
 from dashboard.board.bench import MOST_ATTEMPTS, Bench
-from dashboard.loaded_table import LoadedTable, Tags
-from dashboard.workspace import Workspace
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.workspace import Workspace
+from dashboard.tasks import warmup
 
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 WAIT = 30

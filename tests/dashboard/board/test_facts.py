@@ -14,8 +14,8 @@ from anoncore.base.progress import silent
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.board import facts
 from dashboard.board.grid import Asked, Shown, model
-from dashboard.state import Tags
-from dashboard.workspace import Run
+from dashboard.session.loaded_table import Tags
+from dashboard.session.workspace import Run
 
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 

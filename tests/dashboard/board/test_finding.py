@@ -14,9 +14,9 @@ from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, finding
 from dashboard.board.bench import Bench
 from dashboard.board.finding import TRIED, Finding
-from dashboard.board.wishes import Wishes
-from dashboard.loaded_table import LoadedTable, Tags
-from dashboard.workspace import Workspace
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Workspace
 
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
 LEVELS = MappingProxyType({"k": 4, "t": 0.5})
@@ -44,7 +44,7 @@ def test_what_is_found_has_the_numbers_that_its_column_will_have():
     search_ = search()
     search_._work(quietly)
     assert search_.n_tried == len(TRIED)
-    tried = {(one.method, tuple(one.fields)): one for one in search_.found}
+    tried = {(one.method, tuple(one.fields)): one for one in search_.candidates}
     one = tried["mondrian", ()]
     release = keeping("mondrian", {}, LEVELS, (), search_.data).anonymize(search_.data)
     run = search_.run_of(one.trial.algorithm, quietly)
@@ -54,17 +54,17 @@ def test_what_is_found_has_the_numbers_that_its_column_will_have():
     assert one.title == "Mondrian"
     assert tried["mondrian", ("refine",)].title == "Mondrian (refine yes)"
     # Buckets hide nobody among k, so they are not made where a k is asked for.
-    assert not {"anatomy", "slicing", "injector"} & {one.method for one in search_.found}
+    assert not {"anatomy", "slicing", "injector"} & {one.method for one in search_.candidates}
     best = search_.best
     assert best is not None
     assert best.is_good
-    assert best.lost == min(one.lost for one in search_.found if one.is_good)
+    assert best.lost == min(one.lost for one in search_.candidates if one.is_good)
 
 
 def test_classes_are_dealt_and_refined_where_the_secret_is_protected():
     search_ = search()
     search_._work(quietly)
-    tried = {(one.method, tuple(one.fields.items())): one for one in search_.found}
+    tried = {(one.method, tuple(one.fields.items())): one for one in search_.candidates}
     dealt = tried["local-recoding", (("start", "deal"),)]
     assert dealt.keeps
     assert dealt.lost < tried["mondrian", ()].lost
@@ -73,15 +73,15 @@ def test_classes_are_dealt_and_refined_where_the_secret_is_protected():
     of_k_alone = search(MappingProxyType({"k": 4}))
     of_k_alone._work(quietly)
     assert ("local-recoding", (("start", "deal"),)) not in {
-        (one.method, tuple(one.fields.items())) for one in of_k_alone.found
+        (one.method, tuple(one.fields.items())) for one in of_k_alone.candidates
     }
 
 
 def test_without_k_buckets_are_tried_and_only_what_keeps_all_is_the_best():
     search_ = search(MappingProxyType({"l": 2}))
     search_._work(quietly)
-    assert {"anatomy", "slicing"} <= {one.method for one in search_.found}
-    assert all(one.keeps for one in search_.found if one.is_good)
+    assert {"anatomy", "slicing"} <= {one.method for one in search_.candidates}
+    assert all(one.keeps for one in search_.candidates if one.is_good)
     # Nobody can be asked for more than all people.
     none = search(MappingProxyType({"k": 1_000}))
     none._work(quietly)
@@ -100,10 +100,10 @@ def test_what_was_found_before_it_was_stopped_stays_and_it_goes_on_from_there():
     with pytest.raises(CancelledError):
         search_._work(stop)
     assert search_.n_tried == 2
-    before = search_.found
+    before = search_.candidates
     search_._work(quietly)
-    assert search_.found[: len(before)] == before
-    assert len({(one.method, tuple(one.fields.items())) for one in search_.found}) == len(search_.found)
+    assert search_.candidates[: len(before)] == before
+    assert len({(one.method, tuple(one.fields.items())) for one in search_.candidates}) == len(search_.candidates)
 
 
 def test_a_method_that_takes_long_is_left(monkeypatch: pytest.MonkeyPatch):
@@ -111,7 +111,7 @@ def test_a_method_that_takes_long_is_left(monkeypatch: pytest.MonkeyPatch):
     search_ = search()
     search_._work(quietly)
     # What reports no progress is not held up; all others are left.
-    assert len(search_.found) < len(TRIED) / 2
+    assert len(search_.candidates) < len(TRIED) / 2
 
 
 def test_another_wish_is_another_search():

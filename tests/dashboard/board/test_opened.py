@@ -16,10 +16,10 @@ from anoncore.base.texts import share_text
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
 from anoncore.sources import read_table
-from dashboard import session_file, state
 from dashboard.board import facts, grid
-from dashboard.board.opened import MOST_TABLES, opened_alone, opened_files
-from dashboard.board.wishes import Wishes, from_plain, to_plain
+from dashboard.session import builtin, session_file, state
+from dashboard.session.opened import MOST_TABLES, opened_alone, opened_files
+from dashboard.session.wishes import Step, Wishes, from_plain, to_plain
 from tests.dashboard.results import ROLES, loaded, people
 
 WAIT = 120
@@ -61,7 +61,7 @@ def visitor(visit, drawn):
     here.load(*loaded(people(), ROLES, "people.csv"))
     made.run()
     only = Wishes().with_level("k", 5).with_column("mondrian")
-    here.forms["board"].step(state.Step(here.table.digest, here.tags, only))
+    here.history.step(Step(here.table.digest, here.tags, only))
     return made.run()
 
 
@@ -161,7 +161,7 @@ def test_it_is_removed_and_comes_back_with_undo(visitor, drawn):
     open_files(visitor, ("arx.csv", csv(published())))
     finish(visitor, drawn)
     before = workspace(visitor).runs[1]
-    state_of = workspace(visitor).forms["board"]
+    state_of = workspace(visitor).history
     state_of.step(state.replace(state_of.now, wishes=state_of.now.wishes.without_column("c2")))
     visitor.run()
     assert len(drawn[-1]["columns"]) == len(workspace(visitor).runs) == 1
@@ -405,13 +405,11 @@ def test_a_saved_session_brings_it_back(visitor, drawn, visit, tmp_path, kind):
         open_files(visitor, ("arx.csv", csv(table)), title="ARX", rows=kind)
     finish(visitor, drawn)
     here = workspace(visitor)
-    content = session_file.save(here, here.forms["board"].now.wishes)
+    content = session_file.save(here)
     other = visit()
     there = workspace(other)
-    saved = session_file.read(content, state.builtin_table, state._microdata.get)
+    saved = session_file.read(content, builtin.table, state._microdata.get)
     session_file.restore(there, saved)
-    there.forms["board"] = state.History(state.Step(there.table.digest, there.tags, saved.wishes))
-    there.forms["board_live"] = True
     other.run()
     found = finish(other, drawn)
     assert [column["title"] for column in found["columns"]] == ["Mondrian", "people" if alone else "ARX"]

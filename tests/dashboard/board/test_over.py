@@ -17,9 +17,9 @@ from dashboard.board.bench import Bench
 from dashboard.board.facts import Mark
 from dashboard.board.grid import Asked, Shown, SlowFacts, model
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
-from dashboard.board.wishes import Wishes
-from dashboard.loaded_table import LoadedTable, Tags
-from dashboard.workspace import Workspace
+from dashboard.session.loaded_table import LoadedTable, Tags
+from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Workspace
 
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
 LEVELS = MappingProxyType({"k": 4, "t": 0.5})

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from dashboard.board.target import best_predicted, tau
-from dashboard.board.wishes import Wishes
+from dashboard.session.target import best_predicted, tau
+from dashboard.session.wishes import Wishes
 
 
 def plain_tau(given, target) -> float:

@@ -14,7 +14,7 @@ from anoncore import Microdata, ParameterError
 from anoncore.algorithms import Mondrian, StackAndDeal, Suppression
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, KAnonymity, TCloseness
 from anoncore.search.keeping import keeping
-from dashboard.board.wishes import (
+from dashboard.session.wishes import (
     MOST_STEPS,
     TOGETHER,
     Column,
@@ -109,7 +109,7 @@ def test_undo_and_redo_walk_the_same_steps_as_a_list_would(moves):
 
 def test_quick_steps_of_one_control_are_one_step(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("dashboard.board.wishes.monotonic", lambda: now[0])
+    monkeypatch.setattr("dashboard.session.wishes.monotonic", lambda: now[0])
     history = History("a")
     for then in ("b", "c", "d"):
         history.step(then, "k")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from anoncore import DataError
-from dashboard.large_runs import Sampled, checked_output
-from dashboard.own_machine import whole_place
 from dashboard.serving import access, settings, sign_ins
+from dashboard.serving.own_machine import whole_place
 from dashboard.serving.settings import Rights, Settings, SignIn
-from dashboard.table_place import TablePlace
+from dashboard.table.large_runs import Sampled, checked_output
+from dashboard.table.table_place import TablePlace
 
 NOW = 1_800_000_000.0
 COOKIES = {"_streamlit_user": "a cookie"}

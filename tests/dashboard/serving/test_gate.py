@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dashboard.serving import access, audit, counts, gate, metrics, own_token, owners, quotas, settings, sign_ins
+from dashboard.process import metrics
+from dashboard.serving import access, audit, gate, own_token, owners, quotas, settings, sign_ins
 from dashboard.serving.settings import Quotas, Rights, Server, Settings, SignIn
 
 OWN = Settings(server=Server(token="k" * 40))
@@ -406,12 +407,12 @@ def test_refusals_are_counted_and_recorded(office: None, monkeypatch: pytest.Mon
         audit=settings.Audit(str(path), base64.b64encode(bytes(32)).decode()),
     )
     monkeypatch.setattr(settings, "_used", with_record)
-    before = counts.counted().get(("refused", "file"), 0)
+    before = audit.counted().get(("refused", "file"), 0)
     for _ in range(50):
         ask("GET", "/anoncore/media/abc.csv", cookies=ANN)
     ask("GET", "/anoncore/media/abc.csv")
     ask("GET", "/anoncore/auth/logout", cookies=ANN)
-    assert counts.counted()["refused", "file"] - before == 51
+    assert audit.counted()["refused", "file"] - before == 51
     assert 'anoncore_refused_total{kind="file"}' in metrics.text()
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     assert [(line["who"], line["what"], line.get("right")) for line in lines] == [

@@ -16,12 +16,12 @@ import pytest
 from anoncore import DataError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing.release_file import packed
-from dashboard import state
-from dashboard.loaded_table import LoadedTable, Tags, untagged
-from dashboard.serving import keeping, settings, vault
+from dashboard.serving import settings, vault
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault
-from dashboard.workspace import Workspace
+from dashboard.session import builtin, keeping, state
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.workspace import Workspace
 from tests.dashboard.results import put
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; the extra 'serve' brings it")
@@ -59,9 +59,9 @@ def renamed(here: Workspace, place: int, label: str) -> None:
 
 def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     assert here.notices == []
-    kept = keeping.load(here.id, state.builtin_table, state.coded)
+    kept = keeping.load(here.id, builtin.table, state.coded)
     assert kept is not None
     assert (kept.id, kept.owner, kept.person) == (here.id, "person", "ann@office.example")
     assert keeping.id_of("person") == here.id
@@ -77,12 +77,12 @@ def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
     for back, run in zip(saved.runs, here.runs, strict=True):
         # The whole release, but for the numbers of groups, which are drawn anew for every file.
         assert packed(back.release) == packed(run.release)
-    assert keeping.load("another-id", state.builtin_table, state.coded) is None
+    assert keeping.load("another-id", builtin.table, state.coded) is None
 
 
 def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) == 4, "the table, the rest, whose it is, and the ledger"
     for path in files:
@@ -97,7 +97,7 @@ def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
 @pytest.mark.parametrize("change", ["one bit", "cut", "mark alone", "half a nonce", "exchanged", "empty", "table gone"])
 def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
     here = worked()
-    keeping.save(here, None)
+    keeping.save(here)
     group = next(path for path in folder.iterdir() if path.is_dir())
     session, table = group / "session", next(path for path in group.iterdir() if path.name != "session")
     content = session.read_bytes()
@@ -115,16 +115,16 @@ def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
         session.write_bytes(b"")
     else:
         table.unlink()
-    assert keeping.load(here.id, state.builtin_table, state.coded) is None
+    assert keeping.load(here.id, builtin.table, state.coded) is None
 
 
 def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     (group,) = (path for path in folder.iterdir() if path.is_dir() and path.name != keeping.PEOPLE)
     older = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     renamed(here, 0, "a newer name")
-    keeping.save(here, None)
+    keeping.save(here)
     newer = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     changed = [path for path in older if older[path] != newer[path]]
     assert group / "session" in changed
@@ -132,23 +132,23 @@ def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     for is_restarted in (False, True):
         if is_restarted:
             vault._vaults.clear()
-        assert keeping.load(here.id, state.builtin_table, state.coded) is None
+        assert keeping.load(here.id, builtin.table, state.coded) is None
     # Also the whole folder as it was, while the program runs; after a restart that is a backup like any other.
     (group / "session").write_bytes(newer[group / "session"])
     vault._vaults.clear()
-    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    assert keeping.load(here.id, builtin.table, state.coded) is not None
     for path in changed:
         path.write_bytes(older[path])
-    assert keeping.load(here.id, state.builtin_table, state.coded) is None
+    assert keeping.load(here.id, builtin.table, state.coded) is None
     # Without its ledger, or with a changed one, nothing is opened, and new files are kept.
     (ledger,) = folder.glob("ledger-*")
     for content in (None, b"", older[ledger][:-1], older[group / "session"]):
         ledger.unlink() if content is None else ledger.write_bytes(content)
         vault._vaults.clear()
-        assert keeping.load(here.id, state.builtin_table, state.coded) is None
+        assert keeping.load(here.id, builtin.table, state.coded) is None
     keeping._written.clear()
-    keeping.save(here, None)
-    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    keeping.save(here)
+    assert keeping.load(here.id, builtin.table, state.coded) is not None
 
 
 def test_what_was_removed_stays_removed(folder: Path) -> None:
@@ -198,19 +198,19 @@ def test_another_key_opens_nothing(folder: Path) -> None:
 
 def test_a_table_is_written_once_and_the_rest_when_it_has_changed(folder: Path) -> None:
     here = worked()
-    keeping.save(here, None)
+    keeping.save(here)
     group = next(path for path in folder.iterdir() if path.is_dir())
     before = {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
-    keeping.save(here, None)
+    keeping.save(here)
     assert before == {path.name: (path.stat().st_ino, path.read_bytes()) for path in group.iterdir()}
     renamed(here, 1, "other")
-    keeping.save(here, None)
+    keeping.save(here)
     after = {path.name: path.stat().st_ino for path in group.iterdir()}
     assert {name for name, inode in after.items() if inode != before[name][0]} == {"session"}
     frame = pd.DataFrame({"age": range(9)})
     here.load(LoadedTable("t2", "new.csv", frame, "e" * 64, (), None, untagged(frame)), untagged(frame))
     here.show_on_board(())
-    keeping.save(here, None)
+    keeping.save(here)
     assert len(list(group.iterdir())) == 2, "the table that nothing uses any more is gone"
 
 
@@ -218,24 +218,24 @@ def test_a_table_that_would_not_come_back_is_told_of_once(folder: Path) -> None:
     here = worked()
     frame = pd.DataFrame({"mixed": [1, "a", 2.5]}, dtype=object)
     here.load(LoadedTable("t3", "odd.csv", frame, "f" * 64, (), None, untagged(frame)), untagged(frame))
-    keeping.save(here, None)
-    keeping.save(here, None)
+    keeping.save(here)
+    keeping.save(here)
     assert len(here.notices) == 1
     assert "will not outlive a restart of the server. The table 'odd.csv' cannot be saved" in here.notices[0]
 
 
 def test_what_nobody_works_with_goes_also_when_the_server_was_away(folder: Path) -> None:
     here = worked("person")
-    keeping.save(here, None)
+    keeping.save(here)
     keeping.sweep(60)
-    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    assert keeping.load(here.id, builtin.table, state.coded) is not None
     old = time.time() - 120
     for path in folder.rglob("*"):
         if path.is_file():
             os.utime(path, (old, old))
     keeping.touch(here)
     keeping.sweep(60)
-    assert keeping.load(here.id, state.builtin_table, state.coded) is not None
+    assert keeping.load(here.id, builtin.table, state.coded) is not None
     for path in folder.rglob("*"):
         if path.is_file():
             os.utime(path, (old, old))
@@ -245,6 +245,6 @@ def test_what_nobody_works_with_goes_also_when_the_server_was_away(folder: Path)
 
 def test_what_is_let_go_of_is_removed(folder: Path) -> None:
     here = worked()
-    keeping.save(here, None)
+    keeping.save(here)
     keeping.remove(here)
     assert list(folder.iterdir()) == []

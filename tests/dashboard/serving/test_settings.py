@@ -15,8 +15,7 @@ import pytest
 
 from anoncore import ParameterError
 from anoncore.cli import main
-from dashboard import own_machine
-from dashboard.serving import audit, own_token, settings
+from dashboard.serving import audit, own_machine, own_token, settings
 from dashboard.serving.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -294,5 +293,5 @@ def test_a_request_that_a_web_server_passed_on_is_not_from_this_machine(monkeypa
     asked = SimpleNamespace(headers={"X-Forwarded-For": "192.0.2.7"})
     monkeypatch.setattr(own_token, "is_checked", lambda: True)
     assert own_machine.is_served_alone()
-    monkeypatch.setattr("dashboard.own_machine.st.context", asked)
+    monkeypatch.setattr("dashboard.serving.own_machine.st.context", asked)
     assert not own_machine.is_served_alone()

@@ -1,0 +1,116 @@
+"""The releases of the board's columns: the board asks for them, and so do the pages that look closer at one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import streamlit as st
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.algorithms import Algorithm
+from anoncore.search.keeping import asked, keeping
+from dashboard.board.bench import Attempt, Bench
+from dashboard.board.facts import Measure
+from dashboard.session import browser, state
+from dashboard.session.opened import Opened
+from dashboard.session.wishes import Wishes
+
+PATIENCE = 1.3
+"""Seconds that a change waits for its releases before the page is drawn without them."""
+LOOK = 0.05
+"""Seconds after which such a wait looks whether the visitor has changed something else meanwhile."""
+POLL = 0.4
+_BENCH = "board"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What became of each column by its id: an attempt, or a sentence that says why its method takes no such promise.
+
+    `version` is that of the `bench` when the attempts were read.
+    """
+
+    bench: Bench
+    attempts: dict[str, Attempt]
+    problems: dict[str, str]
+    version: int
+
+
+def bench() -> Bench:
+    """The releases behind the board of this visitor."""
+    here = state.workspace()
+    with here.lock:
+        found: Bench = here.jobs.get(_BENCH) or here.jobs.setdefault(_BENCH, Bench(here))
+        return found
+
+
+def leave_board(for_a_release: bool) -> None:
+    """Stop the board's slow measures: another page is looked at, and may have work of its own.
+
+    The releases are still made for pages that show one of them.
+    """
+    found: Bench | None = state.workspace().jobs.get(_BENCH)
+    if found is not None and for_a_release:
+        found.stop_measuring()
+    elif found is not None:
+        found.rest()
+
+
+def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), patience: float = PATIENCE) -> Made:
+    """Let the releases of the columns be made and measured, and wait so many seconds at most for those that take a
+    fraction of a second.
+    """
+    table, tags = state.table(), state.tags()
+    assert table is not None, "there is no tagged table without a table"
+    wanted: dict[str, Algorithm | Opened] = {}
+    problems: dict[str, str] = {}
+    for column in wishes.columns:
+        try:
+            wanted[column.id] = column.opened or keeping(
+                column.method, column.fields, wishes.levels, wishes.more, data, wishes.left_out
+            )
+        except AnonymizationError as error:
+            problems[column.id] = str(error)
+    made_by, colors = bench(), {column.id: column.color for column in wishes.columns}
+    promise = asked(wishes.levels, wishes.more, data)
+    attempts = made_by.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
+    end = perf_counter() + patience
+    while not made_by.wait(LOOK) and perf_counter() < end:
+        browser.give_way()
+    version = -1
+    while version != made_by.version:
+        # What comes between both lines is shown by the next turn.
+        version = made_by.version
+        there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
+        state.show_on_board([run for run in there if run is not None])
+    return Made(made_by, attempts, problems, version)
+
+
+def make_for_a_closer_look() -> bool:
+    """Let the releases be made for a page that shows them; whether it has to wait until one is there.
+
+    The page is drawn anew when another one is there. Raises AnonymizationError where the table is not tagged.
+    """
+    n_before = sum(map(state.is_of_table, state.runs()))
+    if n_before and state.workspace().wishes is None:
+        # A saved session has brought releases and nothing that is asked.
+        return False
+    data = state.microdata()
+    data.require_quasi_identifiers()
+    state.workspace().is_live = True
+    made = make(state.wishes(data), data, patience=0.0 if n_before else PATIENCE)
+    is_busy, is_there = made.bench.is_busy, bool(state.runs())
+    if is_busy or made.bench.version != made.version:
+        _watch(made.bench, made.version, is_there)
+    return is_busy and not is_there
+
+
+@st.fragment(run_every=POLL, key="making-watch")
+def _watch(bench: Bench, version: int, is_there: bool) -> None:
+    """Draw the page anew when something new is known; where no release is there yet, say that they are made."""
+    # A page that shows a release is drawn anew once, when all are there: what somebody clicks meanwhile may be lost.
+    if not bench.is_busy or (bench.version != version and not is_there):
+        st.rerun()
+    if not is_there:
+        st.info("The releases of the board are being made; this takes a moment.")

@@ -1,0 +1,1 @@
+"""The pages that look closer at a release."""

@@ -1,0 +1,283 @@
+"""The tab Foreground knowledge: what the release as a whole tells about each person in it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from anoncore import ReleaseError, attacks
+from anoncore.attacks import ForegroundKnowledge
+from anoncore.attacks.foreground.adversary import EPSILONS
+from anoncore.attacks.foreground.mining import Unreliable
+from anoncore.base.texts import share_text
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from dashboard.charts.attacks import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
+from dashboard.charts.palette import run_style
+from dashboard.closer.attacks import foreground_group, foreground_runs
+from dashboard.closer.attacks.foreground_runs import Adversary
+from dashboard.elements import parts
+from dashboard.elements.parts import Tile
+from dashboard.markdown import escaped
+from dashboard.session import browser, state
+from dashboard.session.workspace import Run
+
+NAME = "attacks.foreground_knowledge"
+USUAL_SIGMA = 0.9
+LARGEST = "largest excess"
+"""The choice of that epsilon with which the attack lies farthest above its control."""
+READINGS: dict[Unreliable, str] = {
+    "overall": "the overall share",
+    "uniform": "one half",
+    "group": "the share in their group",
+}
+
+
+def render(run: Run) -> None:
+    """Draw the tab."""
+    names = [name for name in run.data.sensitive if name in run.release.attributes]
+    if not names:
+        st.info("The attack is on a sensitive attribute, and this release publishes none.")
+        return
+    if parts.says_why_nobodys(run, "Foreground knowledge is turned against the group that holds a person's row"):
+        return
+    try:
+        _ = run.release.partition
+    except ReleaseError:
+        st.info(
+            "The attack reads people and sensitive values group by group. The fragments of this release have groups of "
+            "their own and are joined on the class attribute; the tab Membership shows what joining them tells."
+        )
+        return
+    st.markdown(
+        "The adversary knows everybody's quasi-identifiers and group. They learn from **all** groups together how "
+        "likely people of one kind (a signature: the values of some attributes) have a sensitive value, and then "
+        "weighs, inside each group, the possible worlds: which of its people may have which of its values."
+    )
+    adversary = _controls(run, names)
+    found = parts.later("Learning from all groups", NAME, run, attacks.foreground_knowledge, *adversary.arguments)
+    if found is None:
+        return
+    for note in found.notes:
+        st.info(escaped(note))
+    if not found.learned:
+        return
+    _tiles(found)
+    st.caption(
+        f"With epsilon {found.epsilon:g} and sigma {adversary.sigma:g} the adversary relies on signatures of at least "
+        f"{found.minimum_rows:,.0f} rows. By chance: the same attack where '{escaped(found.attribute)}' was "
+        f"shuffled over all people before the method ran. {_excess_text(found)}"
+    )
+    if run.is_drawn:
+        st.caption(
+            "The method draws at random, and these are the numbers of one draw: another one may give others. Make the "
+            "release again with another seed, and Side by side shows how far they lie apart."
+        )
+    parts.tabs(
+        "foreground",
+        {
+            "People": partial(_people, run, found),
+            "Attribute sets": partial(_sets, run, found),
+            "One group": partial(foreground_group.render, run, found),
+            "Side by side": partial(foreground_runs.render, run, adversary),
+        },
+    )
+
+
+def _controls(run: Run, names: list[str]) -> Adversary:
+    boxes = st.columns(5)
+    with boxes[0]:
+        if len(names) > 1:
+            attribute = parts.choice(
+                "Sensitive attribute", names, "foreground-attribute", "What the adversary is after."
+            )
+        else:
+            attribute = names[0]
+            st.text_input("Sensitive attribute", attribute, disabled=True, help="What the adversary is after.")
+    with boxes[1]:
+        r = _number("r", f"foreground-r-{run.id}", usual_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
+    with boxes[2]:
+        chosen = parts.choice(
+            "epsilon",
+            [LARGEST, *(f"{one:g}" for one in EPSILONS)],
+            "foreground-epsilon",
+            "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01, for which no "
+            "signature of a small table is frequent enough.",
+        )
+    with boxes[3]:
+        sigma = _number(
+            "sigma",
+            "foreground-sigma",
+            USUAL_SIGMA,
+            0.01,
+            0.05,
+            "How often it may lie farther. The paper takes 0.9.",
+            high=1.0,
+        )
+    with boxes[4]:
+        unreliable = parts.choice(
+            "Rare signatures",
+            list(READINGS),
+            "foreground-unreliable",
+            "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
+            names=lambda one: READINGS[one],
+        )
+    return Adversary(attribute, r, None if chosen == LARGEST else float(chosen), sigma, unreliable)
+
+
+def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
+    if browser.widget_value(key) is None:
+        browser.set_widget_values({key: start})
+    entered = st.number_input(
+        label, min_value=low, max_value=high, step=step, format="%g", key=key, help=help, persist_state="session"
+    )
+    return float(entered)
+
+
+def asked_on_board(run: Run, secret: str, r: int) -> dict[str, Any]:
+    """The controls of this attack as the board asks it, by their keys."""
+    return {
+        "foreground-attribute": secret,
+        f"foreground-r-{run.id}": float(r),
+        "foreground-epsilon": LARGEST,
+        "foreground-sigma": USUAL_SIGMA,
+        "foreground-unreliable": next(iter(READINGS)),
+    }
+
+
+def usual_r(run: Run) -> float:
+    """The r of the board, so that both tell the same; else the method's own l, and 2 without one."""
+    wishes = state.workspace().wishes
+    if wishes is not None:
+        return float(wishes.r)
+    asked = getattr(run.algorithm, "l", None)
+    return float(asked) if isinstance(asked, int | float) and asked > 1 else 2.0
+
+
+def _excess_text(found: ForegroundKnowledge) -> str:
+    """What lies above chance, with its interval."""
+    low, high = found.excess_interval
+    return f"Above chance lie {share_text(float(found.excess))} of the people (95% interval {low:.1%} to {high:.1%})."
+
+
+def _tiles(found: ForegroundKnowledge) -> None:
+    low, high = found.control_interval
+    row = [
+        Tile(
+            found.recall.label,
+            share_text(float(found.recall)),
+            f"{escaped(found.recall.meaning)} Guessing takes all possible worlds of a group as equally likely: "
+            f"{_share(found.recall.baseline)}.",
+            f"by chance: {_share(float(found.control))}",
+        ),
+        Tile(
+            found.excess.label,
+            share_text(float(found.excess)),
+            f"{escaped(found.excess.meaning)} By chance: {low:.1%} to {high:.1%} in 95% of all cases.",
+            "shuffled: 0%",
+        ),
+    ]
+    row += [
+        Tile(
+            one.label,
+            share_text(float(one)),
+            f"{escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
+            f"guessing: {_share(one.baseline)}",
+        )
+        for one in (found.flagged, found.mean_probability)
+    ]
+    error, guess = float(found.error), found.error.baseline
+    row.append(
+        Tile(
+            found.error.label,
+            "none" if np.isnan(error) else f"{error:.0%}",
+            escaped(found.error.meaning),
+            f"guessing: {_share(guess)}",
+        )
+    )
+    row.append(
+        Tile(
+            "Attribute sets",
+            f"{found.n_sets:,}" if found.n_sets == found.n_all else f"{found.n_sets:,} of {found.n_all:,}",
+            f"Sets with a signature of at least {found.minimum_rows:,.0f} rows, each learned by itself.",
+            f"in {parts.duration(found.seconds)}",
+        )
+    )
+    parts.tiles(row)
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None or np.isnan(value) else share_text(value)
+
+
+def _people(run: Run, found: ForegroundKnowledge) -> None:
+    protected = ~np.isnan(found.own_probability)
+    breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
+    values = escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
+    parts.chart(
+        belief_histogram(found, run_style(run.color_index)),
+        key="foreground-people",
+        caption=f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
+        f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "
+        f"{breached:,} who are breached; without the attack everybody of a group is as likely.",
+        alt=f"Histogram of p(t:x) of {protected.sum():,} people; {breached:,} lie above {1 / found.r:.0%}.",
+    )
+
+
+def _sets(run: Run, found: ForegroundKnowledge) -> None:
+    if not found.sets:
+        st.info("No attribute set has a signature that is frequent enough to learn from.")
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        parts.chart(
+            leaking_sets(found, run_style(run.color_index)),
+            key="foreground-sets",
+            caption=f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
+            "share of the people with a protected value who are breached by this set alone, and the mean belief in it.",
+            alt=f"Bars of the attribute sets; the first is {found.sets[0].label} with "
+            f"{share_text(found.sets[0].recall)}.",
+        )
+    with right:
+        _learned(run, found)
+
+
+@st.fragment
+def _learned(run: Run, found: ForegroundKnowledge) -> None:
+    place = parts.choice(
+        "Attribute set",
+        list(range(len(found.sets))),
+        f"foreground-set-{run.id}",
+        "Whose signatures are shown, the most leaking set first.",
+        names=lambda one: found.sets[one].label if one < len(found.sets) else "",
+    )
+    value = parts.choice(
+        "Sensitive value",
+        list(range(len(found.values))),
+        f"foreground-value-{found.attribute}",
+        "Whose share is shown.",
+        names=lambda one: found.values[one],
+    )
+    one = found.sets[place]
+    domains = [run.data.domain[name] for name in one.attributes]
+    texts = [
+        ", ".join(domain.text(int(code)) for domain, code in zip(domains, codes, strict=True))
+        + f" ({parts.counted(int(rows), 'row')})"
+        for codes, rows in zip(one.signatures, one.rows, strict=True)
+    ]
+    parts.chart(
+        learned_against_true(
+            one.learned[:, value],
+            one.true[:, value],
+            [text.replace("<", "&lt;") for text in texts],
+            float(found.overall_shares[value]),
+            run_style(run.color_index),
+        ),
+        key="foreground-learned",
+        caption=f"Share of '{escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "
+        "adversary learned it and as the original table has it. Mean relative error of this set: "
+        f"{_share(one.relative_error)}; with the whole table's share instead: {_share(one.guessing_error)}.",
+        alt=f"Learned against true share in {len(texts)} signatures of {one.label}.",
+    )

@@ -1,0 +1,52 @@
+"""What a click on a cell of the board opens: the page that looks closer, which shows first the number of the cell."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from anoncore import Microdata
+from dashboard.board.facts import CLASSIFIER
+from dashboard.session import browser
+from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Run
+
+PAGES = MappingProxyType(
+    {
+        "promise": "privacy",
+        "hides": "classes",
+        "distance": "closeness",
+        "lost": "utility",
+        "predictable": "utility",
+        "given": "attack",
+    }
+)
+"""The page behind each row of the board."""
+TABS = MappingProxyType({"given": "Foreground knowledge", "lost": "Information loss", "predictable": "Predictions"})
+"""The tab that is open there, where the page has several."""
+
+
+def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
+    """Let the page behind a row ask what the board asks (adversary, attributes, classifier), and return its name.
+
+    Call it before anything of that page is drawn.
+    """
+    # The board, which is the first page, imports neither of them.
+    from dashboard.closer import utility
+    from dashboard.closer.attacks import foreground
+
+    secret, target = wishes.secret_of(data), wishes.target_of(data)
+    shown: dict[str, Any] = {}
+    if secret is not None:
+        shown |= dict.fromkeys(("privacy-attribute", "closeness-attribute", "class-attribute"), secret)
+    if row == "given" and secret is not None:
+        shown |= foreground.asked_on_board(run, secret, wishes.r)
+    if row == "predictable" and target is not None:
+        shown |= {"utility-target": target, "utility-classifier": CLASSIFIER}
+        utility.train(run, target, CLASSIFIER)
+    if row in TABS:
+        name = {"given": "attack"}.get(row, "utility-tab")
+        browser.put(name, TABS[row])
+        shown[f"tabs-{name}"] = TABS[row]
+    browser.set_widget_values(shown)
+    return PAGES[row]

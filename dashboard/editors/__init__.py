@@ -1,1 +1,0 @@
-"""Widgets for fields that one input box cannot hold: one module per form of field."""

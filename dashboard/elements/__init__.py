@@ -1,0 +1,1 @@
+"""What pages share: links, forms, tables, charts and questions."""

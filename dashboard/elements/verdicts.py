@@ -1,0 +1,84 @@
+"""The verdict on a run wherever one stands: what was asked beside what nobody asked for, in equal size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from anoncore.measures import Verdict
+from anoncore.measures.criteria import BREACH_R
+from dashboard.board import facts
+from dashboard.markdown import escaped
+from dashboard.session import compute, state
+from dashboard.session.workspace import Run
+
+NOTHING_BAD = (
+    "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "
+    "surely somebody is found, how far a group is from the table, and columns that undo a tag."
+)
+NOBODYS = (
+    "What a table of nobody's rows gives away is not measured by itself: that takes people who are not in the "
+    "original, on the page Attack, In or out."
+)
+
+
+def verdict_of(run: Run) -> Verdict:
+    """The verdict on a run, from measures that are computed once.
+
+    A column of the board is held against what is asked of every column, also where its method does not promise it.
+    """
+    attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
+    shares = [float(one.excess) for one in attacked if one is not None and one.learned]
+    return facts.verdict_of(run, state.asked_of_all(run), max(shares, default=None))
+
+
+def render(run: Run) -> None:
+    """Draw both halves of the verdict beside each other."""
+    found = verdict_of(run)
+    asked = escaped(found.asked)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        if found.failed:
+            st.error(_box("This does not hold:", found.failed), icon=":material/close:")
+        if found.unjudged:
+            st.warning(_box("This cannot be judged:", found.unjudged), icon=":material/question_mark:")
+        if found.held and found.breaking:
+            st.error(_box(asked, found.held), icon=":material/close:")
+        elif found.held:
+            st.success(_box("This holds:" if found.failed else asked, found.held), icon=":material/check:")
+        if found.promised:
+            st.info(_box("What no table can show:", found.promised), icon=":material/handshake:")
+        elif not found.held and not found.failed and not found.unjudged:
+            st.info(asked)
+    with right:
+        if found.not_asked:
+            count = len(found.not_asked)
+            head = (
+                "Nobody asked for this, and it fails badly."
+                if count == 1
+                else "Nobody asked for these, and they fail badly."
+            )
+            st.error(_box(head, [one.sentence for one in found.not_asked]), icon=":material/close:")
+        if found.decided:
+            st.error(_box("These columns break it.", found.decided), icon=":material/close:")
+        if not found.not_asked and not found.decided:
+            st.info(NOBODYS if run.release.is_synthetic else NOTHING_BAD)
+
+
+def line(run: Run) -> None:
+    """Draw the verdict in one sentence, which is green only where nothing fails."""
+    found = verdict_of(run)
+    text = escaped(found.headline)
+    if found.is_good:
+        st.success(text)
+    elif found.failed or found.breaking:
+        st.error(text)
+    elif found.not_asked:
+        st.warning(text)
+    else:
+        st.info(text)
+
+
+def _box(head: str, sentences: Sequence[str]) -> str:
+    return "\n".join([f"**{head}**", "", *(f"- {escaped(one)}" for one in sentences)])

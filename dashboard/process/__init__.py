@@ -1,0 +1,1 @@
+"""The server from its start to its end."""

@@ -1,0 +1,106 @@
+"""What one browser session holds: values of widgets, what is open on a page, and the places in its address."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from hashlib import sha256
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def is_history_navigation() -> bool:
+    """Whether the page is drawn because the visitor went back or forward in the browser.
+
+    A change may be on its way while the address still names the step before it, so the address alone does not tell.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def is_drawn_in_part() -> bool:
+    """Whether only a part of the page is drawn, such as one that shows progress and draws itself every half second."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
+def get(name: str, default: Any = None) -> Any:
+    """A value that only this browser session has, such as which editor is open."""
+    return st.session_state.get(f"_{name}", default)
+
+
+def put(name: str, value: Any) -> None:
+    """Keep a value for this browser session."""
+    st.session_state[f"_{name}"] = value
+
+
+def give_way() -> None:
+    """End this draw of the page here if the visitor has changed something since it began; called while it waits."""
+    # Streamlit looks for such a change whenever the state of a session is read.
+    get("")
+
+
+def widget_value(key: str, default: Any = None) -> Any:
+    """The value of a widget by its key; for callbacks."""
+    return st.session_state.get(key, default)
+
+
+def set_widget_values(values: Mapping[str, Any]) -> None:
+    """Set widgets by key; only before they are drawn, as callbacks do."""
+    for key, value in values.items():
+        st.session_state[key] = value
+
+
+def let_widget_show(key: str, value: Any, choices: Collection[Any] = ()) -> None:
+    """Let a widget show a value that something else may have changed; only before it is drawn.
+
+    A widget that shows the value already is left alone: told again, the browser would go back to it from whatever the
+    visitor has moved the widget to since this draw of the page began. `choices` are what the widget offers; with
+    others it is a new widget for the browser, which must be told its value.
+
+    The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
+    browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody
+    had chosen it.
+    """
+    offered, seen = tuple(choices), f"offered-{key}"
+    if key not in st.session_state or st.session_state[key] != value or get(seen) != offered:
+        st.session_state[key] = value
+        put(seen, offered)
+
+
+def drop_widgets(prefix: str) -> None:
+    """Forget the widgets whose key begins so; they start anew from their defaults."""
+    for key in [key for key in st.session_state if str(key).startswith(prefix)]:
+        del st.session_state[key]
+
+
+def linked_place(key: str) -> int | None:
+    """The place among its options that the address asks for a choice, or None."""
+    text = st.query_params.get(_link_name(key), "")
+    return int(text) if text.isdecimal() and len(text) < 6 else None
+
+
+def returned_place(key: str, usual: int) -> int | None:
+    """The place of a choice to which the visitor went back or forward in the browser, None where they did not."""
+    if not is_history_navigation():
+        return None
+    place = linked_place(key)
+    return usual if place is None else place
+
+
+def link_place(key: str, place: int, usual: int) -> None:
+    """Put the place of what is chosen into the address, so that the same view can be opened again.
+
+    The address never holds names or values of a table, so a choice is a number there under a name that tells nothing.
+    """
+    name = _link_name(key)
+    if place == usual:
+        if name in st.query_params:
+            del st.query_params[name]
+    elif st.query_params.get(name) != str(place):
+        st.query_params[name] = str(place)
+
+
+def _link_name(key: str) -> str:
+    return "v" + sha256(key.encode()).hexdigest()[:6]

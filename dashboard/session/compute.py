@@ -1,0 +1,91 @@
+"""Measures of runs, each computed once. Keys are run ids, which cannot be guessed; no frame is ever hashed.
+
+    profile = compute.cached("profile", run, privacy.profile)
+    loss = compute.cached("loss", run, utility.information_loss)
+    later = compute.later("classification", run, utility.classification, "salary-class", "tree")
+
+The function gets the run's release first, then the arguments. Values are shared between reruns: never change them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from anoncore.measures.kept_results import Cache
+from dashboard.session.workspace import Run
+from dashboard.tasks import jobs
+from dashboard.tasks.memo import Memo
+
+MAX_VALUES = 512
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Later:
+    """A measure that is computed in the background. `value` is set when done, `error` (a sentence) when failed."""
+
+    status: Literal["running", "done", "failed"]
+    progress: float
+    text: str
+    value: Any = None
+    error: str = ""
+
+
+_values = Memo(MAX_VALUES, kept_errors=(Exception,))
+_jobs = Memo(MAX_VALUES)
+
+
+def cached(name: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T:
+    """`function(run.release, *arguments)`, computed once per run, name and arguments. Errors are kept as well."""
+    return _values.get((run.id, name, *arguments), lambda: function(run.release, *arguments))
+
+
+def cache_of(run: Run) -> Cache:
+    """What `cached` holds of a run, as the library asks for it."""
+    return lambda name, function, *arguments: cached(name, run, function, *arguments)
+
+
+def known(name: str, run: Run, *arguments: Hashable) -> Any:
+    """What `cached` holds of that name and these arguments; None where it was never asked for, or has failed."""
+    return _values.peek((run.id, name, *arguments))
+
+
+def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Later:
+    """Like `cached`, but in the background: the first call starts it, further calls say how far it is.
+
+    A function with a parameter `progress` gets the callback (fraction, text). Poll from a keyed fragment with
+    `run_every` while the status is running.
+    """
+
+    def work(report: jobs.Report) -> Any:
+        extra = {"progress": report} if "progress" in inspect.signature(function).parameters else {}
+        return cached(name, run, lambda release, *rest: function(release, *rest, **extra), *arguments)
+
+    job = _jobs.get((run.id, name, *arguments), lambda: jobs.start(work, name, run.owner))
+    if job.status == "done":
+        return Later("done", 1.0, job.text, value=job.value)
+    if job.running:
+        return Later("running", job.fraction, job.text)
+    return Later("failed", job.fraction, job.text, error=job.error or "The computation was cancelled.")
+
+
+def kept(name: str, digests: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+    """`make()`, computed once per name and digests of everything that it reads."""
+    return _values.get((name, *digests), make)
+
+
+def forget(run: Run) -> None:
+    """Drop every value of a run and cancel what is still being computed for it."""
+    for job in _jobs.drop(lambda key: key[0] == run.id):
+        if job is not None:
+            job.cancel()
+    _values.drop(lambda key: key[0] == run.id)
+
+
+def forget_table(digest: str) -> None:
+    """Drop what `kept` holds of a table by its digest."""
+    _values.drop(lambda key: digest in key)

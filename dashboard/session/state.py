@@ -1,0 +1,457 @@
+"""The only owner of session keys: which workspace this visitor has, and the questions pages ask about it.
+
+A browser session holds the id of its workspace and nothing of its data. The id is in the address as well, so that
+reloading the page finds the workspace again; it is a random token, and another session without it starts empty-handed.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from anoncore import AnonymizationError, Microdata
+from anoncore.requirements import Requirement
+from anoncore.search.keeping import asked as requirements_of
+from anoncore.sources.apart import Limits
+from dashboard.serving import access, audit, quotas, settings
+from dashboard.session import browser, builtin, compute
+from dashboard.session.loaded_table import LoadedTable, Tags, untagged
+from dashboard.session.opened import Opened
+from dashboard.session.wishes import History, Wishes, first_wishes
+from dashboard.session.workspace import MicrodataStore, Run, Workspace, Workspaces
+from dashboard.tasks import reading
+
+if TYPE_CHECKING:
+    from dashboard.session.session_file import Saved
+
+
+FIRST_TABLE = "census"
+URL_PARAMETER = "workspace"
+STEP_PARAMETER = "step"
+SESSION = Limits(memory=3 << 30, processor=60.0, clock=600.0, result=1 << 20)
+"""What reading a saved session may take, however small its file: it may name built-in tables of many rows."""
+_ID = "_workspace"
+_LOST, _FOREIGN = "_workspace_lost", "_workspace_foreign"
+
+
+_workspaces = Workspaces(settings.current().quotas.workspaces)
+_restoring = threading.Lock()
+_microdata = MicrodataStore()
+
+
+def workspace() -> Workspace:
+    """This session's workspace: by the session's id, else by the address, else a new one with the first table.
+
+    Where visitors sign in, each person has one workspace, and nobody gets that of another, by whichever address.
+    """
+    person = access.person()
+    if person is None:
+        # Somebody signed out, perhaps in another tab, while this page was being drawn.
+        st.error("Your sign-in has ended; load the page again and sign in.")
+        st.stop()
+    here = _workspaces.get(st.session_state.get(_ID))
+    id = st.query_params.get(URL_PARAMETER)
+    if here is None or here.owner != person.id:
+        here = _named(id, person) or _own(person)
+        if here is None:
+            here = _new(person)
+            st.session_state[_LOST] = id is not None and not st.session_state.get(_FOREIGN)
+        st.session_state[_ID] = here.id
+    if id != here.id:
+        _put_address(here)
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        here.sessions.add(context.session_id)
+    return here
+
+
+def _named(id: str | None, person: access.Person) -> Workspace | None:
+    """The workspace of that id, which the address names, unless it is gone or somebody else's."""
+    here = _workspaces.get(id) or (_restored(id) if id else None)
+    if here is None or here.owner == person.id:
+        return here
+    st.session_state[_FOREIGN] = True
+    audit.record("refused", person.name, right="workspace")
+    return None
+
+
+def _own(person: access.Person) -> Workspace | None:
+    """The workspace of a person who has signed in."""
+    if not person.id:
+        return None
+    here = _workspaces.of(person.id)
+    if here is None and settings.current().workspaces.folder:
+        from dashboard.session import keeping
+
+        id = keeping.id_of(person.id)
+        here = None if id is None else _restored(id)
+    return here if here is not None and here.owner == person.id else None
+
+
+def _new(person: access.Person) -> Workspace:
+    _save_first_to_go()
+    here = _workspaces.new(person.id, person.name)
+    load_builtin(FIRST_TABLE, into=here)
+    return here
+
+
+def _restored(id: str) -> Workspace | None:
+    """A workspace that was kept in a folder, as it was."""
+    if not settings.current().workspaces.folder:
+        return None
+    from dashboard.session import keeping, session_file
+
+    with _restoring:
+        here = _workspaces.get(id)
+        if here is not None:
+            return here
+        with quotas.loading(make_room):
+            kept = keeping.load(id, builtin.table, _microdata.get)
+        if kept is None:
+            return None
+        _save_first_to_go()
+        here = Workspace(kept.id, kept.owner, kept.person)
+        session_file.restore(here, kept.saved)
+        keeping.note_written(here)
+        return _workspaces.add(here)
+
+
+def keep_all() -> None:
+    """Write what has changed in any workspace, where a folder for them is set."""
+    if settings.current().workspaces.folder:
+        from dashboard.session import keeping
+
+        for here in _workspaces.all():
+            keeping.save(here)
+
+
+def _save_first_to_go() -> None:
+    """Write the workspace that makes room for another one, so that whoever comes back to it finds it."""
+    here = _workspaces.first_to_go()
+    if here is not None and settings.current().workspaces.folder:
+        from dashboard.session import keeping
+
+        keeping.save(here)
+
+
+def make_room() -> None:
+    """Let go of workspaces that nobody looks at, where little memory is left."""
+    if runtime.exists():
+        keep_all()
+        let_go(runtime.get_instance().is_active_session, 0.0, is_final=False)
+
+
+def figures(is_there: Callable[[str], bool]) -> tuple[int, int, int]:
+    """How many browser sessions are connected, how many workspaces there are, and the bytes that these take."""
+    workspaces = _workspaces.all()
+    sessions = {session for here in workspaces for session in list(here.sessions) if is_there(session)}
+    return len(sessions), len(workspaces), sum(here.n_bytes for here in workspaces)
+
+
+def _put_address(here: Workspace) -> None:
+    """Let the address name the workspace and the step, at once, so that both are one entry in the browser's history."""
+    parameters = _address(here)
+    if any(st.query_params.get(name) != value for name, value in parameters.items()):
+        st.query_params.update(parameters)
+
+
+def address() -> dict[str, str]:
+    """What links to other pages carry, so that a switch of the page is one entry in the browser's history."""
+    return _address(workspace())
+
+
+def _address(here: Workspace) -> dict[str, str]:
+    return {URL_PARAMETER: here.id, STEP_PARAMETER: str(0 if here.history is None else here.history.number)}
+
+
+def follow_address() -> None:
+    """Undo or redo where the visitor went back or forward in the browser, then let the address name the present step.
+
+    Every step of the board is an entry in the browser's history. A step that is kept no more leaves all as it is.
+    """
+    here = workspace()
+    asked = st.query_params.get(STEP_PARAMETER, "")
+    if browser.is_history_navigation() and here.wishes is not None and asked.isdecimal():
+        history = _history(here)
+        if history.go(int(asked[:18])):
+            _show_step(here, history)
+    _put_address(here)
+
+
+def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool = True) -> int:
+    """Forget the workspaces that nobody has looked at for so long, with all that was computed; returns how many.
+
+    Unless that is final, those that are kept in a folder can still be had from there.
+    """
+    abandoned = _workspaces.take_left(is_there, keep_seconds)
+    is_kept = bool(settings.current().workspaces.folder)
+    if is_kept:
+        from dashboard.session import keeping
+
+        for here in _workspaces.all():
+            keeping.touch(here)
+    for here in abandoned:
+        here.close()
+        if is_kept and is_final:
+            keeping.remove(here)
+        for run in here.runs:
+            compute.forget(run)
+    if abandoned:
+        workspaces = _workspaces.all()
+        used = {run.table.digest for here in workspaces for run in here.runs if run.table is not None}
+        used |= {here.table.digest for here in workspaces if here.table is not None}
+        _microdata.keep(used)
+        for table in {here.table.digest for here in abandoned if here.table is not None} - used:
+            compute.forget_table(table)
+        builtin.keep(used)
+    return len(abandoned)
+
+
+def is_lost(page: str) -> bool:
+    """Whether this page, the first one that is looked at, says that the address named a workspace that is gone."""
+    return _says(_LOST, page)
+
+
+def is_foreign(page: str) -> bool:
+    """Whether this page, the first one that is looked at, says that the address named somebody else's workspace."""
+    return _says(_FOREIGN, page)
+
+
+def _says(what: str, page: str) -> bool:
+    """Whether a page says so: the first one does, also when it draws itself anew, until another one is looked at."""
+    first = st.session_state.get(what)
+    if first is True:
+        st.session_state[what] = first = page
+    if first != page:
+        st.session_state.pop(what, None)
+    return bool(first == page)
+
+
+def workspace_id() -> str:
+    """The id of this session's workspace."""
+    return workspace().id
+
+
+def table() -> LoadedTable | None:
+    """The loaded table."""
+    return workspace().table
+
+
+def tags() -> Tags:
+    """How the attributes of the loaded table are read."""
+    return workspace().tags
+
+
+def set_tags(tags: Tags) -> None:
+    """Read the attributes otherwise from now on, as a step that can be undone."""
+    here = workspace()
+    if here.wishes is not None:
+        history = _history(here)
+        history.step(replace(history.now, tags=tags))
+    here.tags = tags
+
+
+def wishes(data: Microdata) -> Wishes:
+    """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
+    here = workspace()
+    if here.wishes is None:
+        here.begin_history(first_wishes(data), is_live=False)
+    return current_wishes()
+
+
+def begin_board(opened: Opened) -> None:
+    """Begin the board of the loaded table with a release that was made elsewhere as its only column."""
+    workspace().begin_history(first_wishes(microdata(), opened), is_live=True)
+
+
+def _history(here: Workspace) -> History:
+    assert here.history is not None, "only of a board that was looked at something else is asked"
+    return here.history
+
+
+def current_wishes() -> Wishes:
+    """What is asked of the board now; for callbacks of its widgets."""
+    return _history(workspace()).now.wishes
+
+
+def wish(then: Wishes, control: str = "") -> None:
+    """Ask the board for something else, as a step that can be undone; quick steps of one control are one."""
+    history = _history(workspace())
+    history.step(replace(history.now, wishes=then), control)
+
+
+def undo(forward: bool = False) -> None:
+    """Take the last change of wishes or tags back, or make it again."""
+    here = workspace()
+    history = _history(here)
+    if forward:
+        history.redo()
+    else:
+        history.undo()
+    _show_step(here, history)
+
+
+def _show_step(here: Workspace, history: History) -> None:
+    """Read the table as the present step says; an editor that shows tags starts anew from them."""
+    if here.tags is not history.now.tags:
+        here.tags = history.now.tags
+        browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
+
+
+def can_undo(forward: bool = False) -> bool:
+    """Whether there is a change to take back, or one to make again."""
+    history = workspace().history
+    return history is not None and bool(history.future if forward else history.past)
+
+
+def show_on_board(shown: Sequence[Run]) -> None:
+    """Let the pages that look closer show the runs of the board's columns."""
+    workspace().show_on_board(shown)
+
+
+def microdata(tags: Tags | None = None) -> Microdata:
+    """The loaded table, coded by its tags (or by others, to try them), kept by the digests of both.
+
+    Raises AnonymizationError, with a sentence for the page, where no table is loaded or the tags do not fit.
+    """
+    here = workspace()
+    if here.table is None:
+        raise AnonymizationError("No table is loaded; choose one on the page Table.")
+    return _microdata.get(here.table, tags if tags is not None else here.tags)
+
+
+def coded(table: LoadedTable, tags: Tags) -> Microdata:
+    """A table, coded by tags, kept by the digests of both. Raises AnonymizationError where the tags do not fit."""
+    return _microdata.get(table, tags)
+
+
+def runs() -> tuple[Run, ...]:
+    """The releases of the board's columns, in their order, as far as they are there."""
+    return workspace().runs
+
+
+def asked_of_all(run: Run) -> tuple[Requirement, ...]:
+    """What the board asks of every release, where the run stands on the board now."""
+    asked = workspace().wishes
+    if asked is None or not run.column or not is_of_table(run):
+        return ()
+    return requirements_of(asked.levels, asked.more, run.data)
+
+
+def is_of_table(run: Run) -> bool:
+    """Whether a run was made from the loaded table, read as it is read now; then the board can set it beside others."""
+    here = workspace()
+    if here.table is None or run.table is None:
+        return False
+    return (run.table.digest, run.tags.digest) == (here.table.digest, here.tags.digest)
+
+
+def current_run() -> Run | None:
+    """The run that the result pages show, or None before the first."""
+    here = workspace()
+    return next((run for run in here.runs if run.id == here.current), None)
+
+
+def select_run(run_id: str) -> None:
+    """Let the result pages show another run; call it in a callback, so that the whole page follows."""
+    workspace().select_run(run_id)
+
+
+def open_session(content: bytes) -> int:
+    """Put a saved session into this workspace; returns how many runs came. Raises DataError and changes nothing."""
+    from dashboard.session import session_file
+
+    here, saved = workspace(), _saved(content)
+    audit.record(
+        "opened a session", here.who, tables=[audit.of_table(table) for table in saved.tables], runs=len(saved.runs)
+    )
+    before = here.runs
+    session_file.restore(here, saved)
+    kept = {run.id for run in here.runs}
+    for gone in before:
+        if gone.id not in kept:
+            compute.forget(gone)
+    _workspaces.trim()
+    return len(saved.runs)
+
+
+def read_session(content: bytes) -> tuple[Run, ...]:
+    """The runs of a saved session, which stay outside this workspace. Raises DataError for a file that is none."""
+    return _saved(content).runs
+
+
+def _saved(content: bytes) -> Saved:
+    """A saved session; it is read apart first, and here if that takes no more than it may."""
+    # What is published with is not needed by the first page, and takes half a second to import.
+    from dashboard.session import session_file
+
+    access.require("upload")
+    owner = workspace_id()
+    reading.answer("dashboard.session.state:tried_session", content, "The session", owner, make_room, least=SESSION)
+    with reading.turn(len(content), owner, make_room):
+        saved = session_file.read(content, _allowed_table, _microdata.get)
+    for table in saved.tables:
+        quotas.require_rows(len(table.frame), "A table of the session")
+    return saved
+
+
+def tried_session(content: bytes) -> int:
+    """How many runs a saved session has; asked in a process of its own, which ends where that takes too much."""
+    from dashboard.session import session_file
+
+    return len(session_file.read(content, builtin.table, _microdata.get, is_trusted=True).runs)
+
+
+def _allowed_table(name: str, n_rows: int | None) -> LoadedTable:
+    """A built-in table of a session. Raises DataError where one of so many rows may not be loaded."""
+    if n_rows is not None:
+        quotas.require_rows(n_rows, "A table of the session")
+    return builtin.table(name, n_rows)
+
+
+def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
+    """Load a built-in table with its suggested tags, a generated one with `n_rows` rows.
+
+    Raises DataError where it cannot be had, such as a download without a network.
+    """
+    if n_rows is not None:
+        quotas.require_rows(n_rows, "The table that you ask for")
+    with quotas.loading(make_room) if into is None else nullcontext():
+        loaded = builtin.table(name, n_rows)
+    return _take(loaded, into or workspace())
+
+
+def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...], sheet: str | None = None) -> LoadedTable:
+    """Load a visitor's own table, with guessed kinds and no role tagged."""
+    quotas.require_rows(len(frame), f"'{name}'")
+    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame), sheet)
+    return _take(loaded, workspace())
+
+
+def _take(loaded: LoadedTable, here: Workspace) -> LoadedTable:
+    """Make a table that of a workspace."""
+    audit.record("loaded", here.who, **audit.of_table(loaded))
+    here.load(loaded, loaded.suggested)
+    _workspaces.trim()
+    return loaded
+
+
+def forms() -> dict[str, Any]:
+    """Values of forms by name; they outlive page switches and reloads."""
+    return workspace().forms
+
+
+def forget_form(prefix: str) -> None:
+    """Forget what was entered into forms whose name begins so; their widgets start anew."""
+    here = workspace()
+    for name in [name for name in here.forms if name.startswith(prefix)]:
+        del here.forms[name]
+    browser.drop_widgets(prefix)

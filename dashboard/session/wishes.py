@@ -1,0 +1,368 @@
+"""What a visitor asks of the board: promises said once, and the methods that are to keep them. Every change is a step
+that can be taken back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from types import MappingProxyType
+from typing import Any
+
+from anoncore import Microdata
+from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.measures.criteria import CRITERIA
+from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.search.candidates import LEVELS, requirement
+from dashboard.charts.palette import STYLES
+from dashboard.session.loaded_table import Tags
+from dashboard.session.opened import Opened
+from dashboard.session.target import best_predicted
+
+MOST_COLUMNS = len(STYLES)
+"""So that every column has a colour of its own."""
+MOST_STEPS = 100
+TOGETHER = 1.5
+FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
+METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "optimal-recoding", "local-recoding", "vertical-fragmentation")
+METHODS_WITHOUT_L = ("mondrian", "stack-and-deal", "incognito", "vertical-fragmentation")
+"""For a secret of which one value is so frequent that no belief can be kept below a half."""
+COLUMN_FIELDS = ("columns", "sensitive_column_size", "attribute_columns")
+"""Parameters that a method's own error may offer so that a promise can be kept."""
+FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
+ASKED_OF_ALL = frozenset(["requirements", "k", "l", "t", "other_t", "ground", "grounds", "max_suppression"])
+"""Parameters of methods that are said on the board, the same for all."""
+LEAST_L = 2
+MOST_R = 10
+LARGEST_LEVEL = 1_000_000
+AXES = ("k", "l", "c", "t")
+"""What is asked of everybody by a level, in the order in which it is told."""
+COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One release on the board: a method and the parameters that belong to it alone.
+
+    `color` is the index of its colour, the same on every page. `opened` are published tables of a release that was made
+    by somebody else, and then `method` is empty.
+    """
+
+    id: str
+    method: str
+    color: int
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    opened: Opened | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the method, or what published tables were called when they were opened."""
+        return ALGORITHMS[self.method].title if self.opened is None else self.opened.title
+
+    def own(self, adapted: Algorithm | None = None) -> str:
+        """In a few words, what differs from the usual in the parameters of the method itself, else what it does.
+
+        `adapted` is what ran instead, where only other parameters could keep what is asked. Of a release that was made
+        elsewhere it says where it comes from.
+        """
+        if self.opened is not None:
+            return self.opened.told
+        kind = ALGORITHMS[self.method]
+        fields = dict(self.fields)
+        if adapted is not None:
+            fields |= {name: getattr(adapted, name) for name in COLUMN_FIELDS if name in kind.model_fields}
+        usual = {name: info.get_default(call_default_factory=True) for name, info in kind.model_fields.items()}
+        told = in_words({name: value for name, value in fields.items() if value != usual[name]})
+        if not told:
+            return kind.family
+        return f"adapted so that it can keep l: {told}" if adapted is not None else told
+
+
+def in_words(parameters: Mapping[str, Any]) -> str:
+    """Parameters of a method as a list of words, such as "refine yes, split loss"."""
+    return ", ".join(f"{name.replace('_', ' ')} {_value_in_words(value)}" for name, value in parameters.items())
+
+
+def _value_in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        return " | ".join(_value_in_words(one) for one in value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_value_in_words(one)}" for name, one in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """All that is asked: levels of k, l, c and t (those that are left out are not asked for), further requirements, the
+    share of the people that may be left out, the columns, and the adversary.
+
+    A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
+    about, `target` the attribute that is predicted; None: what `secret_of` and `target_of` choose. `hidden`
+    names rows that are folded away, `numbers` criteria that have rows besides.
+    """
+
+    levels: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    more: tuple[Requirement, ...] = ()
+    left_out: float = 0.0
+    columns: tuple[Column, ...] = ()
+    r: int = 2
+    secret: str | None = None
+    target: str | None = None
+    hidden: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def with_level(self, axis: str, value: float | None) -> Wishes:
+        """The wishes with another level of k, l, c or t; None asks for none."""
+        levels = {name: kept for name, kept in self.levels.items() if name != axis}
+        if value is not None:
+            levels[axis] = value
+        return replace(self, levels=MappingProxyType({name: levels[name] for name in AXES if name in levels}))
+
+    def with_left_out(self, share: float) -> Wishes:
+        """The wishes with another share of the people that may be left out."""
+        return replace(self, left_out=share)
+
+    def with_column(
+        self,
+        method: str,
+        fields: Mapping[str, Any] | None = None,
+        opened: Opened | None = None,
+    ) -> Wishes:
+        """The wishes with one more column, in the first colour that is free."""
+        taken = {column.color % MOST_COLUMNS for column in self.columns}
+        color = next(index for index in range(MOST_COLUMNS) if index not in taken)
+        used = [int(column.id[1:]) for column in self.columns]
+        column = Column(f"c{max(used, default=0) + 1}", method, color, dict(fields or {}), opened)
+        return replace(self, columns=(*self.columns, column))
+
+    def with_fields(self, column_id: str, method: str, fields: Mapping[str, Any]) -> Wishes:
+        """The wishes with another method or other parameters in one column, whose release the board makes."""
+        return replace(
+            self,
+            columns=tuple(
+                replace(column, method=method, fields=dict(fields), opened=None) if column.id == column_id else column
+                for column in self.columns
+            ),
+        )
+
+    def without_column(self, column_id: str) -> Wishes:
+        """The wishes without one column."""
+        return replace(self, columns=tuple(column for column in self.columns if column.id != column_id))
+
+    def column(self, column_id: str) -> Column | None:
+        """The column of that id, if it is still there."""
+        return next((column for column in self.columns if column.id == column_id), None)
+
+    def secret_of(self, data: Microdata) -> str | None:
+        """The sensitive attribute that is looked at."""
+        return self.secret if self.secret in data.sensitive else next(iter(data.sensitive), None)
+
+    def target_of(self, data: Microdata) -> str | None:
+        """The attribute that is predicted: the one asked for, else the one that is no secret and best predicted, else
+        the sensitive one, else the last known one.
+        """
+        if self.target in data.attributes:
+            return self.target
+        return best_predicted(data) or self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
+
+
+def most_frequent(data: Microdata) -> tuple[str, float]:
+    """The sensitive attribute with the most frequent value, and the share of the rows that have it.
+
+    No group hides a value better than the whole table does, so no l above one divided by that share can be kept.
+    """
+    shares = {name: view.counts for name in data.sensitive for view in (data.sensitive_view(name),)}
+    return max(((name, float(counts.max() / counts.sum())) for name, counts in shares.items()), key=lambda one: one[1])
+
+
+def first_wishes(data: Microdata, opened: Opened | None = None) -> Wishes:
+    """What the board starts with: promises that most tables can keep, and methods that differ in kind; where a release
+    is opened at once, this one instead of them.
+    """
+    found = Wishes().with_level("k", FIRST_K)
+    methods: tuple[str, ...] = METHODS_WITHOUT_SECRET
+    if data.sensitive:
+        l = next((level for level in (FIRST_L, LEAST_L) if level <= 1 / most_frequent(data)[1]), None)
+        found = found.with_level("l", l).with_level("t", FIRST_T)
+        methods = METHODS_WITHOUT_L if l is None else FIRST_METHODS
+    if opened is not None:
+        return found.with_column("", opened=opened)
+    for method in methods:
+        found = found.with_column(method)
+    return found
+
+
+def to_plain(wishes: Wishes, opened: Sequence[Opened] = ()) -> dict[str, Any]:
+    """The wishes as plain values for a file; a column of published tables names their place among those `opened`."""
+    return {
+        "levels": dict(wishes.levels),
+        "more": [one.to_dict() for one in wishes.more],
+        "left_out": wishes.left_out,
+        "columns": [
+            {"id": one.id, "color": one.color, "opened": opened.index(one.opened)}
+            if one.opened is not None
+            else {"id": one.id, "color": one.color, "method": ALGORITHMS[one.method](**one.fields).to_dict()}
+            for one in wishes.columns
+        ],
+        "r": wishes.r,
+        "secret": wishes.secret,
+        "target": wishes.target,
+        "hidden": list(wishes.hidden),
+        "numbers": list(wishes.numbers),
+    }
+
+
+def from_plain(
+    values: Mapping[str, Any], opened: Sequence[Opened] = (), runs: Sequence[Algorithm | None] = ()
+) -> Wishes:
+    """The wishes that `to_plain` wrote. Earlier versions had columns that showed one of these `runs` as it was; they
+    are columns of its method now. Raises ValueError, TypeError or KeyError for values that it never writes, and
+    ParameterError for parameters that a method does not have.
+    """
+    found = Wishes(
+        more=tuple(REQUIREMENTS.build(one) for one in values["more"]),
+        left_out=_share(values["left_out"]),
+        columns=tuple(_column(one, opened, runs) for one in values["columns"]),
+        r=_whole(values["r"], 2, MOST_R),
+        secret=None if values["secret"] is None else str(values["secret"]),
+        target=None if values["target"] is None else str(values["target"]),
+        hidden=tuple(str(name) for name in values["hidden"]),
+        numbers=tuple(name for name in CRITERIA if name in values.get("numbers", ())),
+    )
+    if len({one.id for one in found.columns}) < len(found.columns) or len(found.columns) > MOST_COLUMNS:
+        raise ValueError
+    for axis, level in values["levels"].items():
+        if axis not in AXES or isinstance(level, bool) or not 0 <= level <= LARGEST_LEVEL:
+            raise ValueError
+        found = found.with_level(axis, level)
+    return found
+
+
+def _column(values: Mapping[str, Any], opened: Sequence[Opened], runs: Sequence[Algorithm | None]) -> Column:
+    if values.get("opened") is not None:
+        tables = opened[_whole(values["opened"], 0, len(opened) - 1)]
+        return Column(_column_id(values), "", _whole(values["color"], 0, MOST_COLUMNS), opened=tables)
+    algorithm = ALGORITHMS.build(values["method"])
+    method, fields = algorithm.name, {name: getattr(algorithm, name) for name in values["method"] if name != "name"}
+    run = None if values.get("run") is None else runs[_whole(values["run"], 0, len(runs) - 1)]
+    if run is not None:
+        method, fields = own_parameters(run)
+    return Column(_column_id(values), method, _whole(values["color"], 0, MOST_COLUMNS), fields)
+
+
+def promised(promises: Sequence[Requirement], data: Microdata) -> Wishes:
+    """Wishes that ask of all columns what a method promised: by the levels of k, l and t where one means the same."""
+    wishes = Wishes()
+    for promise in promises:
+        axis = next((axis for axis, kind in LEVELS.items() if isinstance(promise, kind)), None)
+        value = None if axis is None else float(getattr(promise, axis))
+        if axis is None or value is None or promise != requirement(axis, value, data):
+            wishes = replace(wishes, more=(*wishes.more, promise))
+        else:
+            wishes = wishes.with_level(axis, int(value) if axis == "k" else value)
+    return wishes
+
+
+def own_parameters(algorithm: Algorithm) -> tuple[str, dict[str, Any]]:
+    """The method of an algorithm, and what differs from the usual in the parameters that belong to it alone."""
+    inner = algorithm.method if isinstance(algorithm, Suppression) else algorithm
+    usual = {name: info.get_default(call_default_factory=True) for name, info in type(inner).model_fields.items()}
+    changed = {name: value for name in usual if (value := getattr(inner, name)) != usual[name]}
+    return inner.name, {name: value for name, value in changed.items() if name not in ASKED_OF_ALL}
+
+
+def _column_id(values: Mapping[str, Any]) -> str:
+    found = values["id"]
+    if not COLUMN_ID.fullmatch(found):
+        raise ValueError
+    return str(found)
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError
+    return float(value)
+
+
+def _whole(value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""
+
+    table: str
+    tags: Tags
+    wishes: Wishes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Step) and self.tags is other.tags and self.wishes == other.wishes
+
+    def __hash__(self) -> int:
+        return hash(self.table)
+
+
+@dataclass(eq=False)
+class History:
+    """What was asked, step by step; `now` is the present step, `past` and `future` are those around it.
+
+    Every step has a `number`, which no other step ever gets, also after it was taken back; `made` is the last number
+    that was given.
+
+    Steps of one control that follow each other within `TOGETHER` seconds are one step, as of a slider that is dragged
+    or moved by keys.
+    """
+
+    now: Step
+    number: int = 0
+    made: int = 0
+    past: list[tuple[int, Step]] = field(default_factory=list)
+    future: list[tuple[int, Step]] = field(default_factory=list)
+    control: str = ""
+    at: float = 0.0
+
+    def step(self, then: Step, control: str = "") -> None:
+        """Take a step, by a control where it may be one of several together; what was undone before is gone."""
+        if then == self.now:
+            return
+        now, before = monotonic(), self.control
+        is_more = bool(control) and control == before and not self.future and now - self.at < TOGETHER
+        self.control, self.at = control, now
+        if is_more:
+            self.now = then
+            return
+        self.past.append((self.number, self.now))
+        del self.past[:-MOST_STEPS]
+        self.made += 1
+        self.number, self.now = self.made, then
+        self.future.clear()
+
+    def undo(self) -> None:
+        """Go a step back, where there is one."""
+        self.control = ""
+        if self.past:
+            self.future.append((self.number, self.now))
+            self.number, self.now = self.past.pop()
+
+    def redo(self) -> None:
+        """Go a step forward again, where one was undone."""
+        self.control = ""
+        if self.future:
+            self.past.append((self.number, self.now))
+            self.number, self.now = self.future.pop()
+
+    def go(self, number: int) -> bool:
+        """Go back or forward to the step of that number; whether there is one elsewhere than here."""
+        for steps, move in ((self.past, self.undo), (self.future, self.redo)):
+            if any(held == number for held, _ in steps):
+                while self.number != number:
+                    move()
+                return True
+        return False

@@ -1,0 +1,1 @@
+"""The page Table, and the tables that it loads."""

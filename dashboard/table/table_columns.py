@@ -1,0 +1,169 @@
+"""Part of the page Table: a row per column of the table, with what it tells about a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+import streamlit as st
+
+from anoncore.table.suggestions import Suggestion, suggest
+from anoncore.table.summary import ColumnSummary, summarize
+from dashboard.elements import whose_rows
+from dashboard.session import browser, compute, state, tagging
+from dashboard.session.loaded_table import LoadedTable
+
+MEANINGS = {
+    "identifier": "Names the person, such as a name or a number. Never published.",
+    "quasi-identifier": "Others may know it, such as age or sex, and single people out by it. Published coarser, or "
+    "apart from what is secret.",
+    "sensitive": "Nobody must learn it about a person, such as a diagnosis. What l and t promise is about it.",
+    "insensitive": "Neither known to others nor secret, and you decide so. Published as it is.",
+    tagging.LEFT_OUT: "Nobody decided yet, or nobody needs it. Never published.",
+}
+_EDITOR = "attribute-editor"
+
+
+def render(table: LoadedTable) -> None:
+    """Draw the roles and kinds of all columns, with what is suggested."""
+    for place, (role, meaning) in zip(st.columns(len(MEANINGS)), MEANINGS.items(), strict=True):
+        place.caption(f"**{role}**  \n{meaning}")
+    suggestions = table_suggestions(table)
+    _suggestion_bar(table, suggestions)
+    _editor(table, suggestions)
+    _unit(table)
+
+
+def summaries(table: LoadedTable) -> tuple[ColumnSummary, ...]:
+    """What is in each column, computed once per table."""
+    return compute.kept("summaries", (table.digest,), lambda: summarize(table.frame))
+
+
+def table_suggestions(table: LoadedTable) -> tuple[Suggestion, ...]:
+    """Suggested roles, computed once per table."""
+    return compute.kept("suggestions", (table.digest,), lambda: suggest(table.frame, summaries(table)))
+
+
+def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
+    """How to begin with an untagged table; one click away, never by itself."""
+    tags = state.tags()
+    counts = Counter(suggestion.role.value for suggestion in suggestions if tagging.is_role(suggestion))
+    wanted = tagging.with_suggestions(tags, suggestions)
+    untouched = not tags.roles
+    parts = [_counted(role, counts[role]) for role in MEANINGS if counts[role]]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if untouched:
+            what = ", ".join(parts) or "nothing that needs protection"
+            st.markdown(f"No attribute is tagged yet. Names and values suggest: {what}. Check the reasons below.")
+        st.button(
+            "Use suggestions",
+            type="primary" if untouched and parts else "secondary",
+            on_click=_use_suggestions,
+            args=(suggestions,),
+            disabled=tags.roles == wanted.roles,
+            help="Set every role that the list suggests. You can change each one afterwards.",
+        )
+        st.button(
+            "Reset",
+            on_click=_reset,
+            args=(table,),
+            disabled=tags.digest == table.suggested.digest,
+            help="Back to how the table was loaded: roles, kinds, orders and hierarchies.",
+        )
+
+
+def _counted(role: str, count: int) -> str:
+    noun = f"{role} attribute" if role == "sensitive" else role
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def _use_suggestions(suggestions: tuple[Suggestion, ...]) -> None:
+    state.set_tags(tagging.with_suggestions(state.tags(), suggestions))
+    _rebase()
+
+
+def _reset(table: LoadedTable) -> None:
+    state.set_tags(table.suggested)
+    _rebase()
+
+
+def _rebase() -> None:
+    browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
+
+
+def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
+    """Roles and kinds of all attributes; the base stays the same while the editor lives."""
+    key, base = _current_base(table, suggestions)
+    config = st.column_config
+    st.data_editor(
+        base,
+        key=key,
+        on_change=_fold,
+        args=(key, base),
+        hide_index=True,
+        height=min(35 * (len(base) + 1) + 3, 560),
+        disabled=[str(name) for name in base if name not in (tagging.ROLE, tagging.KIND)],
+        column_config={
+            tagging.NAME: config.TextColumn(width=130),
+            tagging.ROLE: config.SelectboxColumn(
+                width=135, options=tagging.ROLES, required=True, help="What the attribute tells about a person."
+            ),
+            tagging.KIND: config.SelectboxColumn(
+                width=90,
+                options=tagging.KINDS,
+                required=True,
+                help="numeric: numbers or dates. ordinal: categories with a rank. nominal: categories without one.",
+            ),
+            tagging.EXAMPLES: config.TextColumn(width=130, help="The most frequent values."),
+            tagging.VALUES: config.NumberColumn(width=60, format="localized", help="How many different values occur."),
+            tagging.MISSING: config.NumberColumn(width=65, format="%.1f%%", help="Share of empty cells."),
+            tagging.BARS: config.BarChartColumn(
+                width=90, y_min=0, help="Rows per range of numbers, or per value for the 20 most frequent."
+            ),
+            tagging.SINGLE: config.NumberColumn(
+                width=60,
+                format="localized",
+                help="Rows whose value no other row has, where every row counts, also of the same person.",
+            ),
+            tagging.HINT: config.TextColumn(width=420, help="A role that names and values suggest, and why."),
+        },
+        alt="Role and kind of every column, with its values and what is suggested",
+    )
+    st.caption("Double-click a role or a kind to change it. Suggestions are hints; you know better what others know.")
+
+
+def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:
+    """Key and base of the editor. A new one whenever the widget is not alive any more: another page was open."""
+    turn = (table.id, browser.get("editor_turn", 0))
+    held = browser.get("editor_base")
+    if held is None or held[0] != turn or browser.widget_value(held[1]) is None:
+        number = browser.get("editor_number", 0) + 1
+        browser.put("editor_number", number)
+        base = tagging.editor_base(state.tags(), summaries(table), suggestions)
+        held = (turn, f"{_EDITOR}-{number}", base)
+        browser.put("editor_base", held)
+    return held[1], held[2]
+
+
+def _fold(key: str, base: pd.DataFrame) -> None:
+    edits = browser.widget_value(key, {})
+    state.set_tags(tagging.fold(state.tags(), base, edits.get("edited_rows", {})))
+
+
+def _unit(table: LoadedTable) -> None:
+    """Which column says whose row it is, so that people are counted."""
+    tags = state.tags()
+    options = tagging.unit_options(tags)
+    if len(options) == 1:
+        return
+    key = f"unit-{table.id}-{tags.unit}"
+    st.selectbox(
+        "Whose row is it?",
+        options,
+        index=options.index(tags.unit),
+        format_func=lambda name: "Every row is another person" if name is None else name,
+        key=key,
+        on_change=lambda: whose_rows.count_by(browser.widget_value(key)),
+        help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "
+        "rows. The column is never published.",
+    )
