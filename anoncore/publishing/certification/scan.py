@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.publishing.certification.published_rows import PartFile, Rows, TableRows, array_of
-from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
+from anoncore.publishing.certification.scan_classes import ClassSplit, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
     GroupKeys,
     Lanes,
@@ -44,8 +45,12 @@ WAITING = 0.5
 """Seconds after which progress is told again."""
 
 
+AT_ONCE = 8
+"""Sets of columns that one reading of the parts answers for."""
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
+Shared = Mapping[tuple[int, int], Int64]
+"""For each piece, by the number of its part and its own in it, those of its groups of which other pieces have rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +66,9 @@ class Scan:
     """What the parts show: rows, the size of every group, levels, and how often each value of an attribute stands.
 
     `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `columns` the
-    digests of the parts' columns by the name of the part, where they were asked for. `shared` says for each piece which
-    of its groups other pieces have rows of, as `PartClasses` takes it; `splits` what each of the sets of columns that
-    were asked about makes of the groups: the size of the smallest class, and the rows in classes of fewer than its k.
+    digests of the parts' columns by the name of the part, where they were asked for. `splits` says what each of the
+    sets of columns that were asked about makes of the groups: the size of the smallest class, and the rows in classes
+    of fewer than its k.
     """
 
     n_rows: int
@@ -71,7 +76,7 @@ class Scan:
     levels: tuple[tuple[Question, Level], ...]
     values: Mapping[str, PublishedValues]
     columns: Mapping[str, dict[str, str]]
-    shared: Sequence[Int64]
+    shared: Shared
     splits: Mapping[Split, tuple[int, int]]
 
     @property
@@ -94,15 +99,16 @@ def scan_rows(
     progress: Progress | None = None,
     splits: Sequence[Split] = (),
     known: Sequence[str] | None = None,
+    shared: Shared | None = None,
 ) -> Scan:
     """Read the rows of a table once, in pieces, and say what its groups reach; `digested` parts get digests of columns.
 
     Groups are those that a reader sees: rows of any parts that agree in the columns `known`, by default the
     quasi-identifiers. What a requirement needs to know of the whole table is counted first, from the sensitive columns
     alone. Pieces that share groups, other than at their edges, are read a second time. `splits` are answered in the
-    same scan, or in one more where pieces share groups other than at their edges. `optional` questions are left out
-    where their attribute has more than MOST_VALUES different values; for the others that is a DataError. In a table in
-    memory there may be any number of them.
+    same scan, or in one more where pieces share groups other than at their edges, unless an earlier scan of the same
+    groups gave `shared`. `optional` questions are left out where their attribute has more than MOST_VALUES different
+    values; for the others that is a DataError. In a table in memory there may be any number of them.
     """
     tell = progress if progress is not None else silent
     most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
@@ -117,7 +123,7 @@ def scan_rows(
         elif name in asked:
             raise DataError(f"'{name}' has more than {most:,} different values, which cannot be counted.")
     answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
-    scan = _Scan(files, known, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)))
+    scan = _Scan(files, known, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)), shared)
     scan.run(tell)
     return scan.result()
 
@@ -169,10 +175,14 @@ def _counted_values(
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns."""
+    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns.
+
+    `kept` are the groups whose classes are kept to be put together with those of other pieces.
+    """
 
     place: tuple[int, int]
     groups: UnitGroups
+    kept: Int64
     splits: list[SplitPiece]
 
 
@@ -187,8 +197,9 @@ class _Scan:
         values: Mapping[str, PublishedValues],
         digested: bool,
         splits: Sequence[Split],
+        shared: Shared | None,
     ) -> None:
-        self._files, self._values, self._digested = files, values, digested
+        self._files, self._values, self._digested, self._shared = files, values, digested, shared
         self._splits = [ClassSplit(columns, k) for columns, k in splits]
         names = files[0].names if files else []
         self._known = list(known)
@@ -244,11 +255,12 @@ class _Scan:
         ]
         edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
         counts = [counted(partition, codes[name], edges) for name in self._secret]
-        is_edge = np.zeros(partition.n_groups, dtype=bool)
-        is_edge[edges] = True
+        kept = edges if self._shared is None else self._shared[place]
+        goes_on = np.zeros(partition.n_groups, dtype=bool)
+        goes_on[kept] = True
         further = {name: coded_cells(array_of(unit, name)) for split in self._splits for name in split.columns}
-        splits = [split.piece(partition, keys, is_edge, further) for split in self._splits]
-        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts), splits)
+        splits = [split.piece(partition, keys, goes_on, further) for split in self._splits]
+        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts), kept, splits)
 
     def _grouped(self, unit: pa.Table) -> tuple[Lanes, Partition, dict[str, Codes]]:
         known = [coded_cells(array_of(unit, name)) for name in self._known]
@@ -292,31 +304,28 @@ class _Scan:
             together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
             found.append((question, Level(check, together, tuple(self._known))))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
+        shared = {piece.place: own for piece, own in zip(self._pieces, groups, strict=True)}
         return Scan(
             self._n_rows,
             np.concatenate([*every, sizes]),
             tuple(found),
             self._values,
             self._columns,
-            groups,
-            self._split_sizes(groups),
+            shared,
+            self._split_sizes(shared),
         )
 
-    def _split_sizes(self, shared: Sequence[Int64]) -> dict[Split, tuple[int, int]]:
+    def _split_sizes(self, shared: Shared) -> Mapping[Split, tuple[int, int]]:
         """What the sets of columns make of the groups. Only groups at the edges of pieces were kept to be put together;
-        where pieces share others, these are read again.
+        where pieces share others, all are read again.
         """
-        pairs = zip(self._pieces, shared, strict=True)
-        if self._splits and not all(np.isin(own, piece.groups.edges).all() for piece, own in pairs):
-            return {
-                (split.columns, split.k): next(
-                    PartClasses(self._files, self._known, split.k, shared).sizes([split.columns])
-                )
-                for split in self._splits
-            }
+        splits = [(split.columns, split.k) for split in self._splits]
+        if splits and not all(np.isin(shared[piece.place], piece.kept).all() for piece in self._pieces):
+            return scan_rows(self._files, {}, (), splits=splits, known=self._known, shared=shared).splits
+        own = list(shared.values())
         return {
-            (split.columns, split.k): split.together([piece.splits[place] for piece in self._pieces], shared)
-            for place, split in enumerate(self._splits)
+            key: split.together([piece.splits[place] for piece in self._pieces], own)
+            for place, (key, split) in enumerate(zip(splits, self._splits, strict=True))
         }
 
     def _counts(self, piece: _Piece, wanted: Int64) -> Iterator[Triples]:
@@ -330,6 +339,26 @@ class _Scan:
         _, partition, codes = self._grouped(unit)
         for name in self._secret:
             yield counted(partition, codes[name], wanted)
+
+
+class PartClasses:
+    """The classes of some parts, as `privacy.tag_leaks` asks for them.
+
+    Parts are read anew for each question, and only classes that several pieces have rows of are put together in memory.
+    `known` are the columns by which readers tell classes apart, `k` the rows that a class should have, and `shared` is
+    what an earlier scan of the same classes found.
+    """
+
+    def __init__(self, files: Sequence[Rows], known: Sequence[str], k: int, shared: Shared | None = None) -> None:
+        self.k, self._files, self._known, self._shared = k, files, list(known), shared
+
+    def sizes(self, sets: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
+        """For each set of columns the size of the smallest class and the rows in classes of fewer than k."""
+        waiting = iter(sets)
+        while asked := [(columns, self.k) for columns in islice(waiting, AT_ONCE)]:
+            scan = scan_rows(self._files, {}, (), splits=asked, known=self._known, shared=self._shared)
+            self._shared = scan.shared
+            yield from (scan.splits[split] for split in asked)
 
 
 def checks_of(question: Question, values: Mapping[str, PublishedValues]) -> tuple[Check, ...]:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
-from anoncore.base.pipeline import in_threads
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.grouping import classes_within
-from anoncore.publishing.certification.published_rows import Rows, array_of
-from anoncore.publishing.certification.scan_groups import GroupKeys, Lanes, distinct_keys, shared_keys, unit_partition
+from anoncore.publishing.certification.scan_groups import GroupKeys, Lanes, distinct_keys
 from anoncore.release.partition import Partition
 from anoncore.table.keys import dense_key
 
 MOST = int(np.iinfo(np.int64).max)
-AT_ONCE = 8
-"""Sets of columns that one reading of the parts answers for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,66 +77,6 @@ class ClassSplit:
 
     def _smallest_and_below(self, sizes: Int64) -> tuple[int, int]:
         return int(sizes.min(initial=MOST)), int(sizes[sizes < self.k].sum())
-
-
-class PartClasses:
-    """The classes of some parts, as `privacy.tag_leaks` asks for them.
-
-    Parts are read anew for each question, a few row groups at a time, and only classes that several pieces have rows of
-    are put together in memory. `known` are the columns by which readers tell classes apart, `k` the rows that a class
-    should have. `shared` says for each piece which of its classes other pieces have rows of, where that was found out.
-    """
-
-    def __init__(
-        self, files: Sequence[Rows], known: Sequence[str], k: int, shared: Sequence[Int64] | None = None
-    ) -> None:
-        self.k, self._files, self._known = k, files, list(known)
-        self._keys = GroupKeys(len(self._known))
-        self._shared = shared
-
-    def sizes(self, sets: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
-        """For each set of columns the size of the smallest class and the rows in classes of fewer than k."""
-        waiting = iter(sets)
-        while asked := list(islice(waiting, AT_ONCE)):
-            yield from self._read([ClassSplit(one, self.k) for one in asked])
-
-    def _read(self, splits: Sequence[ClassSplit]) -> Iterator[tuple[int, int]]:
-        names = list(dict.fromkeys(name for split in splits for name in split.columns))
-        shared = self._shared_classes()
-
-        def work(item: tuple[int, pa.Table]) -> list[SplitPiece]:
-            number, unit = item
-            coded = {name: coded_cells(array_of(unit, name)) for name in [*self._known, *names]}
-            lanes, partition = unit_partition(self._keys, [coded[name] for name in self._known], unit.num_rows)
-            is_shared = np.zeros(partition.n_groups, dtype=bool)
-            is_shared[shared[number]] = True
-            return [split.piece(partition, lanes, is_shared, coded) for split in splits]
-
-        found: list[list[SplitPiece]] = [[] for _ in splits]
-        with closing(in_threads(work, enumerate(self._units(names)))) as pieces:
-            for of_piece in pieces:
-                for one, piece in zip(found, of_piece, strict=True):
-                    one.append(piece)
-        for split, one in zip(splits, found, strict=True):
-            yield split.together(one, shared)
-
-    def _shared_classes(self) -> Sequence[Int64]:
-        """For each piece the classes that other pieces have rows of too."""
-        if self._shared is None:
-
-            def work(unit: pa.Table) -> Lanes:
-                known = [coded_cells(array_of(unit, name)) for name in self._known]
-                return unit_partition(self._keys, known, unit.num_rows)[0]
-
-            with closing(in_threads(work, self._units([]))) as keys:
-                self._shared = shared_keys(list(keys))[1]
-        return self._shared
-
-    def _units(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        for file in self._files:
-            for unit in file.units([*self._known, *names]):
-                if unit.num_rows:
-                    yield unit
 
 
 def coded_cells(column: pa.Array) -> pa.DictionaryArray:

@@ -54,8 +54,7 @@ from anoncore.publishing.certification.judging import Question, judged
 from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import Level, by_name
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
-from anoncore.publishing.certification.scan_classes import PartClasses
+from anoncore.publishing.certification.scan import TABLE, PartClasses, Scan, scan_rows
 from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
