@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -25,7 +25,6 @@ from anoncore.publishing.certification.published_rows import PartFile, Rows, Tab
 from anoncore.publishing.certification.scan_classes import ClassSplit, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
     GroupKeys,
-    Lanes,
     Triples,
     UnitGroups,
     counted,
@@ -34,7 +33,6 @@ from anoncore.publishing.certification.scan_groups import (
     shared_keys,
     unit_partition,
 )
-from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import Column, cell_texts
 from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
@@ -105,10 +103,9 @@ def scan_rows(
 
     Groups are those that a reader sees: rows of any parts that agree in the columns `known`, by default the
     quasi-identifiers. What a requirement needs to know of the whole table is counted first, from the sensitive columns
-    alone. Pieces that share groups, other than at their edges, are read a second time. `splits` are answered in the
-    same scan, or in one more where pieces share groups other than at their edges, unless an earlier scan of the same
-    groups gave `shared`. `optional` questions are left out where their attribute has more than MOST_VALUES different
-    values; for the others that is a DataError. In a table in memory there may be any number of them.
+    alone. Where pieces share groups other than at their edges, all are read a second time, unless an earlier scan of
+    the same groups gave `shared`. `optional` questions are left out where their attribute has more than MOST_VALUES
+    different values; for the others that is a DataError. In a table in memory there may be any number of them.
     """
     tell = progress if progress is not None else silent
     most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
@@ -175,14 +172,10 @@ def _counted_values(
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns.
-
-    `kept` are the groups whose classes are kept to be put together with those of other pieces.
-    """
+    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns."""
 
     place: tuple[int, int]
     groups: UnitGroups
-    kept: Int64
     splits: list[SplitPiece]
 
 
@@ -200,7 +193,8 @@ class _Scan:
         shared: Shared | None,
     ) -> None:
         self._files, self._values, self._digested, self._shared = files, values, digested, shared
-        self._splits = [ClassSplit(columns, k) for columns, k in splits]
+        self._questions = questions
+        self._splits = {split: ClassSplit(*split) for split in splits}
         names = files[0].names if files else []
         self._known = list(known)
         self._secret = list(values)
@@ -248,24 +242,22 @@ class _Scan:
                 self._columns[file.name] = columns
 
     def _piece(self, place: tuple[int, int], unit: pa.Table) -> _Piece:
-        keys, partition, codes = self._grouped(unit)
+        known = [coded_cells(array_of(unit, name)) for name in self._known]
+        keys, partition = unit_partition(self._keys, known, unit.num_rows)
+        codes = {name: self._codes(name, array_of(unit, name)) for name in self._secret}
         levels = [
             check.levels(partition, None if check.values is None else codes[check.values.attribute])
             for _, check in self.checks
         ]
+        # Where rows are sorted by groups, one that goes on in the next piece is that of the first or of the last row.
         edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
-        counts = [counted(partition, codes[name], edges) for name in self._secret]
         kept = edges if self._shared is None else self._shared[place]
+        counts = [counted(partition, codes[name], kept) for name in self._secret]
         goes_on = np.zeros(partition.n_groups, dtype=bool)
         goes_on[kept] = True
-        further = {name: coded_cells(array_of(unit, name)) for split in self._splits for name in split.columns}
-        splits = [split.piece(partition, keys, goes_on, further) for split in self._splits]
-        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts), kept, splits)
-
-    def _grouped(self, unit: pa.Table) -> tuple[Lanes, Partition, dict[str, Codes]]:
-        known = [coded_cells(array_of(unit, name)) for name in self._known]
-        keys, partition = unit_partition(self._keys, known, unit.num_rows)
-        return keys, partition, {name: self._codes(name, array_of(unit, name)) for name in self._secret}
+        further = {name: coded_cells(array_of(unit, name)) for columns, _ in self._splits for name in columns}
+        splits = [split.piece(partition, keys, goes_on, further) for split in self._splits.values()]
+        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, kept, counts), splits)
 
     def _codes(self, name: str, column: pa.Array) -> Codes:
         """The code of every cell as requirements count it."""
@@ -280,20 +272,26 @@ class _Scan:
         self._pieces.sort(key=lambda piece: piece.place)
         units = [piece.groups for piece in self._pieces]
         _, groups, numbers = shared_keys([unit.keys for unit in units])
+        shared = {piece.place: own for piece, own in zip(self._pieces, groups, strict=True)}
+        is_kept = all(np.isin(own, unit.kept).all() for own, unit in zip(groups, units, strict=True))
+        if (self._secret or self._splits) and not is_kept:
+            again = _Scan(self._files, self._known, self._questions, self._values, False, [*self._splits], shared)
+            again.run(silent)
+            return replace(again.result(), columns=self._columns)
         n_shared = 1 + max((int(own.max()) for own in numbers if len(own)), default=-1)
         sizes = np.zeros(n_shared, dtype=np.int64)
         counts: list[list[Triples]] = [[] for _ in self._secret]
         alone = []
-        for piece, own, number in zip(self._pieces, groups, numbers, strict=True):
-            mask = np.ones(len(piece.groups.sizes), dtype=bool)
+        for unit, own, number in zip(units, groups, numbers, strict=True):
+            mask = np.ones(len(unit.sizes), dtype=bool)
             mask[own] = False
             alone.append(mask)
             if not len(own):
                 continue
-            np.add.at(sizes, number, piece.groups.sizes[own])
+            np.add.at(sizes, number, unit.sizes[own])
             rank = np.full(len(mask), -1, dtype=np.int64)
             rank[own] = number
-            for place, (group, code, rows) in enumerate(self._counts(piece, own)):
+            for place, (group, code, rows) in enumerate(unit.counts):
                 kept = rank[group] >= 0
                 counts[place].append((rank[group[kept]], code[kept], rows[kept]))
         joined = {name: joined_counts(own) for name, own in zip(self._secret, counts, strict=True) if own}
@@ -304,7 +302,10 @@ class _Scan:
             together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
             found.append((question, Level(check, together, tuple(self._known))))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
-        shared = {piece.place: own for piece, own in zip(self._pieces, groups, strict=True)}
+        splits = {
+            key: split.together([piece.splits[place] for piece in self._pieces], groups)
+            for place, (key, split) in enumerate(self._splits.items())
+        }
         return Scan(
             self._n_rows,
             np.concatenate([*every, sizes]),
@@ -312,33 +313,8 @@ class _Scan:
             self._values,
             self._columns,
             shared,
-            self._split_sizes(shared),
+            splits,
         )
-
-    def _split_sizes(self, shared: Shared) -> Mapping[Split, tuple[int, int]]:
-        """What the sets of columns make of the groups. Only groups at the edges of pieces were kept to be put together;
-        where pieces share others, all are read again.
-        """
-        splits = [(split.columns, split.k) for split in self._splits]
-        if splits and not all(np.isin(shared[piece.place], piece.kept).all() for piece in self._pieces):
-            return scan_rows(self._files, {}, (), splits=splits, known=self._known, shared=shared).splits
-        own = list(shared.values())
-        return {
-            key: split.together([piece.splits[place] for piece in self._pieces], own)
-            for place, (key, split) in enumerate(zip(splits, self._splits, strict=True))
-        }
-
-    def _counts(self, piece: _Piece, wanted: Int64) -> Iterator[Triples]:
-        """The counts of some groups of a piece; what is not kept of them is read again."""
-        if not self._secret or np.isin(wanted, piece.groups.edges).all():
-            yield from piece.groups.counts
-            return
-        part, wanted_number = piece.place
-        units = self._files[part].units(self._names)
-        unit = next(one for number, one in enumerate(units) if number == wanted_number)
-        _, partition, codes = self._grouped(unit)
-        for name in self._secret:
-            yield counted(partition, codes[name], wanted)
 
 
 class PartClasses:

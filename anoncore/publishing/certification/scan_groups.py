@@ -61,14 +61,13 @@ def hashed_cells(values: pa.Array, key: Words) -> Words:
 class UnitGroups:
     """The groups of one piece: keys (n_groups, 2), sizes, and a level for each check, as if nobody shared them.
 
-    `edges` are the groups of the first and the last row, whose counts are kept, because a group that goes on in the
-    next piece is one of these.
+    `kept` are the groups of which `counts` has the counts, to be put together with those of other pieces.
     """
 
     keys: Lanes
     sizes: Int64
     levels: list[Floats]
-    edges: Int64
+    kept: Int64
     counts: list[Triples]
 
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
-from anoncore.publishing.certification.certified_tables import (
-    difference_findings,
-    name_findings,
-    shown_tables,
-    spelling_findings,
-)
+from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
 from anoncore.publishing.certification.claims import countable, insensitive, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import by_name
-from anoncore.publishing.certification.published_rows import TableRows
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
 
@@ -95,29 +88,10 @@ def verify(
     if certificate.parts is not None:
         raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
 
-    def read(claims: Certificate, tell: Progress) -> ReadRelease:
-        shown, findings = shown_tables(claims, files)
-        if shown and hashes:
-            tell(0.5, "Comparing the contents with those certified")
-            findings += difference_findings(claims, shown, files)
-        as_written = [*name_findings(claims, shown), *spelling_findings(claims, shown)]
-        return ReadRelease(findings, [[TableRows(one.table)] for one in shown], as_written)
-
     digest = None if data is None or key is None else digest_with(data, key)
-    return judged_release(certificate, read, hashes, digest, known, progress)
-
-
-@dataclass(frozen=True, eq=False)
-class ReadRelease:
-    """A release as it is read wherever it lies.
-
-    `findings` are about the place and the content, `as_written` about how names and cells are written there. `tables`
-    has the rows of the certified tables in their order; there are none where these are not all that is there.
-    """
-
-    findings: Sequence[Finding]
-    tables: Tables
-    as_written: Sequence[Finding] = ()
+    return judged_release(
+        certificate, lambda claims, tell: read_files(claims, files, hashes, tell), hashes, digest, known, progress
+    )
 
 
 InputDigest = Callable[[Sequence[str]], str]

@@ -12,12 +12,17 @@ from anoncore.base.progress import Progress
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certified_tables import content_finding, join_finding, spelling_findings
+from anoncore.publishing.certification.certified_tables import (
+    ReadRelease,
+    content_finding,
+    join_finding,
+    spelling_findings,
+)
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_rows import PartFile, TableRows
-from anoncore.publishing.certification.verification import InputDigest, ReadRelease, digest_with, judged_release
+from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
 from anoncore.publishing.databases.held_tables import shown_table, stored_entry
 from anoncore.publishing.databases.storing import fetch_held, place_of, required_text
 from anoncore.sources.addresses import is_database, shown_address

@@ -13,14 +13,14 @@ from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certified_tables import content_finding
+from anoncore.publishing.certification.certified_tables import ReadRelease, content_finding
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Outcome, Verification
 from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import InputDigest, ReadRelease, judged_release
+from anoncore.publishing.certification.verification import InputDigest, judged_release
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 PART_NAME = re.compile(r"part-\d{5}\.parquet")

@@ -13,6 +13,7 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
+from anoncore.measures.verdict import Verdict
 from anoncore.publishing.report.drawing import Series, bars, histogram
 from anoncore.publishing.report.known_method import known_method
 from anoncore.publishing.report.rendering import Figure, Section, section
@@ -66,14 +67,9 @@ def summary(subject: Subject, numbers: Numbers) -> Section:
     )
 
 
-def holds(subject: Subject) -> Section:
-    """What was asked for or promised, by whose definition, and the level reached."""
-    return section(
-        "What holds, and what does not",
-        "holds.html",
-        verdict=subject.verdict,
-        otherwise=NOT_MEASURED if subject.release.is_synthetic else NOTHING_BAD,
-    )
+def holds(verdict: Verdict, otherwise: str = NOTHING_BAD) -> Section:
+    """What was asked for or promised, by whose definition, and the level; `otherwise` where nothing fails badly."""
+    return section("What holds, and what does not", "holds.html", verdict=verdict, otherwise=otherwise)
 
 
 def reached(subject: Subject, attribute: str | None) -> Section:
@@ -221,11 +217,16 @@ def drawn_losses(losses: Mapping[str, float], together: float, meaning: str, sty
     return Figure(drawing, f"{meaning} All attributes together: {together:.1%}.")
 
 
+def query_errors(subject: Subject) -> Floats:
+    """The relative errors of counting queries; larger ones than 1 count as 1."""
+    errors: Floats = subject.measure("utility.query_error", utility.query_error, N_QUERIES).relative_error
+    return np.minimum(errors[~np.isnan(errors)], 1.0)
+
+
 def _queries(subject: Subject) -> Figure:
     found: Any = subject.measure("utility.query_error", utility.query_error, N_QUERIES)
-    errors = np.minimum(found.relative_error[~np.isnan(found.relative_error)], 1.0)
     drawing = histogram(
-        errors,
+        query_errors(subject),
         "relative error (larger ones count as 100%)",
         "queries",
         lambda value: f"{value:.0%}",
