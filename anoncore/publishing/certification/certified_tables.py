@@ -15,8 +15,8 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Attribute, Table
-from anoncore.publishing.certification.finding import Finding
-from anoncore.publishing.certification.published_release import by_name, known_columns
+from anoncore.publishing.certification.finding import Finding, either
+from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.published_rows import PartFile, TableRows
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import (
@@ -36,7 +36,7 @@ ORDER = "An order of rows can tell which of them belong to whom."
 def content_finding(entry: Table, reason: str) -> Finding:
     """Whether a table is the certified one; `reason` says why it is not."""
     good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
-    return Finding(f"content of '{entry.name}'", "fails" if reason else "holds", reason or good)
+    return either(f"content of '{entry.name}'", not reason, good, reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,25 +190,16 @@ def _difference_findings(
         yield join_finding(same)
     for file in certificate.files:
         content = files.get(file.name)
-        if content is None:
+        if content is None or PartFile(file.name, content).entry == file:
             continue
-        if PartFile(file.name, content).entry == file:
-            continue
-        if same:
-            sentence = f"'{file.name}' is another file than the one written, and its tables are the same."
-            yield Finding(f"file '{file.name}'", "holds", sentence)
-        else:
-            yield Finding(f"file '{file.name}'", "fails", f"'{file.name}' is not the file that was written.")
+        good = f"'{file.name}' is another file than the one written, and its tables are the same."
+        yield either(f"file '{file.name}'", same, good, f"'{file.name}' is not the file that was written.")
 
 
 def join_finding(is_joined: bool) -> Finding:
     """Whether rows of tables belong to the same groups as certified."""
-    sentence = (
-        "The tables are joined as certified."
-        if is_joined
-        else "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
-    )
-    return Finding("links between tables", "holds" if is_joined else "fails", sentence)
+    bad = "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
+    return either("links between tables", is_joined, "The tables are joined as certified.", bad)
 
 
 def _is_joined(certificate: Certificate, shown: Sequence[ShownTable], group: str) -> bool:
@@ -243,7 +234,7 @@ def spelling_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> 
     """
     attributes = by_name(certificate.attributes)
     for one in shown:
-        known = known_columns(certificate.attributes, one.written.names)
+        known = with_role(attributes, one.written.names)
         for name, cells, values in zip(one.written.names, one.written.cells, one.written.values, strict=True):
             if name == certificate.linked_by:
                 continue

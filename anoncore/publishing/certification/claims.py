@@ -33,7 +33,7 @@ from anoncore.publishing.certification.judging import (
     recheck_people,
     unshown_reason,
 )
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name, with_role
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -63,24 +63,17 @@ def countable(certificate: Certificate) -> list[Question]:
     return found
 
 
-def insensitive(certificate: Certificate) -> frozenset[str]:
-    """The published columns that the certificate calls neither known nor secret."""
-    role = {one.name: one.role for one in certificate.attributes}
-    return frozenset(name for table in certificate.tables for name in table.columns if role.get(name) == "insensitive")
-
-
 def requirement_findings(certificate: Certificate, counted: Counted, is_given: bool) -> Iterator[Finding]:
     """Every requirement, counted where the tables show it.
 
     `is_given` says that the reader named the known columns: then no others are looked at, and levels need not be those
     of the certificate, which are about other groups.
     """
-    role = {one.name: one.role for one in certificate.attributes}
-    if not any(role.get(name) == "quasi-identifier" for table in certificate.tables for name in table.columns):
+    if not with_role(counted.attributes, certificate.columns):
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield Finding("known columns", "claimed", sentence)
     statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
-    if not any(_asks_for_something(certificate, one, counted) for one in statements) and certificate.joins is None:
+    if not any(_asks_for_something(one, counted) for one in statements) and certificate.joins is None:
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
         yield Finding("requirements", "claimed", sentence)
     for asked in certificate.requirements:
@@ -93,13 +86,13 @@ def requirement_findings(certificate: Certificate, counted: Counted, is_given: b
             yield Finding(asked.label, "fails", f"{asked.label} cannot hold: {error}")
 
 
-def _asks_for_something(certificate: Certificate, statement: Asked | Personal, counted: Counted) -> bool:
+def _asks_for_something(statement: Asked | Personal, counted: Counted) -> bool:
     """Whether not everybody who is alone in a group would have what is stated."""
     if isinstance(statement, Personal):
         return statement.asked > 1 or statement.reason == UNSHOWABLE
     try:
         question = question_of(statement)
-        is_hidden = hidden_reason(by_name(certificate.attributes), question)
+        is_hidden = hidden_reason(counted.attributes, question)
         return bool(is_hidden) or not counted.holds_for_anybody_alone(question)
     except AnonymizationError:
         return True  # which is found below
@@ -119,7 +112,7 @@ def _asked(certificate: Certificate, asked: Asked, counted: Counted, is_given: b
         )
         yield Finding(label, "fails", sentence)
         return
-    reason = hidden_reason(by_name(certificate.attributes), question)
+    reason = hidden_reason(counted.attributes, question)
     if reason:
         yield claim(label, label, reason)
         return
@@ -133,23 +126,22 @@ def _asked(certificate: Certificate, asked: Asked, counted: Counted, is_given: b
             yield claim(label, label, HIDDEN_UNIT.format(unit=certificate.unit.column))
         return
     found = judged(question, counted.levels(question))
-    found = replace(found, sentence=found.sentence + _by_definition(certificate, question))
+    found = replace(found, sentence=found.sentence + _by_definition(counted, question))
     if found.holds and not is_given and not _agrees(asked, found):
         yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
     yield Finding(label, "holds" if found.holds else "fails", found.sentence)
-    others = insensitive(certificate)
     if not found.holds:
         return
-    if others and not is_given:
-        yield from _if_known(question, counted.levels(question, True), others)
+    if counted.further:
+        yield from _if_known(question, counted.levels(question, True), counted.further)
     yield from _if_not_joined(question, counted.levels_alone(question), is_given)
     yield from _if_read_alike(question, counted.texts(question.attribute or ""))
 
 
-def _by_definition(certificate: Certificate, question: Question) -> str:
+def _by_definition(counted: Counted, question: Question) -> str:
     """What the certificate decides of how an attribute is counted, which readers have to agree with."""
-    attribute = by_name(certificate.attributes).get(question.attribute or "")
+    attribute = counted.attributes.get(question.attribute or "")
     if attribute is None:
         return ""
     told = ""

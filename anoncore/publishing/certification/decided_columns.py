@@ -12,6 +12,7 @@ from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import LARGEST, ClassesShown, DecidedColumn
 from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.requirements import KAnonymity
 from anoncore.table.relations import Split
 
@@ -64,12 +65,12 @@ def _over_all(certificate: Certificate) -> list[ClassesShown]:
     """For each table with insensitive columns beside quasi-identifiers the classes that all of them make, with the k
     that was promised; with numbers that stand for none.
     """
-    role = {one.name: one.role for one in certificate.attributes}
+    attributes = by_name(certificate.attributes)
     return [
         ClassesShown(columns=free, k=max(_promised_k(certificate), UNIQUE), smallest=1, n_below=0)
         for table in certificate.tables
-        if (free := [name for name in table.columns if role.get(name) == "insensitive"])
-        and any(role.get(name) == "quasi-identifier" for name in table.columns)
+        if (free := with_role(attributes, table.columns, "insensitive"))
+        and with_role(attributes, table.columns)
         and certificate.linked_by is None
     ]
 

@@ -159,15 +159,20 @@ def _counted_values(
     for number, file in enumerate(files):
         tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
         for unit in file.units([attribute.name]):
-            coded = coded_cells(array_of(unit, attribute.name))
-            texts = [*cell_texts(coded.dictionary), ""]
-            codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+            texts, codes = _texts_and_codes(unit, attribute.name)
             for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
                 if rows:
                     counts[text] += rows
             if most is not None and len(counts) > most:
                 return None
     return published_values(attribute, counts)
+
+
+def _texts_and_codes(unit: pa.Table, name: str) -> tuple[list[str], Codes]:
+    """The distinct texts of a column, the last of which is that of a missing cell, and the number of every cell's."""
+    coded = coded_cells(array_of(unit, name))
+    texts = [*cell_texts(coded.dictionary), ""]
+    return texts, coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +249,7 @@ class _Scan:
     def _piece(self, place: tuple[int, int], unit: pa.Table) -> _Piece:
         known = [coded_cells(array_of(unit, name)) for name in self._known]
         keys, partition = unit_partition(self._keys, known, unit.num_rows)
-        codes = {name: self._codes(name, array_of(unit, name)) for name in self._secret}
+        codes = {name: self._codes(name, unit) for name in self._secret}
         levels = [
             check.levels(partition, None if check.values is None else codes[check.values.attribute])
             for _, check in self.checks
@@ -259,13 +264,11 @@ class _Scan:
         splits = [split.piece(partition, keys, goes_on, further) for split in self._splits.values()]
         return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, kept, counts), splits)
 
-    def _codes(self, name: str, column: pa.Array) -> Codes:
+    def _codes(self, name: str, unit: pa.Table) -> Codes:
         """The code of every cell as requirements count it."""
-        coded, codes = coded_cells(column), self._values[name].codes
-        texts = [*cell_texts(coded.dictionary), ""]
+        texts, codes = _texts_and_codes(unit, name)
         # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
-        table = np.array([codes.get(text, 0) for text in texts], dtype=np.int32)
-        return table[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)]
+        return np.array([self._values[name].codes.get(text, 0) for text in texts], dtype=np.int32)[codes]
 
     def result(self) -> Scan:
         """What all pieces show together, with the groups that several of them have as one."""

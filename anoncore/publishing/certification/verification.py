@@ -10,11 +10,11 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
-from anoncore.publishing.certification.claims import countable, insensitive, people_findings, requirement_findings
+from anoncore.publishing.certification.claims import countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
-from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import by_name
+from anoncore.publishing.certification.finding import Finding, Verification, either
+from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
 
@@ -121,7 +121,9 @@ def judged_release(
     if input_digest is not None:
         # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
         names = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
-        findings.append(_input_finding(input_digest(names) == certificate.input.hmac_sha256))
+        bad = "This table and key are not those of the certificate: a value, a row, a column or the key differs."
+        is_same = input_digest(names) == certificate.input.hmac_sha256
+        findings.append(either("input", is_same, "The release was made of this table.", bad))
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
@@ -134,7 +136,7 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
     """
     if known is None:
         return certificate, False
-    published = {name for table in certificate.tables for name in table.columns if name != certificate.linked_by}
+    published = {*certificate.columns} - {certificate.linked_by}
     parts = {one.name: one.part_of for one in certificate.attributes}
     wrong = [name for name in known if name not in published | {*parts.values()}]
     if wrong or not known:
@@ -160,13 +162,14 @@ def counted_findings(
 
     `is_given` says that the reader named the known columns, so that numbers of the certificate are about other groups.
     """
-    names = {name for table in certificate.tables for name in table.columns}
     # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
-    classes = [] if is_given else [one for one in asked_classes(certificate) if set(one.columns) <= names]
-    others = frozenset() if is_given else insensitive(certificate)
+    columns, attributes = certificate.columns, by_name(certificate.attributes)
+    named = [] if is_given else asked_classes(certificate)
+    classes = [one for one in named if {*one.columns} <= {*columns}]
+    others = () if is_given else with_role(attributes, columns, "insensitive")
     splits = [split_of(one) for one in classes]
-    attributes, questions = by_name(certificate.attributes), countable(certificate)
-    counted = Counted(tables, attributes, certificate.linked_by, questions, others, splits, tell)
+    questions = countable(certificate)
+    counted = Counted(tables, attributes, certificate.linked_by, questions, frozenset(others), splits, tell)
     try:
         sizes = counted.sizes()
     except CancelledError:
@@ -192,25 +195,11 @@ def digest_with(data: Microdata, key: str) -> InputDigest:
     return lambda names: input_hash(data, key, names) if set(names) <= set(data.given.columns) else ""
 
 
-def _input_finding(is_same: bool) -> Finding:
-    """Whether the original table and the key of its hash are those of the certificate."""
-    sentence = (
-        "The release was made of this table."
-        if is_same
-        else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
-    )
-    return Finding("input", "holds" if is_same else "fails", sentence)
-
-
 def _groups(certificate: Certificate, counted: Sequence[Scan]) -> Iterator[Finding]:
     """Compare the numbers of groups by size that the certificate names with those of the tables."""
     for entry, scan in zip(certificate.tables, counted, strict=True):
         sizes = scan.group_sizes
         same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, sum(sizes.values()))
-        number = sum(sizes.values())
-        sentence = (
-            f"'{entry.name}' has {number:,} groups, of the sizes that were certified."
-            if same
-            else f"'{entry.name}' has {number:,} groups, and their sizes are not those that the certificate names."
-        )
-        yield Finding(f"groups of '{entry.name}'", "holds" if same else "fails", sentence)
+        told = f"'{entry.name}' has {sum(sizes.values()):,} groups"
+        bad = f"{told}, and their sizes are not those that the certificate names."
+        yield either(f"groups of '{entry.name}'", same, f"{told}, of the sizes that were certified.", bad)

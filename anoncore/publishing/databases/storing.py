@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -253,8 +254,7 @@ class Storing:
 
     def make_room(self, replace: bool) -> None:
         """Require that the names are free, or with `replace` drop the earlier release that has them."""
-        self.cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (self.schema,))
-        there = {str(row[0]) for row in self.cursor.fetchall()}
+        there = tables_in(self.cursor, self.schema)
         wanted = [*self.names.values(), self.certificate]
         taken = [one for one in wanted if one in there]
         if not taken:
@@ -294,7 +294,7 @@ class Storing:
         def counted() -> Iterator[pa.RecordBatch]:
             done = 0
             try:
-                for whole in held_batches(_chain(first, every), schema):
+                for whole in held_batches(chain([first], every), schema):
                     for begin in range(0, whole.num_rows, BATCH_ROWS):
                         batch = whole.slice(begin, BATCH_ROWS)
                         done += batch.num_rows
@@ -343,9 +343,10 @@ class Storing:
             ) from None
 
 
-def _chain(first: pa.RecordBatch | pa.Table, others: Iterable[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
+def tables_in(cursor: Any, schema: str) -> set[str]:
+    """The names of the tables of a schema that the user may see."""
+    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (schema,))
+    return {str(row[0]) for row in cursor.fetchall()}
 
 
 def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) -> PartFile:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from anoncore import attacks, privacy, utility
-from anoncore.base.errors import AnonymizationError
+from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
 from anoncore.measures.verdict import Verdict
 from anoncore.publishing.report.drawing import Series, bars, histogram
-from anoncore.publishing.report.known_method import known_method
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.subject import Subject
-from anoncore.release.openness import QUESTION
+from anoncore.release.openness import QUESTION, Openness
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
 SYNTHETIC_TILES = ("two-way-error", "query-error", "association-error")
@@ -157,8 +157,42 @@ def adversary(subject: Subject, attribute: str | None, progress: Progress = sile
         people=subject.release.data.people_word,
         told=subject.release.data.in_words,
         question=QUESTION,
-        known=known_method(subject, attribute, progress),
+        known=_known_method(subject, attribute, progress),
     )
+
+
+@dataclass(frozen=True)
+class KnownMethod:
+    """The method's own words, and the minimality attack as rows of a table or the reason why it is not measured."""
+
+    told: str
+    rows: list[tuple[str, str, str, str]]
+    notes: list[str]
+
+
+def _known_method(subject: Subject, attribute: str | None, progress: Progress = silent) -> KnownMethod | None:
+    """What readers who know the method gain; None where it is not known. `progress` may raise CancelledError."""
+    method = subject.release.algorithm
+    if method is None:
+        return None
+    say = subject.release.data.in_words
+    told = say(method.minimality_here.text)
+    if attribute is None or method.minimality_here.openness is Openness.NOT_OPEN:
+        return KnownMethod(told, [], [])
+    try:
+        attack = partial(attacks.minimality, progress=progress)
+        found = subject.measure("attacks.minimality", attack, attribute)
+    except CancelledError:
+        raise
+    except AnonymizationError as error:
+        return KnownMethod(told, [], [str(error)])
+    rows = [
+        (say(one.title), f"{one:.1%}", f"{one.baseline or 0:.1%}", say(one.meaning))
+        for one in (found.right, found.truth, found.exposed, found.largest)
+    ]
+    low, high = found.interval
+    lift = f"{found.lift.title}: {found.lift:+.1%}, 95% interval {low:+.1%} to {high:+.1%}. {found.lift.meaning}"
+    return KnownMethod(told, rows, [say(lift), *([say(found.limits)] if found.limits else [])])
 
 
 def no_people() -> Section:
