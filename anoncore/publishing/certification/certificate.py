@@ -119,13 +119,11 @@ class Certificate(Entry):
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import Certificate, new_key, release_files
+    >>> from anoncore.publishing import Certificate, certify, new_key
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> files = release_files(release, "people", new_key())
-    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
+    >>> certificate = certify(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data), new_key())
     >>> Certificate.loads(certificate.dumps()) == certificate
     True
     >>> certificate.requirements[0].label, certificate.requirements[0].reached

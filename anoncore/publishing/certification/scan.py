@@ -22,11 +22,12 @@ from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease
 from anoncore.publishing.certification.published_rows import PartFile, Rows, TableRows, array_of
-from anoncore.publishing.certification.scan_classes import ClassSplit, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
+    ClassSplit,
     GroupKeys,
     Triples,
     UnitGroups,
+    coded_cells,
     counted,
     joined_counts,
     levels_of_counts,
@@ -175,15 +176,6 @@ def _texts_and_codes(unit: pa.Table, name: str) -> tuple[list[str], Codes]:
     return texts, coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
 
 
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns."""
-
-    place: tuple[int, int]
-    groups: UnitGroups
-    splits: list[SplitPiece]
-
-
 class _Scan:
     """A scan of parts in several threads, each of which reads a part at a time."""
 
@@ -207,7 +199,7 @@ class _Scan:
         self._names = list(names) if digested else list(dict.fromkeys([*self._known, *values, *further]))
         self._keys = GroupKeys(len(self._known))
         self.checks = [(question, check) for question in questions for check in checks_of(question, values)]
-        self._pieces: list[_Piece] = []
+        self._units: list[UnitGroups] = []
         self._columns: dict[str, dict[str, str]] = {}
         self._n_rows, self._stopped = 0, False
         self._lock = threading.Lock()
@@ -235,9 +227,9 @@ class _Scan:
             if self._stopped:
                 return
             if unit.num_rows:
-                piece = self._piece((part, number), unit)
+                groups = self._groups((part, number), unit)
                 with self._lock:
-                    self._pieces.append(piece)
+                    self._units.append(groups)
                     self._n_rows += unit.num_rows
             if digester is not None:
                 digester.add(unit)
@@ -246,7 +238,7 @@ class _Scan:
             with self._lock:
                 self._columns[file.name] = columns
 
-    def _piece(self, place: tuple[int, int], unit: pa.Table) -> _Piece:
+    def _groups(self, place: tuple[int, int], unit: pa.Table) -> UnitGroups:
         known = [coded_cells(array_of(unit, name)) for name in self._known]
         keys, partition = unit_partition(self._keys, known, unit.num_rows)
         codes = {name: self._codes(name, unit) for name in self._secret}
@@ -262,7 +254,7 @@ class _Scan:
         goes_on[kept] = True
         further = {name: coded_cells(array_of(unit, name)) for columns, _ in self._splits for name in columns}
         splits = [split.piece(partition, keys, goes_on, further) for split in self._splits.values()]
-        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, kept, counts), splits)
+        return UnitGroups(place, keys, partition.sizes.astype(np.int64), levels, kept, counts, splits)
 
     def _codes(self, name: str, unit: pa.Table) -> Codes:
         """The code of every cell as requirements count it."""
@@ -272,10 +264,9 @@ class _Scan:
 
     def result(self) -> Scan:
         """What all pieces show together, with the groups that several of them have as one."""
-        self._pieces.sort(key=lambda piece: piece.place)
-        units = [piece.groups for piece in self._pieces]
+        units = sorted(self._units, key=lambda unit: unit.place)
         _, groups, numbers = shared_keys([unit.keys for unit in units])
-        shared = {piece.place: own for piece, own in zip(self._pieces, groups, strict=True)}
+        shared = {unit.place: own for unit, own in zip(units, groups, strict=True)}
         is_kept = all(np.isin(own, unit.kept).all() for own, unit in zip(groups, units, strict=True))
         if (self._secret or self._splits) and not is_kept:
             again = _Scan(self._files, self._known, self._questions, self._values, False, [*self._splits], shared)
@@ -306,7 +297,7 @@ class _Scan:
             found.append((question, Level(check, together, tuple(self._known))))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
         splits = {
-            key: split.together([piece.splits[place] for piece in self._pieces], groups)
+            key: split.together([unit.splits[place] for unit in units], groups)
             for place, (key, split) in enumerate(self._splits.items())
         }
         return Scan(
