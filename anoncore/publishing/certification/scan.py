@@ -108,7 +108,7 @@ def scan_rows(
     the same groups gave `shared`. `optional` questions are left out where their attribute has more than MOST_VALUES
     different values; for the others that is a DataError. In a table in memory there may be any number of them.
     """
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
     if known is None:
         known = [name for name in (files[0].names if files else ()) if attributes[name].role == "quasi-identifier"]
@@ -248,13 +248,13 @@ class _Scan:
         ]
         # Where rows are sorted by groups, one that goes on in the next piece is that of the first or of the last row.
         edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
-        kept = edges if self._shared is None else self._shared[place]
-        counts = [counted(partition, codes[name], kept) for name in self._secret]
+        mergeable = edges if self._shared is None else self._shared[place]
+        counts = [counted(partition, codes[name], mergeable) for name in self._secret]
         goes_on = np.zeros(partition.n_groups, dtype=bool)
-        goes_on[kept] = True
+        goes_on[mergeable] = True
         further = {name: coded_cells(array_of(unit, name)) for columns, _ in self._splits for name in columns}
         splits = [split.piece(partition, keys, goes_on, further) for split in self._splits.values()]
-        return UnitGroups(place, keys, partition.sizes.astype(np.int64), levels, kept, counts, splits)
+        return UnitGroups(place, keys, partition.sizes.astype(np.int64), levels, mergeable, counts, splits)
 
     def _codes(self, name: str, unit: pa.Table) -> Codes:
         """The code of every cell as requirements count it."""
@@ -267,8 +267,8 @@ class _Scan:
         units = sorted(self._units, key=lambda unit: unit.place)
         _, groups, numbers = shared_keys([unit.keys for unit in units])
         shared = {unit.place: own for unit, own in zip(units, groups, strict=True)}
-        is_kept = all(np.isin(own, unit.kept).all() for own, unit in zip(groups, units, strict=True))
-        if (self._secret or self._splits) and not is_kept:
+        are_mergeable = all(np.isin(own, unit.mergeable).all() for own, unit in zip(groups, units, strict=True))
+        if (self._secret or self._splits) and not are_mergeable:
             again = _Scan(self._files, self._known, self._questions, self._values, False, [*self._splits], shared)
             again.run(silent)
             return replace(again.result(), columns=self._columns)

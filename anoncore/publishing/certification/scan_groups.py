@@ -63,15 +63,15 @@ def hashed_cells(values: pa.Array, key: Words) -> Words:
 class UnitGroups:
     """The groups of one piece: keys (n_groups, 2), sizes, and a level for each check, as if nobody shared them.
 
-    `place` has the numbers of the part and of the piece in it. `kept` are the groups of which `counts` has the counts,
-    to be put together with those of other pieces; `splits` says what becomes of the groups with further columns.
+    `place` has the numbers of the part and of the piece in it. `mergeable` are the groups of which `counts` has the
+    counts, to be put together with those of other pieces; `splits` says what becomes of groups with further columns.
     """
 
     place: tuple[int, int]
     keys: Lanes
     sizes: Int64
     levels: list[Floats]
-    kept: Int64
+    mergeable: Int64
     counts: list[Triples]
     splits: list[SplitPiece]
 

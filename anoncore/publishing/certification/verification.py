@@ -109,7 +109,7 @@ def judged_release(
     progress: Progress | None,
 ) -> Verification:
     """Judge what a certificate claims by what is read, whether in files, in parts of a large run or in a database."""
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     certificate, is_given = with_known(certificate, known)
     tell(0.0, "Reading the tables")
     release = read(certificate, part_of(tell, 0.0, READ))
@@ -164,8 +164,8 @@ def counted_findings(
     """
     # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
     columns, attributes = certificate.columns, by_name(certificate.attributes)
-    named = [] if is_given else asked_classes(certificate)
-    classes = [one for one in named if {*one.columns} <= {*columns}]
+    asked = [] if is_given else asked_classes(certificate)
+    classes = [one for one in asked if {*one.columns} <= {*columns}]
     others = () if is_given else with_role(attributes, columns, "insensitive")
     splits = [split_of(one) for one in classes]
     questions = countable(certificate)
@@ -200,6 +200,6 @@ def _groups(certificate: Certificate, counted: Sequence[Scan]) -> Iterator[Findi
     for entry, scan in zip(certificate.tables, counted, strict=True):
         sizes = scan.group_sizes
         same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, sum(sizes.values()))
-        told = f"'{entry.name}' has {sum(sizes.values()):,} groups"
-        bad = f"{told}, and their sizes are not those that the certificate names."
-        yield either(f"groups of '{entry.name}'", same, f"{told}, of the sizes that were certified.", bad)
+        groups = f"'{entry.name}' has {sum(sizes.values()):,} groups"
+        bad = f"{groups}, and their sizes are not those that the certificate names."
+        yield either(f"groups of '{entry.name}'", same, f"{groups}, of the sizes that were certified.", bad)

@@ -121,7 +121,7 @@ def store(
     >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
     True
     """
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     given = {table: as_pandas(one) for table, one in tables.items()} if tables else release.pandas_tables()
     frames = {}
     for table, frame in given.items():

@@ -76,7 +76,7 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
     if not 1 <= len(subjects) <= MOST:
         raise DataError(f"A report takes 1 to {MOST} releases, not {len(subjects)}.")
     subjects = [one if one.style is not None else replace(one, style=place) for place, one in enumerate(subjects)]
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     wanted = attribute if attribute is not None else subjects[0].attribute
     numbers = []
     for place, one in enumerate(subjects):
