@@ -20,7 +20,7 @@ from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
-from anoncore.publishing.certification.published_release import Level, PublishedRelease
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import PartFile, Rows, TableRows, array_of
 from anoncore.publishing.certification.scan_groups import (
     ClassSplit,
@@ -111,7 +111,7 @@ def scan_rows(
     tell = progress or silent
     most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
     if known is None:
-        known = [name for name in (files[0].names if files else ()) if attributes[name].role == "quasi-identifier"]
+        known = with_role(attributes, files[0].names if files else ())
     asked = _attributes_of(questions)
     values: dict[str, PublishedValues] = {}
     for name in dict.fromkeys([*asked, *_attributes_of(optional)]):
