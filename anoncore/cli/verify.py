@@ -17,10 +17,9 @@ from anoncore.cli.text import add_strict_option
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome
-from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.databases.stored_verification import verify_stored
-from anoncore.publishing.parts.part_verification import verify_parts
+from anoncore.publishing.parts.part_verification import files_of, verify_parts
 from anoncore.publishing.signing.released import certificate_file, stored_text
 from anoncore.publishing.signing.signers import signed_by
 from anoncore.recipes.recipe import Recipe

@@ -8,20 +8,21 @@ from typing import Any, NoReturn
 from anoncore.base.errors import DataError
 
 
-def plain_json(text: str | bytes) -> Any:
+def plain_json(text: str | bytes, complaint: str) -> Any:
     """What a JSON text in UTF-8 says.
 
-    Raises DataError, with the reason alone, for a text that is no JSON and for one that can be read in two ways: with a
-    key twice, of which some programs show the first value and others take the last, or with a number that JSON does not
-    have.
+    Raises DataError, which is the complaint with the reason in place of its {}, for a text that is no JSON and for one
+    that can be read in two ways: with a key twice, of which some programs show the first value and others take the
+    last, or with a number that JSON does not have.
     """
     try:
         written = text.decode("utf-8") if isinstance(text, bytes) else text
         return json.loads(written, object_pairs_hook=_each_key_once, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
-        raise DataError("it is nested too deeply") from None
+        reason = "it is nested too deeply"
     except ValueError as error:
-        raise DataError(str(error)) from None
+        reason = str(error)
+    raise DataError(complaint.format(reason))
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -89,12 +89,17 @@ def release_files(
     ['people-certificate.json', 'people.csv']
     """
     tables = tables or release.pandas_tables()
+    content = _content(tables, format)
+    written = {release_file(name, len(tables), format): content}
+    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
+    return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
+
+
+def _content(tables: Mapping[str, Any], format: FileFormat) -> bytes:
+    """The file of some tables. Raises ParameterError for an unknown format."""
     content = io.BytesIO()
     write_tables(tables, content, format)
-    file = release_file(name, len(tables), format)
-    written = {file: content.getvalue()}
-    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
-    return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), file: content.getvalue()}
+    return content.getvalue()
 
 
 @checked
@@ -158,11 +163,9 @@ def release_archive(
             release, name, key, format, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed
         )
         return archive_bytes(named.items())
-    files = {}
-    for member, (table, frame) in zip(member_names(tables), tables.items(), strict=True):
-        content = io.BytesIO()
-        write_tables({table: frame}, content, format)
-        files[f"{name}-{member}{ENDINGS[format]}"] = content.getvalue()
+    contents = [_content({table: frame}, format) for table, frame in tables.items()]
+    names = [f"{name}-{member}{ENDINGS[format]}" for member in member_names(tables)]
+    files = dict(zip(names, contents, strict=True))
     certificate = certified(release, key, files, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
     return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
 

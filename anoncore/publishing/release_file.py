@@ -74,7 +74,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
     """
     release.require_people("Only a release of the rows of a table is kept in this way")
     arrays: list[bytes] = []
-    partitions: list[Partition] = []
+    partitions: dict[int, Partition] = {}
 
     def array(values: npt.NDArray[Any]) -> dict[str, Any]:
         type_ = TYPES[0] if values.dtype.itemsize <= 4 else TYPES[1]
@@ -82,11 +82,8 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
         return {"array": len(arrays) - 1, "type": type_}
 
     def number_of(partition: Partition) -> int:
-        known = next((number for number, other in enumerate(partitions) if other is partition), None)
-        if known is None:
-            partitions.append(partition)
-            return len(partitions) - 1
-        return known
+        partitions.setdefault(id(partition), partition)
+        return list(partitions).index(id(partition))
 
     def described(name: str, recoding: Recoding) -> dict[str, Any]:
         own = release.data.domain[name]
@@ -119,7 +116,7 @@ def packed(release: Release) -> tuple[dict[str, Any], list[bytes]]:
     ]
     return {
         "fragments": fragments,
-        "partitions": [array(partition.group) for partition in partitions],
+        "partitions": [array(partition.group) for partition in partitions.values()],
         "notes": list(release.notes),
         "suppressed_group": release.suppressed_group,
         "numbers": release.numbers,

@@ -876,5 +876,5 @@ ON_FILES = {
 """Edits of the files, which have no meaning for tables in a database."""
 ON_TEXT = {"keys_twice"}
 """Edits of a certificate's text, which says more than its fields."""
-ANEW = {"replaces_the_claims", "other_people", "other_people_in_parts"}
+ANEW = {"replaces_the_claims", "other_people", "other_people_in_parts", "orders_categories"}
 """Edits that take away what others said before."""

@@ -46,6 +46,8 @@ from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import Column, cell_name, cell_texts, text_order
 from anoncore.table.microdata import Microdata
 
+COMPLAINT = "This is no certificate of a release ({})."
+
 
 @checked_methods
 class Certificate(Entry):
@@ -117,13 +119,11 @@ class Certificate(Entry):
     >>> import pandas as pd
     >>> from anoncore import Microdata
     >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import Certificate, new_key, release_files
+    >>> from anoncore.publishing import Certificate, certify, new_key
     >>> from anoncore.requirements import KAnonymity
     >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> files = release_files(release, "people", new_key())
-    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
+    >>> certificate = certify(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data), new_key())
     >>> Certificate.loads(certificate.dumps()) == certificate
     True
     >>> certificate.requirements[0].label, certificate.requirements[0].reached
@@ -131,7 +131,7 @@ class Certificate(Entry):
     """
 
     format: Literal["anoncore-release-certificate"] = "anoncore-release-certificate"
-    version: Literal[1, 2] = 2
+    version: int = Field(default=2, ge=1, le=2)
     made: str
     software: dict[Package, Version]
     method: Method | None
@@ -156,6 +156,11 @@ class Certificate(Entry):
     parts: Annotated[list[Part], Field(min_length=1)] | None = None
     stored: list[Stored] | None = None
     signatures: list[Signature] | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of all published tables."""
+        return [name for table in self.tables for name in table.columns]
 
     @model_validator(mode="before")
     @classmethod
@@ -184,7 +189,7 @@ class Certificate(Entry):
         names = [one.name for one in self.attributes]
         if len({*names}) < len(names):
             raise ValueError("an attribute stands twice")
-        shown = {name for table in self.tables for name in table.columns}
+        shown = {*self.columns}
         identifiers = [one.name for one in self.attributes if one.role == "identifier" and one.name in shown]
         if identifiers:
             raise ValueError(f"{listing(identifiers)} is called an identifier, and is published")
@@ -220,17 +225,14 @@ class Certificate(Entry):
         DataError
             For a text that is no certificate.
         """
-        try:
-            plain_json(text)
-        except DataError as error:
-            raise DataError(f"This is no certificate of a release ({error}).") from None
+        plain_json(text, COMPLAINT)
         try:
             return cls.model_validate_json(text, strict=True)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             reason = f"{f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
-            raise DataError(f"This is no certificate of a release ({printable(reason)}).") from None
+            raise DataError(COMPLAINT.format(printable(reason))) from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -9,13 +9,15 @@ from decimal import Decimal
 
 import numpy as np
 
+from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import FORMULA, listing
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Attribute, Table
-from anoncore.publishing.certification.finding import Finding
-from anoncore.publishing.certification.published_release import by_name, known_columns
-from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.finding import Finding, either
+from anoncore.publishing.certification.published_release import by_name, with_role
+from anoncore.publishing.certification.published_rows import PartFile, TableRows
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import (
     MARK,
@@ -34,22 +36,32 @@ ORDER = "An order of rows can tell which of them belong to whom."
 def content_finding(entry: Table, reason: str) -> Finding:
     """Whether a table is the certified one; `reason` says why it is not."""
     good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
-    return Finding(f"content of '{entry.name}'", "fails" if reason else "holds", reason or good)
+    return either(f"content of '{entry.name}'", not reason, good, reason)
 
 
-def content_findings(certificate: Certificate, files: Mapping[str, bytes]) -> list[Finding]:
-    """Whether files hold the certified tables and nothing else."""
-    if not files:
-        return []
-    shown, findings = shown_tables(certificate, files)
-    if not shown:
-        return findings
-    return [
-        *findings,
-        *difference_findings(certificate, shown, files),
-        *name_findings(certificate, shown),
-        *spelling_findings(certificate, shown),
-    ]
+@dataclass(frozen=True, eq=False)
+class ReadRelease:
+    """A release as it is read wherever it lies.
+
+    `findings` are about the place and the content, `as_written` about how names and cells are written there. `tables`
+    has the rows of the certified tables in their order; there are none where these are not all that is there.
+    """
+
+    findings: Sequence[Finding]
+    tables: Tables
+    as_written: Sequence[Finding] = ()
+
+
+def read_files(
+    certificate: Certificate, files: Mapping[str, bytes], hashes: bool = True, tell: Progress = silent
+) -> ReadRelease:
+    """The certified tables in files, and whether these hold them as they were written and nothing else."""
+    shown, findings = _shown_tables(certificate, files)
+    if shown and hashes:
+        tell(0.5, "Comparing the contents with those certified")
+        findings += _difference_findings(certificate, shown, files)
+    as_written = [*_name_findings(certificate, shown), *spelling_findings(certificate, shown)]
+    return ReadRelease(findings, [[TableRows(one.table)] for one in shown], as_written)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +77,7 @@ class ShownTable:
         return replace(self.written.published, name=self.entry.name)
 
 
-def shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[ShownTable], list[Finding]]:
+def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[ShownTable], list[Finding]]:
     """The certified tables among those of the files, in their order, and what else the files hold.
 
     There are no tables where one of them is missing or one too many is there.
@@ -122,7 +134,7 @@ def _too_many(table: WrittenTable, missing: Sequence[Table]) -> Finding:
     return Finding(f"table '{table.title}'", "fails", sentence)
 
 
-def name_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Iterator[Finding]:
+def _name_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Iterator[Finding]:
     """Where sheets, members of a zip, columns or groups have other names than they are written with."""
     for one in shown:
         written, check = one.written, f"names in '{one.entry.name}'"
@@ -157,7 +169,7 @@ def _group_numbers(entry: Table, written: WrittenTable, group: str) -> Iterator[
         yield Finding(check, "fails", f"{written.where}: rows are not sorted by '{group}': see row {row}. {ORDER}")
 
 
-def difference_findings(
+def _difference_findings(
     certificate: Certificate, shown: Sequence[ShownTable], files: Mapping[str, bytes]
 ) -> Iterator[Finding]:
     """Whether every table, the joins of them and the files are those that were certified."""
@@ -178,25 +190,16 @@ def difference_findings(
         yield join_finding(same)
     for file in certificate.files:
         content = files.get(file.name)
-        if content is None:
+        if content is None or PartFile(file.name, content).entry == file:
             continue
-        if PartFile(file.name, content).entry == file:
-            continue
-        if same:
-            sentence = f"'{file.name}' is another file than the one written, and its tables are the same."
-            yield Finding(f"file '{file.name}'", "holds", sentence)
-        else:
-            yield Finding(f"file '{file.name}'", "fails", f"'{file.name}' is not the file that was written.")
+        good = f"'{file.name}' is another file than the one written, and its tables are the same."
+        yield either(f"file '{file.name}'", same, good, f"'{file.name}' is not the file that was written.")
 
 
 def join_finding(is_joined: bool) -> Finding:
     """Whether rows of tables belong to the same groups as certified."""
-    sentence = (
-        "The tables are joined as certified."
-        if is_joined
-        else "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
-    )
-    return Finding("links between tables", "holds" if is_joined else "fails", sentence)
+    bad = "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
+    return either("links between tables", is_joined, "The tables are joined as certified.", bad)
 
 
 def _is_joined(certificate: Certificate, shown: Sequence[ShownTable], group: str) -> bool:
@@ -231,7 +234,7 @@ def spelling_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> 
     """
     attributes = by_name(certificate.attributes)
     for one in shown:
-        known = known_columns(certificate.attributes, one.written.names)
+        known = with_role(attributes, one.written.names)
         for name, cells, values in zip(one.written.names, one.written.cells, one.written.values, strict=True):
             if name == certificate.linked_by:
                 continue

@@ -25,7 +25,7 @@ from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import Certificate, earlier_of, input_hash
-from anoncore.publishing.certification.certified_tables import content_findings
+from anoncore.publishing.certification.certified_tables import read_files
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
@@ -145,9 +145,12 @@ def certify(
     ('k-anonymity (k = 3)', {'3': 2})
     """
     certificate = certified(release, key, files, requirements, tables, after, cache, asked, guessable_seed)
-    wrong = next((one.sentence for one in content_findings(certificate, files or {}) if one.outcome == "fails"), "")
-    if wrong:
-        raise DataError(f"There is no certificate for a file that is not what is written of these tables: {wrong}")
+    read = read_files(certificate, files) if files else None
+    wrong = next((one for one in (*read.findings, *read.as_written) if one.outcome == "fails"), None) if read else None
+    if wrong is not None:
+        raise DataError(
+            f"There is no certificate for a file that is not what is written of these tables: {wrong.sentence}"
+        )
     return certificate
 
 

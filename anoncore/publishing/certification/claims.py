@@ -9,13 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.verdict import columns_find
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import Asked, Personal
 from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.judging import (
@@ -33,7 +33,7 @@ from anoncore.publishing.certification.judging import (
     recheck_people,
     unshown_reason,
 )
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name, with_role
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -50,22 +50,6 @@ LOOK_ALIKE = str.maketrans(
 """Greek and Cyrillic letters, and blanks that Unicode takes for letters, as the Latin ones that they look like."""
 
 
-class Counts(Protocol):
-    """What was counted in the published tables."""
-
-    def levels(self, question: Question, is_knowing: bool = False) -> Sequence[Level]:
-        """The levels of all groups; `is_knowing` of those for readers who know the insensitive columns, too."""
-
-    def levels_alone(self, question: Question) -> Sequence[Level]:
-        """The levels of the groups of tables that readers need not join, where rows are told apart by known columns."""
-
-    def holds_for_anybody_alone(self, question: Question) -> bool:
-        """Whether a person alone in a group would have what is asked, whatever their value is."""
-
-    def texts(self, name: str) -> Collection[str] | None:
-        """The different published values of an attribute; None where they were not counted."""
-
-
 def countable(certificate: Certificate) -> list[Question]:
     """The questions that the tables can answer."""
     found = []
@@ -79,29 +63,22 @@ def countable(certificate: Certificate) -> list[Question]:
     return found
 
 
-def insensitive(certificate: Certificate) -> frozenset[str]:
-    """The published columns that the certificate calls neither known nor secret."""
-    role = {one.name: one.role for one in certificate.attributes}
-    return frozenset(name for table in certificate.tables for name in table.columns if role.get(name) == "insensitive")
-
-
-def requirement_findings(certificate: Certificate, counts: Counts, is_given: bool) -> Iterator[Finding]:
+def requirement_findings(certificate: Certificate, counted: Counted, is_given: bool) -> Iterator[Finding]:
     """Every requirement, counted where the tables show it.
 
     `is_given` says that the reader named the known columns: then no others are looked at, and levels need not be those
     of the certificate, which are about other groups.
     """
-    role = {one.name: one.role for one in certificate.attributes}
-    if not any(role.get(name) == "quasi-identifier" for table in certificate.tables for name in table.columns):
+    if not with_role(counted.attributes, certificate.columns):
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield Finding("known columns", "claimed", sentence)
     statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
-    if not any(_asks_for_something(certificate, one, counts) for one in statements) and certificate.joins is None:
+    if not any(_asks_for_something(one, counted) for one in statements) and certificate.joins is None:
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
         yield Finding("requirements", "claimed", sentence)
     for asked in certificate.requirements:
         try:
-            yield from _asked(certificate, asked, counts, is_given)
+            yield from _asked(certificate, asked, counted, is_given)
         except CancelledError:
             raise
         except AnonymizationError as error:
@@ -109,19 +86,19 @@ def requirement_findings(certificate: Certificate, counts: Counts, is_given: boo
             yield Finding(asked.label, "fails", f"{asked.label} cannot hold: {error}")
 
 
-def _asks_for_something(certificate: Certificate, statement: Asked | Personal, counts: Counts) -> bool:
+def _asks_for_something(statement: Asked | Personal, counted: Counted) -> bool:
     """Whether not everybody who is alone in a group would have what is stated."""
     if isinstance(statement, Personal):
         return statement.asked > 1 or statement.reason == UNSHOWABLE
     try:
         question = question_of(statement)
-        is_hidden = hidden_reason(by_name(certificate.attributes), question)
-        return bool(is_hidden) or not counts.holds_for_anybody_alone(question)
+        is_hidden = hidden_reason(counted.attributes, question)
+        return bool(is_hidden) or not counted.holds_for_anybody_alone(question)
     except AnonymizationError:
         return True  # which is found below
 
 
-def _asked(certificate: Certificate, asked: Asked, counts: Counts, is_given: bool) -> Iterator[Finding]:
+def _asked(certificate: Certificate, asked: Asked, counted: Counted, is_given: bool) -> Iterator[Finding]:
     question = question_of(asked)
     label, described = asked.label, question.requirement.label()
     if (label, asked.asked) != (described, question.requirement.threshold):
@@ -135,37 +112,36 @@ def _asked(certificate: Certificate, asked: Asked, counts: Counts, is_given: boo
         )
         yield Finding(label, "fails", sentence)
         return
-    reason = hidden_reason(by_name(certificate.attributes), question)
+    reason = hidden_reason(counted.attributes, question)
     if reason:
         yield claim(label, label, reason)
         return
     if certificate.unit is not None:
         # A group has at most as many people as rows, and where they have different values the rows do. So what more
         # people or more values never break fails for people where it fails for rows; rows show nothing else.
-        found = judged(question, counts.levels(question)) if question.requirement.monotone_for_people else None
+        found = judged(question, counted.levels(question)) if question.requirement.monotone_for_people else None
         if found is not None and not found.holds:
             yield Finding(label, "fails", found.sentence)
         else:
             yield claim(label, label, HIDDEN_UNIT.format(unit=certificate.unit.column))
         return
-    found = judged(question, counts.levels(question))
-    found = replace(found, sentence=found.sentence + _by_definition(certificate, question))
+    found = judged(question, counted.levels(question))
+    found = replace(found, sentence=found.sentence + _by_definition(counted, question))
     if found.holds and not is_given and not _agrees(asked, found):
         yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
     yield Finding(label, "holds" if found.holds else "fails", found.sentence)
-    others = insensitive(certificate)
     if not found.holds:
         return
-    if others and not is_given:
-        yield from _if_known(question, counts.levels(question, True), others)
-    yield from _if_not_joined(question, counts.levels_alone(question), is_given)
-    yield from _if_read_alike(question, counts.texts(question.attribute or ""))
+    if counted.further:
+        yield from _if_known(question, counted.levels(question, True), counted.further)
+    yield from _if_not_joined(question, counted.levels_alone(question), is_given)
+    yield from _if_read_alike(question, counted.texts(question.attribute or ""))
 
 
-def _by_definition(certificate: Certificate, question: Question) -> str:
+def _by_definition(counted: Counted, question: Question) -> str:
     """What the certificate decides of how an attribute is counted, which readers have to agree with."""
-    attribute = by_name(certificate.attributes).get(question.attribute or "")
+    attribute = counted.attributes.get(question.attribute or "")
     if attribute is None:
         return ""
     told = ""

@@ -14,9 +14,9 @@ from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.published_release import (
     Level,
     PublishedRelease,
-    known_columns,
     told_apart,
     with_members,
+    with_role,
 )
 from anoncore.publishing.certification.published_rows import Rows, TableRows
 from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
@@ -63,7 +63,7 @@ class Counted:
             return []
         found = []
         for rows, (apart, _) in zip(self.tables, self._whole, strict=True):
-            known = known_columns([*self.attributes.values()], rows[0].names if rows else [])
+            known = with_role(self.attributes, rows[0].names if rows else [])
             if known and len(apart) == 1:
                 scan = scan_rows(rows, self.attributes, [question], known=[self.group, *known])
                 found += [replace(one, over=(self.group, *known)) for one in scan.of(question)]
@@ -137,7 +137,7 @@ class Counted:
         shown = [one for one in self.questions if one.attribute is None or one.attribute in names]
         plain = [one for one in shown if one.attribute is None or self.attributes[one.attribute].form != "set"]
         # Without a known column beside them, columns that tell rows apart make no classes.
-        is_class = self.group is None and any(self.attributes[name].role == "quasi-identifier" for name in names)
+        is_class = self.group is None and bool(with_role(self.attributes, names))
         splits = [one for one in self.splits if is_class and not further and set(one[0]) <= set(names)]
         return apart, scan_rows(rows, self.attributes, plain, progress=tell, splits=splits, known=apart)
 

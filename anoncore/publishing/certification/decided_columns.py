@@ -12,6 +12,7 @@ from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import LARGEST, ClassesShown, DecidedColumn
 from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.requirements import KAnonymity
 from anoncore.table.relations import Split
 
@@ -64,12 +65,12 @@ def _over_all(certificate: Certificate) -> list[ClassesShown]:
     """For each table with insensitive columns beside quasi-identifiers the classes that all of them make, with the k
     that was promised; with numbers that stand for none.
     """
-    role = {one.name: one.role for one in certificate.attributes}
+    attributes = by_name(certificate.attributes)
     return [
         ClassesShown(columns=free, k=max(_promised_k(certificate), UNIQUE), smallest=1, n_below=0)
         for table in certificate.tables
-        if (free := [name for name in table.columns if role.get(name) == "insensitive"])
-        and any(role.get(name) == "quasi-identifier" for name in table.columns)
+        if (free := with_role(attributes, table.columns, "insensitive"))
+        and with_role(attributes, table.columns)
         and certificate.linked_by is None
     ]
 
@@ -91,11 +92,8 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
             yield Finding(check, "claimed", f"The certificate says: {entry.sentence} It is {entry.decision}.")
             continue
         together = " and ".join(f"'{name}'" for name in entry.classes.columns)
-        found, said = shown(entry.classes), (entry.classes.smallest, entry.classes.n_below)
         which = f"which {'is' if len(entry.classes.columns) == 1 else 'are'} {entry.decision}"
-        sentence = f"Told apart by {together}, {which}, {_numbers(found, entry.classes)}"
-        sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
-        yield Finding(check, "holds" if found == said else "fails", sentence)
+        yield _compared(check, f"{together}, {which}", shown(entry.classes), entry.classes, entry.classes.k)
     yield from _over_all_findings(certificate, shown)
     if certificate.breaking and not is_found:
         # Its own words are quoted, and never part of the verdict.
@@ -105,20 +103,19 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
 def _over_all_findings(certificate: Certificate, shown: ShownClasses) -> Iterator[Finding]:
     """Compare the classes for readers who know all but the secrets with what the certificate says of them."""
     counted = [(classes, found) for classes in _over_all(certificate) if (found := shown(classes)) is not None]
-    certified = certificate.over_all
-    if certified is not None and counted:
+    if certificate.over_all is not None and counted:
         classes, found = max(counted, key=lambda one: (one[1][1], -one[1][0]))
-        said = (certified.smallest, certified.n_below)
-        sentence = f"Told apart by {OVER_ALL}, {_numbers(found, classes)}"
-        sentence += "." if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}."
-        yield Finding(OVER_ALL, "holds" if found == said else "fails", sentence)
+        yield _compared(OVER_ALL, OVER_ALL, found, certificate.over_all, classes.k)
 
 
-def _numbers(found: tuple[int, int] | None, classes: ClassesShown) -> str:
-    if found is None:
-        return "classes cannot be made"
-    rows = "1 row" if found[0] == 1 else f"{found[0]:,} rows"
-    return f"the smallest class has {rows}, and {found[1]:,} of all rows are in classes of fewer than {classes.k}"
+def _compared(check: str, columns: str, found: tuple[int, int] | None, certified: ClassesShown, k: int) -> Finding:
+    """Whether the classes that some columns make have the certified numbers."""
+    numbers, said = "classes cannot be made", (certified.smallest, certified.n_below)
+    if found is not None:
+        rows = "1 row" if found[0] == 1 else f"{found[0]:,} rows"
+        numbers = f"the smallest class has {rows}, and {found[1]:,} of all rows are in classes of fewer than {k}"
+    end = "" if found == said else f"; the certificate says {said[0]:,} and {said[1]:,}"
+    return Finding(check, "holds" if found == said else "fails", f"Told apart by {columns}, {numbers}{end}.")
 
 
 def split_of(classes: ClassesShown) -> tuple[tuple[str, ...], int]:

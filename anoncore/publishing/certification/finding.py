@@ -32,19 +32,9 @@ class Finding:
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import Certificate, new_key, release_files, verify
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> files = release_files(release, "people", new_key())
-    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
-    >>> finding = verify(certificate, files).findings[0]
-    >>> finding.outcome, finding.sentence
-    ('holds', "'release' has the 6 rows that were certified.")
+    >>> from anoncore.publishing import Finding
+    >>> Finding("links between tables", "holds", "The tables are joined as certified.").outcome
+    'holds'
     """
 
     check: str
@@ -55,6 +45,11 @@ class Finding:
     def __post_init__(self) -> None:
         for name in ("check", "sentence", "breaking"):
             object.__setattr__(self, name, printable(getattr(self, name)))
+
+
+def either(check: str, holds: bool, good: str, bad: str) -> Finding:
+    """What a check that was counted here found, in the sentence for the way in which it came out."""
+    return Finding(check, "holds" if holds else "fails", good if holds else bad)
 
 
 @dataclass(frozen=True)
@@ -68,19 +63,10 @@ class Verification(Shown):
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.publishing import Certificate, new_key, release_files, verify
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
-    >>> files = release_files(release, "people", new_key())
-    >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
-    >>> verification = verify(certificate, files)
-    >>> verification.holds, len(verification.findings)
-    (True, 3)
+    >>> from anoncore.publishing import Finding, Verification
+    >>> verification = Verification((Finding("input", "fails", "The release was made of another table."),))
+    >>> verification.holds, verification.code
+    (False, 1)
     """
 
     findings: tuple[Finding, ...]

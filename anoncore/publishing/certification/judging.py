@@ -18,7 +18,7 @@ from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
 from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
 from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Method, Personal
-from anoncore.publishing.certification.published_release import Level, PublishedRelease
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
 from anoncore.release.release import Release
 from anoncore.requirements import (
     REQUIREMENTS,
@@ -142,7 +142,7 @@ def _recheck_matches(published: PublishedRelease, asked: float) -> Judged:
     if len(published.tables) > 1:
         raise ReleaseError("the quasi-identifiers stand in several tables.")
     (table,) = published.tables
-    known = [column for name, column in table.columns.items() if published.attributes[name].role == "quasi-identifier"]
+    known = [table.columns[name] for name in with_role(published.attributes, table.columns)]
     is_star = [np.array([text == ROOT for text in column.texts], dtype=np.bool_) for column in known]
     codes = np.column_stack([column.codes for column in known])
     suppressed = np.column_stack([star[column.codes] for star, column in zip(is_star, known, strict=True)])

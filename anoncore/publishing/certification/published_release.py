@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -134,10 +134,7 @@ class PublishedRelease:
     @property
     def tells_people(self) -> bool:
         """Whether the tables tell which quasi-identifiers belong to one person: a single table has all of them."""
-        return sum(any(self._is_known(name) for name in table.columns) for table in self.tables) == 1
-
-    def _is_known(self, name: str) -> bool:
-        return name != self.group and self.attributes[name].role == "quasi-identifier"
+        return sum(bool(with_role(self.attributes, table.columns)) for table in self.tables) == 1
 
     def microdata(self, cells: Mapping[str, Column]) -> Microdata:
         """A table of published cells, coded as the original was: same kinds, orders, hierarchies, protected values."""
@@ -284,10 +281,9 @@ def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:
     return PublishedTable(table.name, columns)
 
 
-def known_columns(attributes: Sequence[Attribute], names: Sequence[str]) -> list[str]:
-    """Those of some columns by which readers who know them tell rows apart."""
-    known = {attribute.name for attribute in attributes if attribute.role == "quasi-identifier"}
-    return [name for name in names if name in known]
+def with_role(attributes: Mapping[str, Attribute], names: Iterable[str], role: str = "quasi-identifier") -> list[str]:
+    """Those of some columns that have a role: by default the known ones, by which readers tell rows apart."""
+    return [name for name in names if name in attributes and attributes[name].role == role]
 
 
 def by_name(attributes: Sequence[Attribute]) -> dict[str, Attribute]:

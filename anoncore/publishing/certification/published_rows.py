@@ -113,25 +113,20 @@ class PartFile:
     @cached_property
     def schema(self) -> pa.Schema:
         """The names and types of the columns. Raises DataError for a file that is no Parquet file."""
-        return self.read(lambda: pq.read_schema(self._opened()))
+        return self.read(lambda: pq.read_schema(opened(self.source)))
 
     @cached_property
     def n_rows(self) -> int:
         """The number of rows that the file says it has."""
-        return int(self.read(lambda: pq.read_metadata(self._opened())).num_rows)
+        return int(self.read(lambda: pq.read_metadata(opened(self.source))).num_rows)
 
     def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """The rows of some columns, a few row groups at a time; texts are dictionary-coded. Raises DataError."""
-        kinds = {field.name: field.type for field in self.schema}
-        texts = [name for name in names if pa.types.is_string(kinds[name]) or pa.types.is_large_string(kinds[name])]
-        file = self.read(lambda: pq.ParquetFile(self._opened(), read_dictionary=texts, pre_buffer=False))
+        file = self.read(lambda: coded_file(opened(self.source), self.schema))
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         for numbers in _together(sizes):
             read = self.read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
             yield read.unify_dictionaries().combine_chunks()
-
-    def _opened(self) -> Any:
-        return pa.BufferReader(self.source) if isinstance(self.source, bytes) else pa.OSFile(str(self.source), "rb")
 
     def read(self, read: Any) -> Any:
         """What a function reads of the file. Raises DataError where it cannot."""
@@ -146,6 +141,17 @@ class PartFile:
     def _unreadable(self, error: OSError) -> DataError:
         reason = (error.strerror or "it is damaged or no part of a release").lower()
         return DataError(f"'{self.name}' cannot be read: {reason}.")
+
+
+def opened(source: bytes | Path) -> pa.NativeFile:
+    """The content of a file that lies in memory or on disk."""
+    return pa.BufferReader(source) if isinstance(source, bytes) else pa.OSFile(str(source), "rb")
+
+
+def coded_file(content: pa.NativeFile, schema: pa.Schema) -> pq.ParquetFile:
+    """A Parquet file of such columns, whose texts are read as codes: every distinct text is made once."""
+    texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+    return pq.ParquetFile(content, read_dictionary=texts, pre_buffer=False)
 
 
 def _together(sizes: Sequence[int]) -> Iterator[list[int]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -19,21 +20,20 @@ from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.part_digests import PartDigester
-from anoncore.publishing.certification.published_release import Level, PublishedRelease
+from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import PartFile, Rows, TableRows, array_of
-from anoncore.publishing.certification.scan_classes import ClassSplit, PartClasses, SplitPiece, coded_cells
 from anoncore.publishing.certification.scan_groups import (
+    ClassSplit,
     GroupKeys,
-    Lanes,
     Triples,
     UnitGroups,
+    coded_cells,
     counted,
     joined_counts,
     levels_of_counts,
     shared_keys,
     unit_partition,
 )
-from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import Column, cell_texts
 from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
@@ -44,8 +44,12 @@ WAITING = 0.5
 """Seconds after which progress is told again."""
 
 
+AT_ONCE = 8
+"""Sets of columns that one reading of the parts answers for."""
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
+Shared = Mapping[tuple[int, int], Int64]
+"""For each piece, by the number of its part and its own in it, those of its groups of which other pieces have rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +65,9 @@ class Scan:
     """What the parts show: rows, the size of every group, levels, and how often each value of an attribute stands.
 
     `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `columns` the
-    digests of the parts' columns by the name of the part, where they were asked for. `shared` says for each piece which
-    of its groups other pieces have rows of, as `PartClasses` takes it; `splits` what each of the sets of columns that
-    were asked about makes of the groups: the size of the smallest class, and the rows in classes of fewer than its k.
+    digests of the parts' columns by the name of the part, where they were asked for. `splits` says what each of the
+    sets of columns that were asked about makes of the groups: the size of the smallest class, and the rows in classes
+    of fewer than its k.
     """
 
     n_rows: int
@@ -71,7 +75,7 @@ class Scan:
     levels: tuple[tuple[Question, Level], ...]
     values: Mapping[str, PublishedValues]
     columns: Mapping[str, dict[str, str]]
-    shared: Sequence[Int64]
+    shared: Shared
     splits: Mapping[Split, tuple[int, int]]
 
     @property
@@ -94,20 +98,20 @@ def scan_rows(
     progress: Progress | None = None,
     splits: Sequence[Split] = (),
     known: Sequence[str] | None = None,
+    shared: Shared | None = None,
 ) -> Scan:
     """Read the rows of a table once, in pieces, and say what its groups reach; `digested` parts get digests of columns.
 
     Groups are those that a reader sees: rows of any parts that agree in the columns `known`, by default the
     quasi-identifiers. What a requirement needs to know of the whole table is counted first, from the sensitive columns
-    alone. Pieces that share groups, other than at their edges, are read a second time. `splits` are answered in the
-    same scan, or in one more where pieces share groups other than at their edges. `optional` questions are left out
-    where their attribute has more than MOST_VALUES different values; for the others that is a DataError. In a table in
-    memory there may be any number of them.
+    alone. Where pieces share groups other than at their edges, all are read a second time, unless an earlier scan of
+    the same groups gave `shared`. `optional` questions are left out where their attribute has more than MOST_VALUES
+    different values; for the others that is a DataError. In a table in memory there may be any number of them.
     """
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
     if known is None:
-        known = [name for name in (files[0].names if files else ()) if attributes[name].role == "quasi-identifier"]
+        known = with_role(attributes, files[0].names if files else ())
     asked = _attributes_of(questions)
     values: dict[str, PublishedValues] = {}
     for name in dict.fromkeys([*asked, *_attributes_of(optional)]):
@@ -117,7 +121,7 @@ def scan_rows(
         elif name in asked:
             raise DataError(f"'{name}' has more than {most:,} different values, which cannot be counted.")
     answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
-    scan = _Scan(files, known, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)))
+    scan = _Scan(files, known, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)), shared)
     scan.run(tell)
     return scan.result()
 
@@ -156,9 +160,7 @@ def _counted_values(
     for number, file in enumerate(files):
         tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
         for unit in file.units([attribute.name]):
-            coded = coded_cells(array_of(unit, attribute.name))
-            texts = [*cell_texts(coded.dictionary), ""]
-            codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+            texts, codes = _texts_and_codes(unit, attribute.name)
             for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
                 if rows:
                     counts[text] += rows
@@ -167,13 +169,11 @@ def _counted_values(
     return published_values(attribute, counts)
 
 
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """A piece of a part, where it stands, what its groups are, and what becomes of them with further columns."""
-
-    place: tuple[int, int]
-    groups: UnitGroups
-    splits: list[SplitPiece]
+def _texts_and_codes(unit: pa.Table, name: str) -> tuple[list[str], Codes]:
+    """The distinct texts of a column, the last of which is that of a missing cell, and the number of every cell's."""
+    coded = coded_cells(array_of(unit, name))
+    texts = [*cell_texts(coded.dictionary), ""]
+    return texts, coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
 
 
 class _Scan:
@@ -187,9 +187,11 @@ class _Scan:
         values: Mapping[str, PublishedValues],
         digested: bool,
         splits: Sequence[Split],
+        shared: Shared | None,
     ) -> None:
-        self._files, self._values, self._digested = files, values, digested
-        self._splits = [ClassSplit(columns, k) for columns, k in splits]
+        self._files, self._values, self._digested, self._shared = files, values, digested, shared
+        self._questions = questions
+        self._splits = {split: ClassSplit(*split) for split in splits}
         names = files[0].names if files else []
         self._known = list(known)
         self._secret = list(values)
@@ -197,7 +199,7 @@ class _Scan:
         self._names = list(names) if digested else list(dict.fromkeys([*self._known, *values, *further]))
         self._keys = GroupKeys(len(self._known))
         self.checks = [(question, check) for question in questions for check in checks_of(question, values)]
-        self._pieces: list[_Piece] = []
+        self._units: list[UnitGroups] = []
         self._columns: dict[str, dict[str, str]] = {}
         self._n_rows, self._stopped = 0, False
         self._lock = threading.Lock()
@@ -225,9 +227,9 @@ class _Scan:
             if self._stopped:
                 return
             if unit.num_rows:
-                piece = self._piece((part, number), unit)
+                groups = self._groups((part, number), unit)
                 with self._lock:
-                    self._pieces.append(piece)
+                    self._units.append(groups)
                     self._n_rows += unit.num_rows
             if digester is not None:
                 digester.add(unit)
@@ -236,52 +238,54 @@ class _Scan:
             with self._lock:
                 self._columns[file.name] = columns
 
-    def _piece(self, place: tuple[int, int], unit: pa.Table) -> _Piece:
-        keys, partition, codes = self._grouped(unit)
+    def _groups(self, place: tuple[int, int], unit: pa.Table) -> UnitGroups:
+        known = [coded_cells(array_of(unit, name)) for name in self._known]
+        keys, partition = unit_partition(self._keys, known, unit.num_rows)
+        codes = {name: self._codes(name, unit) for name in self._secret}
         levels = [
             check.levels(partition, None if check.values is None else codes[check.values.attribute])
             for _, check in self.checks
         ]
+        # Where rows are sorted by groups, one that goes on in the next piece is that of the first or of the last row.
         edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
-        counts = [counted(partition, codes[name], edges) for name in self._secret]
-        is_edge = np.zeros(partition.n_groups, dtype=bool)
-        is_edge[edges] = True
-        further = {name: coded_cells(array_of(unit, name)) for split in self._splits for name in split.columns}
-        splits = [split.piece(partition, keys, is_edge, further) for split in self._splits]
-        return _Piece(place, UnitGroups(keys, partition.sizes.astype(np.int64), levels, edges, counts), splits)
+        mergeable = edges if self._shared is None else self._shared[place]
+        counts = [counted(partition, codes[name], mergeable) for name in self._secret]
+        goes_on = np.zeros(partition.n_groups, dtype=bool)
+        goes_on[mergeable] = True
+        further = {name: coded_cells(array_of(unit, name)) for columns, _ in self._splits for name in columns}
+        splits = [split.piece(partition, keys, goes_on, further) for split in self._splits.values()]
+        return UnitGroups(place, keys, partition.sizes.astype(np.int64), levels, mergeable, counts, splits)
 
-    def _grouped(self, unit: pa.Table) -> tuple[Lanes, Partition, dict[str, Codes]]:
-        known = [coded_cells(array_of(unit, name)) for name in self._known]
-        keys, partition = unit_partition(self._keys, known, unit.num_rows)
-        return keys, partition, {name: self._codes(name, array_of(unit, name)) for name in self._secret}
-
-    def _codes(self, name: str, column: pa.Array) -> Codes:
+    def _codes(self, name: str, unit: pa.Table) -> Codes:
         """The code of every cell as requirements count it."""
-        coded, codes = coded_cells(column), self._values[name].codes
-        texts = [*cell_texts(coded.dictionary), ""]
+        texts, codes = _texts_and_codes(unit, name)
         # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
-        table = np.array([codes.get(text, 0) for text in texts], dtype=np.int32)
-        return table[coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)]
+        return np.array([self._values[name].codes.get(text, 0) for text in texts], dtype=np.int32)[codes]
 
     def result(self) -> Scan:
         """What all pieces show together, with the groups that several of them have as one."""
-        self._pieces.sort(key=lambda piece: piece.place)
-        units = [piece.groups for piece in self._pieces]
+        units = sorted(self._units, key=lambda unit: unit.place)
         _, groups, numbers = shared_keys([unit.keys for unit in units])
+        shared = {unit.place: own for unit, own in zip(units, groups, strict=True)}
+        are_mergeable = all(np.isin(own, unit.mergeable).all() for own, unit in zip(groups, units, strict=True))
+        if (self._secret or self._splits) and not are_mergeable:
+            again = _Scan(self._files, self._known, self._questions, self._values, False, [*self._splits], shared)
+            again.run(silent)
+            return replace(again.result(), columns=self._columns)
         n_shared = 1 + max((int(own.max()) for own in numbers if len(own)), default=-1)
         sizes = np.zeros(n_shared, dtype=np.int64)
         counts: list[list[Triples]] = [[] for _ in self._secret]
         alone = []
-        for piece, own, number in zip(self._pieces, groups, numbers, strict=True):
-            mask = np.ones(len(piece.groups.sizes), dtype=bool)
+        for unit, own, number in zip(units, groups, numbers, strict=True):
+            mask = np.ones(len(unit.sizes), dtype=bool)
             mask[own] = False
             alone.append(mask)
             if not len(own):
                 continue
-            np.add.at(sizes, number, piece.groups.sizes[own])
+            np.add.at(sizes, number, unit.sizes[own])
             rank = np.full(len(mask), -1, dtype=np.int64)
             rank[own] = number
-            for place, (group, code, rows) in enumerate(self._counts(piece, own)):
+            for place, (group, code, rows) in enumerate(unit.counts):
                 kept = rank[group] >= 0
                 counts[place].append((rank[group[kept]], code[kept], rows[kept]))
         joined = {name: joined_counts(own) for name, own in zip(self._secret, counts, strict=True) if own}
@@ -292,44 +296,39 @@ class _Scan:
             together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
             found.append((question, Level(check, together, tuple(self._known))))
         every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
+        splits = {
+            key: split.together([unit.splits[place] for unit in units], groups)
+            for place, (key, split) in enumerate(self._splits.items())
+        }
         return Scan(
             self._n_rows,
             np.concatenate([*every, sizes]),
             tuple(found),
             self._values,
             self._columns,
-            groups,
-            self._split_sizes(groups),
+            shared,
+            splits,
         )
 
-    def _split_sizes(self, shared: Sequence[Int64]) -> dict[Split, tuple[int, int]]:
-        """What the sets of columns make of the groups. Only groups at the edges of pieces were kept to be put together;
-        where pieces share others, these are read again.
-        """
-        pairs = zip(self._pieces, shared, strict=True)
-        if self._splits and not all(np.isin(own, piece.groups.edges).all() for piece, own in pairs):
-            return {
-                (split.columns, split.k): next(
-                    PartClasses(self._files, self._known, split.k, shared).sizes([split.columns])
-                )
-                for split in self._splits
-            }
-        return {
-            (split.columns, split.k): split.together([piece.splits[place] for piece in self._pieces], shared)
-            for place, split in enumerate(self._splits)
-        }
 
-    def _counts(self, piece: _Piece, wanted: Int64) -> Iterator[Triples]:
-        """The counts of some groups of a piece; what is not kept of them is read again."""
-        if not self._secret or np.isin(wanted, piece.groups.edges).all():
-            yield from piece.groups.counts
-            return
-        part, wanted_number = piece.place
-        units = self._files[part].units(self._names)
-        unit = next(one for number, one in enumerate(units) if number == wanted_number)
-        _, partition, codes = self._grouped(unit)
-        for name in self._secret:
-            yield counted(partition, codes[name], wanted)
+class PartClasses:
+    """The classes of some parts, as `privacy.tag_leaks` asks for them.
+
+    Parts are read anew for each question, and only classes that several pieces have rows of are put together in memory.
+    `known` are the columns by which readers tell classes apart, `k` the rows that a class should have, and `shared` is
+    what an earlier scan of the same classes found.
+    """
+
+    def __init__(self, files: Sequence[Rows], known: Sequence[str], k: int, shared: Shared | None = None) -> None:
+        self.k, self._files, self._known, self._shared = k, files, list(known), shared
+
+    def sizes(self, sets: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
+        """For each set of columns the size of the smallest class and the rows in classes of fewer than k."""
+        waiting = iter(sets)
+        while asked := [(columns, self.k) for columns in islice(waiting, AT_ONCE)]:
+            scan = scan_rows(self._files, {}, (), splits=asked, known=self._known, shared=self._shared)
+            self._shared = scan.shared
+            yield from (scan.splits[split] for split in asked)
 
 
 def checks_of(question: Question, values: Mapping[str, PublishedValues]) -> tuple[Check, ...]:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, require_memory
-from anoncore.publishing.certification.strict_parquet import parquet_fault
+from anoncore.publishing.certification.strict_parquet import parquet_fault, shown_bytes
 from anoncore.publishing.certification.text_cells import (
     first_difference,
     header_of,
@@ -31,7 +31,6 @@ from anoncore.sources.parquet import read_within, value_type
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 UNPACKED_LIMIT = 4 << 30
 ADVICE = "verify it on a machine with more memory"
-SHOWN = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,24 +115,19 @@ def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
             return f"holds the member '{member.filename}', whose name leads to a folder"
         if member.comment or member.extra:
             kind = "a comment" if member.comment else "an extra field"
-            return f"holds {kind} of its member '{member.filename}': {_shown(member.comment or member.extra)}"
+            return f"holds {kind} of its member '{member.filename}': {shown_bytes(member.comment or member.extra)}"
         if member.external_attr != ZIP_RIGHTS:
             return f"holds its member '{member.filename}' with attributes of its own"
         if member.date_time != ZIP_TIME:
             return f"says when its member '{member.filename}' was made"
     if archive.comment:
-        return f"holds a comment: {_shown(archive.comment)}"
+        return f"holds a comment: {shown_bytes(archive.comment)}"
     if members and members[0].header_offset != 0:
-        return f"holds {members[0].header_offset:,} bytes before its first member: {_shown(content)}"
+        return f"holds {members[0].header_offset:,} bytes before its first member: {shown_bytes(content)}"
     again = archive_bytes((one.filename, archive.read(one)) for one in members)
     if again == content:
         return ""
     return f"is not packed as it is written; it differs from byte {first_difference(content, again):,} on"
-
-
-def _shown(content: bytes) -> str:
-    text = content[:SHOWN].decode("utf-8", errors="backslashreplace")
-    return repr(text)
 
 
 def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:

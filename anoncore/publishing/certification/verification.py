@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
-from anoncore.publishing.certification.certified_tables import (
-    difference_findings,
-    name_findings,
-    shown_tables,
-    spelling_findings,
-)
-from anoncore.publishing.certification.claims import countable, insensitive, people_findings, requirement_findings
+from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
+from anoncore.publishing.certification.claims import countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
-from anoncore.publishing.certification.finding import Finding, Verification
-from anoncore.publishing.certification.published_release import by_name
-from anoncore.publishing.certification.published_rows import TableRows
+from anoncore.publishing.certification.finding import Finding, Verification, either
+from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
 
@@ -95,29 +88,10 @@ def verify(
     if certificate.parts is not None:
         raise DataError("This certificate is that of a release in parts: check it with verify_folder.")
 
-    def read(claims: Certificate, tell: Progress) -> ReadRelease:
-        shown, findings = shown_tables(claims, files)
-        if shown and hashes:
-            tell(0.5, "Comparing the contents with those certified")
-            findings += difference_findings(claims, shown, files)
-        as_written = [*name_findings(claims, shown), *spelling_findings(claims, shown)]
-        return ReadRelease(findings, [[TableRows(one.table)] for one in shown], as_written)
-
     digest = None if data is None or key is None else digest_with(data, key)
-    return judged_release(certificate, read, hashes, digest, known, progress)
-
-
-@dataclass(frozen=True, eq=False)
-class ReadRelease:
-    """A release as it is read wherever it lies.
-
-    `findings` are about the place and the content, `as_written` about how names and cells are written there. `tables`
-    has the rows of the certified tables in their order; there are none where these are not all that is there.
-    """
-
-    findings: Sequence[Finding]
-    tables: Tables
-    as_written: Sequence[Finding] = ()
+    return judged_release(
+        certificate, lambda claims, tell: read_files(claims, files, hashes, tell), hashes, digest, known, progress
+    )
 
 
 InputDigest = Callable[[Sequence[str]], str]
@@ -135,7 +109,7 @@ def judged_release(
     progress: Progress | None,
 ) -> Verification:
     """Judge what a certificate claims by what is read, whether in files, in parts of a large run or in a database."""
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     certificate, is_given = with_known(certificate, known)
     tell(0.0, "Reading the tables")
     release = read(certificate, part_of(tell, 0.0, READ))
@@ -147,7 +121,9 @@ def judged_release(
     if input_digest is not None:
         # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
         names = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
-        findings.append(_input_finding(input_digest(names) == certificate.input.hmac_sha256))
+        bad = "This table and key are not those of the certificate: a value, a row, a column or the key differs."
+        is_same = input_digest(names) == certificate.input.hmac_sha256
+        findings.append(either("input", is_same, "The release was made of this table.", bad))
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
@@ -160,7 +136,7 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
     """
     if known is None:
         return certificate, False
-    published = {name for table in certificate.tables for name in table.columns if name != certificate.linked_by}
+    published = {*certificate.columns} - {certificate.linked_by}
     parts = {one.name: one.part_of for one in certificate.attributes}
     wrong = [name for name in known if name not in published | {*parts.values()}]
     if wrong or not known:
@@ -186,13 +162,14 @@ def counted_findings(
 
     `is_given` says that the reader named the known columns, so that numbers of the certificate are about other groups.
     """
-    names = {name for table in certificate.tables for name in table.columns}
     # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
-    classes = [] if is_given else [one for one in asked_classes(certificate) if set(one.columns) <= names]
-    others = frozenset() if is_given else insensitive(certificate)
+    columns, attributes = certificate.columns, by_name(certificate.attributes)
+    asked = [] if is_given else asked_classes(certificate)
+    classes = [one for one in asked if {*one.columns} <= {*columns}]
+    others = () if is_given else with_role(attributes, columns, "insensitive")
     splits = [split_of(one) for one in classes]
-    attributes, questions = by_name(certificate.attributes), countable(certificate)
-    counted = Counted(tables, attributes, certificate.linked_by, questions, others, splits, tell)
+    questions = countable(certificate)
+    counted = Counted(tables, attributes, certificate.linked_by, questions, frozenset(others), splits, tell)
     try:
         sizes = counted.sizes()
     except CancelledError:
@@ -218,25 +195,11 @@ def digest_with(data: Microdata, key: str) -> InputDigest:
     return lambda names: input_hash(data, key, names) if set(names) <= set(data.given.columns) else ""
 
 
-def _input_finding(is_same: bool) -> Finding:
-    """Whether the original table and the key of its hash are those of the certificate."""
-    sentence = (
-        "The release was made of this table."
-        if is_same
-        else "This table and key are not those of the certificate: a value, a row, a column or the key differs."
-    )
-    return Finding("input", "holds" if is_same else "fails", sentence)
-
-
 def _groups(certificate: Certificate, counted: Sequence[Scan]) -> Iterator[Finding]:
     """Compare the numbers of groups by size that the certificate names with those of the tables."""
     for entry, scan in zip(certificate.tables, counted, strict=True):
         sizes = scan.group_sizes
         same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, sum(sizes.values()))
-        number = sum(sizes.values())
-        sentence = (
-            f"'{entry.name}' has {number:,} groups, of the sizes that were certified."
-            if same
-            else f"'{entry.name}' has {number:,} groups, and their sizes are not those that the certificate names."
-        )
-        yield Finding(f"groups of '{entry.name}'", "holds" if same else "fails", sentence)
+        groups = f"'{entry.name}' has {sum(sizes.values()):,} groups"
+        bad = f"{groups}, and their sizes are not those that the certificate names."
+        yield either(f"groups of '{entry.name}'", same, f"{groups}, of the sizes that were certified.", bad)

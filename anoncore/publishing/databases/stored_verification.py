@@ -12,14 +12,19 @@ from anoncore.base.progress import Progress
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certified_tables import content_finding, join_finding, spelling_findings
+from anoncore.publishing.certification.certified_tables import (
+    ReadRelease,
+    content_finding,
+    join_finding,
+    spelling_findings,
+)
 from anoncore.publishing.certification.digests import joined_hash
 from anoncore.publishing.certification.entries import Stored
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_rows import PartFile, TableRows
-from anoncore.publishing.certification.verification import InputDigest, ReadRelease, digest_with, judged_release
+from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
 from anoncore.publishing.databases.held_tables import shown_table, stored_entry
-from anoncore.publishing.databases.storing import fetch_held, place_of, required_text
+from anoncore.publishing.databases.storing import fetch_held, place_of, required_text, tables_in
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.postgresql import connected
 from anoncore.table.microdata import Microdata
@@ -117,8 +122,7 @@ def verify_stored(
 
 def _held(cursor: Any, told: str, schema: str, certificate: Certificate, workspace: Path) -> list[PartFile | None]:
     """The certified tables as the database has them, None for one that is missing."""
-    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (schema,))
-    there = {str(row[0]) for row in cursor.fetchall()}
+    there = tables_in(cursor, schema)
     return [
         fetch_held(cursor, told, (schema, one.name), workspace) if one.name in there else None
         for one in certificate.stored or ()

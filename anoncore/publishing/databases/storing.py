@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import spelling_findings
 from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.certification.entries import Part
+from anoncore.publishing.certification.entries import Part, Stored
 from anoncore.publishing.certification.part_digests import joined_digest
 from anoncore.publishing.certification.published_rows import PartFile, TableRows
 from anoncore.publishing.certification.scan import TABLE
@@ -120,7 +121,7 @@ def store(
     >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
     True
     """
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     given = {table: as_pandas(one) for table, one in tables.items()} if tables else release.pandas_tables()
     frames = {}
     for table, frame in given.items():
@@ -133,14 +134,7 @@ def store(
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))
         tell(0.7, "Reading back what the database holds")
         held = {table: stored.held(table, workspace) for table in frames}
-        complete = Certificate.model_validate(
-            certificate.model_copy(
-                update={
-                    "stored": [stored_entry(one, table, workspace) for table, one in held.items()],
-                    "not_checked": _not_checked(certificate),
-                }
-            ).model_dump()
-        )
+        complete = _with_stored(certificate, [stored_entry(one, table, workspace) for table, one in held.items()])
         shown = [shown_table(one, entry) for one, entry in zip(held.values(), complete.tables, strict=True)]
         findings = [
             *spelling_findings(complete, shown),
@@ -183,18 +177,8 @@ def store_parts(
         content = joined_digest([part.sha256])
         (table,) = found.certificate.tables
         columns = {one: joined_digest([digest]) for one, digest in part.column_sha256.items()}
-        complete = Certificate.model_validate(
-            found.certificate.model_copy(
-                update={
-                    "stored": [entry],
-                    "parts": [part],
-                    "files": [],
-                    "sha256": content,
-                    "tables": [table.model_copy(update={"sha256": content, "column_sha256": columns})],
-                    "not_checked": _not_checked(found.certificate),
-                }
-            ).model_dump()
-        )
+        tables = [table.model_copy(update={"sha256": content, "column_sha256": columns})]
+        complete = _with_stored(found.certificate, [entry], parts=[part], files=[], sha256=content, tables=tables)
         stored.commit(complete)
     return CertifiedParts(complete, found.scan, found.verdict, found.profile, found.leaks)
 
@@ -205,8 +189,11 @@ def _read(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
             yield from file.iter_batches(BATCH_ROWS)
 
 
-def _not_checked(certificate: Certificate) -> list[str]:
-    return [*(one for one in certificate.not_checked if one != UNSIGNED), UNORDERED, UNSIGNED]
+def _with_stored(certificate: Certificate, stored: Sequence[Stored], **others: object) -> Certificate:
+    """A certificate of tables as a database holds them, with other entries where these are about files."""
+    not_checked = [*(one for one in certificate.not_checked if one != UNSIGNED), UNORDERED, UNSIGNED]
+    changed = certificate.model_copy(update={"stored": stored, "not_checked": not_checked, **others})
+    return Certificate.model_validate(changed.model_dump())
 
 
 def stored_name(text: str) -> str:
@@ -267,8 +254,7 @@ class Storing:
 
     def make_room(self, replace: bool) -> None:
         """Require that the names are free, or with `replace` drop the earlier release that has them."""
-        self.cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (self.schema,))
-        there = {str(row[0]) for row in self.cursor.fetchall()}
+        there = tables_in(self.cursor, self.schema)
         wanted = [*self.names.values(), self.certificate]
         taken = [one for one in wanted if one in there]
         if not taken:
@@ -308,7 +294,7 @@ class Storing:
         def counted() -> Iterator[pa.RecordBatch]:
             done = 0
             try:
-                for whole in held_batches(_chain(first, every), schema):
+                for whole in held_batches(chain([first], every), schema):
                     for begin in range(0, whole.num_rows, BATCH_ROWS):
                         batch = whole.slice(begin, BATCH_ROWS)
                         done += batch.num_rows
@@ -357,9 +343,10 @@ class Storing:
             ) from None
 
 
-def _chain(first: pa.RecordBatch | pa.Table, others: Iterable[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
+def tables_in(cursor: Any, schema: str) -> set[str]:
+    """The names of the tables of a schema that the user may see."""
+    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (schema,))
+    return {str(row[0]) for row in cursor.fetchall()}
 
 
 def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) -> PartFile:
@@ -375,10 +362,7 @@ def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) 
 def place_of(cursor: Any, name: str) -> tuple[str, str]:
     """The schema and the bare name of a release, which is `schema.name` outside of the user's own schema."""
     schema, dot, base = name.rpartition(".")
-    if not dot:
-        cursor.execute("SELECT coalesce(current_schema(), 'public')")
-        schema = str(cursor.fetchall()[0][0])
-    return schema, base
+    return schema if dot else _own_schema(cursor), base
 
 
 def certificate_text(cursor: Any, schema: str, table: str) -> str | None:

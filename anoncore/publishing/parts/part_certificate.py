@@ -52,10 +52,9 @@ from anoncore.publishing.certification.entries import Asked, Attribute, InputTab
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
 from anoncore.publishing.certification.judging import Question, judged
 from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
-from anoncore.publishing.certification.published_release import Level, by_name
+from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.scan import TABLE, Scan, scan_rows
-from anoncore.publishing.certification.scan_classes import PartClasses
+from anoncore.publishing.certification.scan import TABLE, PartClasses, Scan, scan_rows
 from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
@@ -201,11 +200,11 @@ def _asked(algorithm: Rothko, profile: TableProfile) -> Iterator[tuple[Requireme
 def _more(profile: TableProfile, attributes: Mapping[str, Attribute]) -> Iterator[Question]:
     """What is looked at although nobody may have asked for it: the largest belief, and the distance from the table."""
     for name in profile.sensitive:
-        yield belief_question(name)
+        yield _belief_question(name)
         yield distance_question(attributes[name])
 
 
-def belief_question(name: str) -> Question:
+def _belief_question(name: str) -> Question:
     """What asks every group for the largest share of one value: its level is 1 / that share."""
     return Question(FrequencyDiversity(l=2, attribute=name), name)
 
@@ -262,9 +261,9 @@ def _entry(scan: Scan, question: Question) -> Asked:
     return asked_entry(question, found.reached)
 
 
-def beliefs(levels: Sequence[Level]) -> Floats:
-    """The largest share of one value in every group, from the levels of `belief_question`."""
-    return np.concatenate([1.0 / one.levels for one in levels])
+def beliefs(scan: Scan, name: str) -> Floats:
+    """The largest share of one value of an attribute in every group."""
+    return np.concatenate([1.0 / one.levels for one in scan.of(_belief_question(name))])
 
 
 def guess_of(scan: Scan, name: str) -> float:
@@ -281,7 +280,7 @@ def _not_asked(
     for name in scan.values:
         if attributes[name].role != "sensitive":
             continue
-        belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
+        belief, guess = beliefs(scan, name), guess_of(scan, name)
         if is_nearly_certain(float(belief.max()), guess):
             sure = int(scan.sizes[np.asarray(reaches(belief, NEAR_CERTAIN, ACCUMULATED))].sum())
             yield believed(name, float(belief.max()), guess, sure, scan.n_rows)

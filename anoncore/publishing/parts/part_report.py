@@ -8,33 +8,30 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.attacks.disclosure import LARGEST_BELIEF
 from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.engines.large_run import LargeRun
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.certification.entries import Attribute
-from anoncore.publishing.certification.given_seeds import seed_entry
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.parts.part_certificate import (
     CertifiedParts,
-    belief_question,
     beliefs,
     distance_question,
     guess_of,
 )
-from anoncore.publishing.report.document import page_of
+from anoncore.publishing.report.document import earlier_releases, page_of
 from anoncore.publishing.report.rendering import Section, section
 from anoncore.publishing.report.single import (
-    NOTHING_BAD,
     Beliefs,
     drawn_beliefs,
     drawn_distances,
     drawn_losses,
     drawn_sizes,
+    holds,
 )
-from anoncore.publishing.report.treatments import SAMPLE_ROWS, parameters_of, sample_of
+from anoncore.publishing.report.treatments import SAMPLE_ROWS, method, sample_of
 
 RISK = 0.2
 """The probability to be found above which a record counts as at risk, as in reports of releases in memory."""
@@ -51,13 +48,13 @@ def parts_report(found: CertifiedParts, run: LargeRun, folder: Path, label: str)
     """
     sections = [
         _summary(found, run),
-        _holds(found),
+        holds(found.verdict),
         _reached(found),
         _adversary(found),
-        *_earlier(found),
+        *earlier_releases(found.certificate.after),
         _cost(run),
         _published(found, run, folder),
-        _method(run),
+        method(run.algorithm, run.notes),
         section("What was not checked", "not_checked.html", missing=[*found.certificate.not_checked, IN_MEMORY]),
     ]
     return page_of(label, sections)
@@ -73,7 +70,7 @@ def _secrets(found: CertifiedParts) -> Iterator[Attribute]:
 def _summary(found: CertifiedParts, run: LargeRun) -> Section:
     scan, word = found.scan, run.algorithm.group_word
     numbers = {"k": float(scan.sizes.min())}
-    largest = [float(beliefs(scan.of(belief_question(one.name))).max()) for one in _secrets(found)]
+    largest = [float(beliefs(scan, one.name).max()) for one in _secrets(found)]
     if largest:
         numbers["largest-belief"] = max(largest)
     numbers["reidentified-mean"] = len(scan.sizes) / scan.n_rows
@@ -93,11 +90,6 @@ def _summary(found: CertifiedParts, run: LargeRun) -> Section:
     )
 
 
-def _holds(found: CertifiedParts) -> Section:
-    """What was asked, and what nobody asked for."""
-    return section("What holds, and what does not", "holds.html", verdict=found.verdict, otherwise=NOTHING_BAD)
-
-
 def _reached(found: CertifiedParts) -> Section:
     scan, levels = found.scan, []
     size = CRITERIA["k"]
@@ -105,7 +97,7 @@ def _reached(found: CertifiedParts) -> Section:
     figures = [drawn_sizes(scan.sizes, "rows")]
     for attribute in _secrets(found):
         belief, distance = CRITERIA["largest-belief"], CRITERIA["t"]
-        largest = float(beliefs(scan.of(belief_question(attribute.name))).max())
+        largest = float(beliefs(scan, attribute.name).max())
         question = distance_question(attribute)
         far = scan.of(question)
         worst, guess = max(one.worst for one in far), guess_of(scan, attribute.name)
@@ -144,15 +136,10 @@ def _adversary(found: CertifiedParts) -> Section:
 
 def _beliefs(found: CertifiedParts, name: str) -> Beliefs:
     scan = found.scan
-    belief, guess = beliefs(scan.of(belief_question(name))), guess_of(scan, name)
+    belief, guess = beliefs(scan, name), guess_of(scan, name)
     meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
     drawing = drawn_beliefs(belief, name, guess, found.profile.people_word, weights=scan.sizes.astype(np.float64))
     return Beliefs([(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], drawing)
-
-
-def _earlier(found: CertifiedParts) -> list[Section]:
-    earlier = found.certificate.after
-    return [section("Earlier releases", "earlier.html", earlier=earlier)] if earlier else []
 
 
 def _cost(run: LargeRun) -> Section:
@@ -175,16 +162,4 @@ def _published(found: CertifiedParts, run: LargeRun, folder: Path) -> Section:
         joined=False,
         group_word=run.algorithm.group_word,
         samples=[sample_of(found.certificate.tables[0].name, frame, found.scan.n_rows)],
-    )
-
-
-def _method(run: LargeRun) -> Section:
-    algorithm: Rothko = run.algorithm
-    return section(
-        "How it was made",
-        "method.html",
-        algorithm=algorithm,
-        parameters=list(parameters_of(algorithm)),
-        seed=seed_entry(algorithm),
-        notes=run.notes,
     )

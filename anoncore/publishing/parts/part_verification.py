@@ -13,14 +13,13 @@ from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certified_tables import content_finding
+from anoncore.publishing.certification.certified_tables import ReadRelease, content_finding
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Outcome, Verification
-from anoncore.publishing.certification.folders import files_of
 from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.verification import InputDigest, ReadRelease, judged_release
+from anoncore.publishing.certification.verification import InputDigest, judged_release
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
 PART_NAME = re.compile(r"part-\d{5}\.parquet")
@@ -262,3 +261,32 @@ def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding
     if rows != certified:
         sentence = f"The parts have {rows:,} rows, but {certified:,} were certified."
         yield Finding("rows of the parts", "fails", sentence)
+
+
+def files_of(folder: Path, certificate: Path) -> tuple[list[Path], list[Finding]]:
+    """The files of a folder but the certificate, by name, and a finding for every link and folder in it.
+
+    A link leads to whatever lies where it points, and a folder has a name and times of its own.
+    Raises DataError for a folder that cannot be read.
+    """
+    files, findings = [], []
+    try:
+        entries = sorted(folder.iterdir())
+        own = certificate.resolve()
+        for entry in entries:
+            if entry.is_symlink():
+                findings.append(_added(entry, "link, and what it leads to was not published"))
+            elif entry.is_dir():
+                findings.append(_added(entry, "folder, and nothing in a release has one"))
+            elif not entry.is_file():
+                findings.append(_added(entry, "thing that is no file"))
+            elif entry.resolve() != own:
+                files.append(entry)
+    except OSError as error:
+        reason = (error.strerror or "it cannot be opened").lower()
+        raise DataError(f"The folder '{folder}' cannot be read: {reason}.") from None
+    return files, findings
+
+
+def _added(entry: Path, what: str) -> Finding:
+    return Finding(f"added '{entry.name}'", "fails", f"'{entry.name}' is a {what}.")

@@ -10,9 +10,21 @@ from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.version import __version__
 from anoncore.measures.criteria import CRITERIA
+from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.report.rendering import Section, rendered, section
 from anoncore.publishing.report.side_by_side import distributions, legend, meanings, numbers_side_by_side, promises
-from anoncore.publishing.report.single import Numbers, adversary, all_numbers, cost, holds, no_people, reached, summary
+from anoncore.publishing.report.single import (
+    NOT_MEASURED,
+    NOTHING_BAD,
+    Numbers,
+    adversary,
+    all_numbers,
+    cost,
+    holds,
+    no_people,
+    reached,
+    summary,
+)
 from anoncore.publishing.report.subject import Subject
 from anoncore.publishing.report.treatments import method, published
 
@@ -64,7 +76,7 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
     if not 1 <= len(subjects) <= MOST:
         raise DataError(f"A report takes 1 to {MOST} releases, not {len(subjects)}.")
     subjects = [one if one.style is not None else replace(one, style=place) for place, one in enumerate(subjects)]
-    tell = progress if progress is not None else silent
+    tell = progress or silent
     wanted = attribute if attribute is not None else subjects[0].attribute
     numbers = []
     for place, one in enumerate(subjects):
@@ -99,20 +111,20 @@ def _one(subject: Subject, numbers: Numbers, attribute: str | None, progress: Pr
         protection = [reached(subject, attribute), adversary(subject, attribute, progress)]
     sections = [
         summary(subject, numbers),
-        holds(subject),
+        holds(subject.verdict, NOT_MEASURED if subject.release.is_synthetic else NOTHING_BAD),
         *protection,
-        *_earlier(subject),
+        *earlier_releases(subject.earlier),
         cost(subject),
         published(subject),
-        method(subject),
+        method(subject.release.algorithm, subject.release.notes),
         all_numbers(subject, numbers),
     ]
     return f"{subject.label}{f' of {subject.table}' if subject.table else ''}", sections
 
 
-def _earlier(subject: Subject) -> list[Section]:
+def earlier_releases(earlier: Sequence[Earlier] | None) -> list[Section]:
     """What is said of earlier releases of the same people; no section where none is known."""
-    return [section("Earlier releases", "earlier.html", earlier=subject.earlier)] if subject.earlier else []
+    return [section("Earlier releases", "earlier.html", earlier=earlier)] if earlier else []
 
 
 def _several(

@@ -11,10 +11,10 @@ import numpy as np
 from anoncore import attacks, utility
 from anoncore.base.errors import AnonymizationError
 from anoncore.kernels.arrays import Floats
-from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, Criterion
+from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
 from anoncore.publishing.report.drawing import Series, bars, curves
 from anoncore.publishing.report.rendering import Figure, Section, section
-from anoncore.publishing.report.single import Numbers
+from anoncore.publishing.report.single import Numbers, query_errors
 from anoncore.publishing.report.subject import Subject
 from anoncore.publishing.report.treatments import parameter_text
 
@@ -135,22 +135,16 @@ def distributions(subjects: Sequence[Subject], attribute: str | None) -> Section
 
 def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Figure | list[str]]:
     def beliefs(one: Subject) -> Floats:
-        found: Floats = one.measure("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute).belief
-        return found
+        return one.measure("attacks.attribute_disclosure", attacks.attribute_disclosure, attribute).belief
 
     def risks(one: Subject) -> Floats:
-        found: Floats = one.measure("attacks.reidentification", attacks.reidentification).risk
-        return found
-
-    def errors(one: Subject) -> Floats:
-        found: Floats = one.measure("utility.query_error", utility.query_error, N_QUERIES).relative_error
-        return np.minimum(found[~np.isnan(found)], 1.0)
+        return one.measure("attacks.reidentification", attacks.reidentification).risk
 
     people = "rows" if any(one.release.data.people_word == "rows" for one in subjects) else "people"
     if attribute is not None:
         yield _curve(subjects, beliefs, f"belief in one value of '{attribute}'", people)
     yield _curve(subjects, risks, "probability to be found", people)
-    yield _curve(subjects, errors, "relative error of counting queries", "queries")
+    yield _curve(subjects, query_errors, "relative error of counting queries", "queries")
 
 
 def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: str, of: str) -> Figure | list[str]:

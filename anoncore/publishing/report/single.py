@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from anoncore import attacks, privacy, utility
-from anoncore.base.errors import AnonymizationError
+from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.measures.criteria import CRITERIA, FAMILIES, N_QUERIES, usual_distance
+from anoncore.measures.verdict import Verdict
 from anoncore.publishing.report.drawing import Series, bars, histogram
-from anoncore.publishing.report.known_method import known_method
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.subject import Subject
-from anoncore.release.openness import QUESTION
+from anoncore.release.openness import QUESTION, Openness
 
 TILES = ("k", "largest-belief", "believed-above-half", "reidentified-mean", "information-loss", "query-error")
 SYNTHETIC_TILES = ("two-way-error", "query-error", "association-error")
@@ -66,14 +67,9 @@ def summary(subject: Subject, numbers: Numbers) -> Section:
     )
 
 
-def holds(subject: Subject) -> Section:
-    """What was asked for or promised, by whose definition, and the level reached."""
-    return section(
-        "What holds, and what does not",
-        "holds.html",
-        verdict=subject.verdict,
-        otherwise=NOT_MEASURED if subject.release.is_synthetic else NOTHING_BAD,
-    )
+def holds(verdict: Verdict, otherwise: str = NOTHING_BAD) -> Section:
+    """What was asked for or promised, by whose definition, and the level; `otherwise` where nothing fails badly."""
+    return section("What holds, and what does not", "holds.html", verdict=verdict, otherwise=otherwise)
 
 
 def reached(subject: Subject, attribute: str | None) -> Section:
@@ -161,8 +157,42 @@ def adversary(subject: Subject, attribute: str | None, progress: Progress = sile
         people=subject.release.data.people_word,
         told=subject.release.data.in_words,
         question=QUESTION,
-        known=known_method(subject, attribute, progress),
+        known=_known_method(subject, attribute, progress),
     )
+
+
+@dataclass(frozen=True)
+class KnownMethod:
+    """The method's own words, and the minimality attack as rows of a table or the reason why it is not measured."""
+
+    told: str
+    rows: list[tuple[str, str, str, str]]
+    notes: list[str]
+
+
+def _known_method(subject: Subject, attribute: str | None, progress: Progress = silent) -> KnownMethod | None:
+    """What readers who know the method gain; None where it is not known. `progress` may raise CancelledError."""
+    method = subject.release.algorithm
+    if method is None:
+        return None
+    say = subject.release.data.in_words
+    told = say(method.minimality_here.text)
+    if attribute is None or method.minimality_here.openness is Openness.NOT_OPEN:
+        return KnownMethod(told, [], [])
+    try:
+        attack = partial(attacks.minimality, progress=progress)
+        found = subject.measure("attacks.minimality", attack, attribute)
+    except CancelledError:
+        raise
+    except AnonymizationError as error:
+        return KnownMethod(told, [], [str(error)])
+    rows = [
+        (say(one.title), f"{one:.1%}", f"{one.baseline or 0:.1%}", say(one.meaning))
+        for one in (found.right, found.truth, found.exposed, found.largest)
+    ]
+    low, high = found.interval
+    lift = f"{found.lift.title}: {found.lift:+.1%}, 95% interval {low:+.1%} to {high:+.1%}. {found.lift.meaning}"
+    return KnownMethod(told, rows, [say(lift), *([say(found.limits)] if found.limits else [])])
 
 
 def no_people() -> Section:
@@ -221,11 +251,16 @@ def drawn_losses(losses: Mapping[str, float], together: float, meaning: str, sty
     return Figure(drawing, f"{meaning} All attributes together: {together:.1%}.")
 
 
+def query_errors(subject: Subject) -> Floats:
+    """The relative errors of counting queries; larger ones than 1 count as 1."""
+    errors: Floats = subject.measure("utility.query_error", utility.query_error, N_QUERIES).relative_error
+    return np.minimum(errors[~np.isnan(errors)], 1.0)
+
+
 def _queries(subject: Subject) -> Figure:
     found: Any = subject.measure("utility.query_error", utility.query_error, N_QUERIES)
-    errors = np.minimum(found.relative_error[~np.isnan(found.relative_error)], 1.0)
     drawing = histogram(
-        errors,
+        query_errors(subject),
         "relative error (larger ones count as 100%)",
         "queries",
         lambda value: f"{value:.0%}",

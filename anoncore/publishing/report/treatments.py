@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -97,16 +97,15 @@ def sample_of(name: str, frame: pd.DataFrame, n_rows: int | None = None) -> Samp
     )
 
 
-def method(subject: Subject) -> Section:
+def method(algorithm: ReleaseMethod | None, notes: Sequence[str]) -> Section:
     """The method, its parameters without any seed, and notes on how it went."""
-    algorithm = subject.release.algorithm
     return section(
         "How it was made",
         "method.html",
         algorithm=algorithm,
         parameters=[] if algorithm is None else list(parameters_of(algorithm)),
         seed=NO_SEED if algorithm is None else seed_entry(algorithm),
-        notes=subject.release.notes,
+        notes=notes,
     )
 
 

@@ -19,6 +19,7 @@ FORM = (
 )
 """What a signature covers, in words that stand in the signed file."""
 FIELD = "signatures"
+COMPLAINT = "This certificate cannot be signed or checked for signatures, because {}."
 
 
 class Signature(BaseModel):
@@ -48,12 +49,9 @@ def fields_of(text: str | bytes) -> dict[str, Any]:
 
     Raises DataError for a text that is no JSON object, and for one that can be read in two ways.
     """
-    try:
-        found = plain_json(text)
-    except DataError as error:
-        raise DataError(f"This certificate cannot be signed or checked for signatures, because {error}.") from None
+    found = plain_json(text, COMPLAINT)
     if not isinstance(found, dict):
-        raise DataError("This certificate cannot be signed or checked for signatures, because it is no JSON object.")
+        raise DataError(COMPLAINT.format("it is no JSON object"))
     return found
 
 

@@ -245,6 +245,8 @@ def test_a_false_epsilon_marked_as_checked(forgery: Forgery, capsys: pytest.Capt
     [
         (lambda text: text.replace('"version"', '"version": 1, "version"', 1), "'version' stands twice"),
         (lambda text: text.replace('"label"', '"label": "x", "label"', 1), "'label' stands twice"),
+        (lambda text: text.replace('"version": 2', '"version": true', 1), "version: Input should be a valid integer"),
+        (lambda text: text.replace('"version": 2', '"version": 1.0', 1), "version: Input should be a valid integer"),
         (lambda text: text.replace('"made"', '"note": "Anna has HIV", "made"', 1), "note"),
         (lambda text: text.replace('"rows": 40', '"rows": NaN', 1), "NaN"),
         (lambda text: text.replace('"rows": 40', '"rows": 4e999', 1), "4e999 is too large"),

@@ -20,7 +20,7 @@ from anoncore.engines import joint_counts
 from anoncore.measures import verdict
 from anoncore.publishing.certification import published_rows as part_files
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.scan_classes import PartClasses
+from anoncore.publishing.certification.scan import PartClasses
 from anoncore.requirements import KAnonymity
 from anoncore.sources.large_table import LargeTable
 from tests.publishing.parts.folders import certified_run, failures, verified

@@ -21,8 +21,7 @@ from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import PublishedRelease
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.scan import Question, scan_rows
-from anoncore.publishing.certification.scan_classes import PartClasses
+from anoncore.publishing.certification.scan import PartClasses, Question, scan_rows
 from anoncore.publishing.certification.scan_groups import hashed_cells
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import PublishedTable
