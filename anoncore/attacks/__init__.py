@@ -2,6 +2,7 @@
 
 from anoncore.attacks.closeness import posterior_emd
 from anoncore.attacks.composition import Composition, composition
+from anoncore.attacks.definetti import DeFinetti, definetti
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
 from anoncore.attacks.downcoding import Downcoding, downcoding
 from anoncore.attacks.foreground import (
@@ -21,16 +22,20 @@ from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
 from anoncore.attacks.linkability import Linkability, linkability
 from anoncore.attacks.matching_buckets import MatchingBuckets, matching_buckets
 from anoncore.attacks.membership import Membership, membership
+from anoncore.attacks.memorizing import Memorization, memorization
 from anoncore.attacks.minimality import MinimalityAttack, minimality
 from anoncore.attacks.population_uniqueness import PopulationUniqueness, population_uniqueness
 from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 from anoncore.attacks.singling_out import SinglingOut, singling_out
+from anoncore.attacks.strongest import AttackGain, Strongest, strongest
 
 __all__ = [
+    "AttackGain",
     "AttributeDisclosure",
     "Composition",
+    "DeFinetti",
     "Downcoding",
     "ForegroundEstimate",
     "ForegroundKnowledge",
@@ -41,6 +46,7 @@ __all__ = [
     "Linkability",
     "MatchingBuckets",
     "Membership",
+    "Memorization",
     "MinimalityAttack",
     "PopulationUniqueness",
     "PossibleWorlds",
@@ -49,8 +55,10 @@ __all__ = [
     "Risk",
     "SetLeak",
     "SinglingOut",
+    "Strongest",
     "attribute_disclosure",
     "composition",
+    "definetti",
     "downcoding",
     "foreground_knowledge",
     "foreground_knowledge_estimate",
@@ -61,6 +69,7 @@ __all__ = [
     "linkability",
     "matching_buckets",
     "membership",
+    "memorization",
     "minimality",
     "population_uniqueness",
     "possible_worlds",
@@ -69,4 +78,5 @@ __all__ = [
     "reidentification",
     "sensitive_posterior",
     "singling_out",
+    "strongest",
 ]

@@ -10,16 +10,23 @@ import numpy as np
 import pandas as pd
 
 from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, checked_queries, figures
-from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
-from anoncore.attacks.fitting_secrets import beliefs, evidence_of
+from anoncore.attacks.control_people import attacked_attributes, control_of, members_of
+from anoncore.attacks.guessed_secrets import (
+    Guesses,
+    Truth,
+    by_nearest,
+    by_rules,
+    by_trees,
+    completed,
+    published_distribution,
+)
 from anoncore.attacks.linked_records import Records
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.random_numbers import generator
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools
 from anoncore.release.release import Release
-from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 
 INFERENCE = AttackNumbers.of(
@@ -34,9 +41,6 @@ SURE = 0.1
 """Share of the people about whom an adversary guesses who may abstain: those of whom they are surest."""
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Shares of the people at which the curve has a point."""
-TREES = 10
-MANY_NUMBERS = 50
-"""Different numbers above which the learner estimates the secret's size instead of choosing among its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +95,6 @@ class Inference(Figures):
     attribute: str
     known: tuple[str, ...]
     curve: pd.DataFrame
-
-
-@dataclass(frozen=True, eq=False)
-class _Guesses:
-    """A code of the secret per person, int64 (n_people,), -1 for none, and how sure the adversary is of it, float."""
-
-    code: Int64
-    sure: Floats
 
 
 @checked
@@ -199,22 +195,22 @@ def inference(
     if control is not None:
         groups.append(control_of(release, control, everything, n_queries, rng))
     truths = [
-        _Truth.of(release, attribute, control if number else None, one, tolerance) for number, one in enumerate(groups)
+        Truth.of(release, attribute, control if number else None, one, tolerance) for number, one in enumerate(groups)
     ]
-    table = _published_distribution(release, attribute)
+    table = published_distribution(release, attribute)
     notes = list(rows_counted(release))
-    guesses = {"rules from the release": [_by_rules(release, attribute, names, one, table) for one in groups]}
+    guesses = {"rules from the release": [by_rules(release, attribute, names, one, table) for one in groups]}
     try:
         records = Records.of(release, everything, rng)
     except ReleaseError as error:
         notes.append(f"Nearest neighbour and learned model have no records: {error}")
     else:
-        near = [_by_nearest(records, attribute, names, one) for one in groups]
+        near = [by_nearest(records, attribute, names, one) for one in groups]
         guesses["rules from the release"] = [
-            _completed(one, other) for one, other in zip(guesses["rules from the release"], near, strict=True)
+            completed(one, other) for one, other in zip(guesses["rules from the release"], near, strict=True)
         ]
         guesses["nearest neighbour"] = near
-        guesses["learned model"] = _learned(records, attribute, names, groups, seed)
+        guesses["learned model"] = by_trees(records, attribute, names, groups, seed)
     tried, curves = [], {}
     for adversary, made in guesses.items():
         rights = [truth.right(one.code) for truth, one in zip(truths, made, strict=True)]
@@ -237,116 +233,7 @@ def inference(
     return Inference(**vars(found), attribute=attribute, known=names, curve=curves[found.adversary])
 
 
-@dataclass(frozen=True, eq=False)
-class _Truth:
-    """What is true of some people: the code of the secret, -1 where the table lacks it; numbers lie at `number`."""
-
-    domain: Domain
-    code: Codes
-    number: Floats | None
-    tolerance: float
-
-    @classmethod
-    def of(
-        cls, release: Release, attribute: str, control: Microdata | None, people: People, tolerance: float
-    ) -> _Truth:
-        domain = release.data.domain[attribute]
-        axis = people.names.index(attribute)
-        below, above = people.below[:, axis], people.above[:, axis]
-        code = np.where(below == above, below, -1)
-        if domain.kind is not Kind.NUMERIC or domain.is_date:
-            return cls(domain, code, None, tolerance)
-        own = release.data if control is None else control
-        number = own.domain[attribute].positions[own.codes[attribute][people.rows]].copy()
-        number[own.codes[attribute][people.rows] == own.domain[attribute].missing_code] = nan
-        return cls(domain, code, number, tolerance)
-
-    def right(self, guess: Int64) -> Bools:
-        """Whether each guess is right."""
-        same = (guess == self.code) & (guess >= 0)
-        if self.number is None:
-            return same
-        guessed = self.domain.positions[guess]
-        near = np.abs(guessed - self.number) <= self.tolerance * np.abs(guessed)
-        is_missing = guess == self.domain.missing_code if self.domain.has_missing else np.zeros(len(guess), dtype=bool)
-        right: Bools = same | (near & (guess >= 0) & ~is_missing)
-        return right
-
-
-def _published_distribution(release: Release, attribute: str) -> Floats:
-    """The share of each value among all that is published of the secret, float (n_codes,)."""
-    found = np.zeros(len(release.data.domain[attribute]))
-    for one in evidence_of(release, attribute, ()):
-        found += np.bincount(one.code, weights=one.share, minlength=len(found))
-    return found / found.sum()
-
-
-def _by_rules(release: Release, attribute: str, names: tuple[str, ...], people: People, table: Floats) -> _Guesses:
-    """The likeliest secret by the cells that fit; the most frequent one where none does."""
-    code = np.full(len(people), int(table.argmax()), dtype=np.int64)
-    sure = np.zeros(len(people))
-    known = people.of(names)
-    # People with equal values are alike to the adversary.
-    _, first, alike = np.unique(
-        np.column_stack((known.below, known.above)), axis=0, return_index=True, return_inverse=True
-    )
-
-    def use(numbers: Int64, belief: Floats) -> None:
-        likeliest = belief.argmax(axis=1)
-        most = belief[np.arange(len(numbers)), likeliest]
-        fits = most > 0
-        codes[numbers] = np.where(fits, likeliest, codes[numbers])
-        sures[numbers] = most
-
-    codes, sures = code[first], sure[first]
-    beliefs(evidence_of(release, attribute, names), known.some(first), table, use)
-    return _Guesses(codes[alike.reshape(-1)], sures[alike.reshape(-1)])
-
-
-def _completed(guesses: _Guesses, others: _Guesses) -> _Guesses:
-    """The guesses, and where nothing speaks for one that of another adversary."""
-    return _Guesses(np.where(guesses.sure > 0, guesses.code, others.code), guesses.sure)
-
-
-def _by_nearest(records: Records, attribute: str, names: tuple[str, ...], people: People) -> _Guesses:
-    """The secret of the nearest record; surer, the nearer it is."""
-    record, distance = records.of_attributes(names).nearest(people.of(names))
-    axis = records.names.index(attribute)
-    return _Guesses(records.drawn[record, axis].astype(np.int64), -distance)
-
-
-def _learned(
-    records: Records, attribute: str, names: tuple[str, ...], groups: list[People], seed: int
-) -> list[_Guesses]:
-    """What trees say that are trained on the published records; their share of votes is how sure they are."""
-    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-
-    known = records.of_attributes(names)
-    axis = records.names.index(attribute)
-    secret, domain = records.drawn[records.order, axis], records.domains[axis]
-    features = known.features().astype(np.float32)
-    if domain.kind is Kind.NUMERIC and len(domain) > MANY_NUMBERS:
-        sizes = ExtraTreesRegressor(n_estimators=TREES, random_state=seed).fit(features, domain.shares[secret])
-        places = [sizes.predict(known.features_of(people).astype(np.float32)) for people in groups]
-        return [_Guesses(_nearest_code(domain, one), np.zeros(len(one))) for one in places]
-    learner = ExtraTreesClassifier(n_estimators=TREES, random_state=seed).fit(features, secret)
-    found = []
-    for people in groups:
-        votes = learner.predict_proba(known.features_of(people).astype(np.float32))
-        likeliest = votes.argmax(axis=1)
-        found.append(_Guesses(learner.classes_[likeliest].astype(np.int64), votes.max(axis=1)))
-    return found
-
-
-def _nearest_code(domain: Domain, places: Floats) -> Int64:
-    """The code that lies nearest to each place on the attribute's axis, int64."""
-    above = np.searchsorted(domain.shares, places).clip(1, len(domain) - 1)
-    below = above - 1
-    is_below = np.abs(domain.shares[below] - places) <= np.abs(domain.shares[above] - places)
-    return np.where(is_below, below, above).astype(np.int64)
-
-
-def _curve(guesses: list[_Guesses], rights: list[Bools]) -> pd.DataFrame:
+def _curve(guesses: list[Guesses], rights: list[Bools]) -> pd.DataFrame:
     """Precision and recall of an adversary who guesses about the surest share of the people, by that share."""
     lines = []
     for share in STEPS:

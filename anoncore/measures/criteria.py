@@ -13,6 +13,7 @@ from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
 from anoncore.attacks.foreground.attack import FOREGROUND_EXCESS, TOO_SMALL
 from anoncore.attacks.membership import MEMBERSHIP_BELIEF
 from anoncore.attacks.reidentification import REIDENTIFIED_LARGEST, REIDENTIFIED_MEAN
+from anoncore.attacks.strongest import STRONGEST_ON_ATTRIBUTES
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, Family, Number
@@ -204,6 +205,13 @@ def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
     return float(found.excess)
 
 
+def _strongest(_release: Release, attribute: str | None, cache: Cache) -> float:
+    found = cache("attacks.strongest", attacks.strongest, attribute, BREACH_R)
+    if found.attribute is None:
+        raise DataError("No attack on attributes applies to this release.")
+    return float(found.attribute.gain)
+
+
 def _membership(release: Release, _attribute: str | None, cache: Cache) -> float:
     release.require_people("Fake tuples are combinations of values that nobody in a bucket has")
     if form_of(release) not in BUCKETS:
@@ -258,6 +266,7 @@ _ALL = (
     _criterion(BELIEF_IN_TRUTH),
     _criterion(BELIEVED_ABOVE_HALF, _breached),
     _criterion(FOREGROUND_EXCESS, _foreground),
+    _criterion(STRONGEST_ON_ATTRIBUTES, _strongest),
     _criterion(REIDENTIFIED_MEAN),
     _criterion(REIDENTIFIED_LARGEST),
     _criterion(MEMBERSHIP_BELIEF, _membership),

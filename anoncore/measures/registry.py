@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from anoncore.algorithms.vertical.changes import CLASS_CHANGES
 from anoncore.attacks.composition import FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH
+from anoncore.attacks.definetti import DEFINETTI_BREACH, DEFINETTI_CONTROL, DEFINETTI_EXCESS, DEFINETTI_RIGHT
 from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
 from anoncore.attacks.foreground.attack import (
     FOREGROUND_BREACH,
@@ -21,6 +22,7 @@ from anoncore.attacks.inferring import INFERENCE
 from anoncore.attacks.join_likelihood import LIKELIHOOD_LARGEST, LIKELIHOOD_MEAN, UNMATCHED
 from anoncore.attacks.linkability import LINKABILITY
 from anoncore.attacks.membership import FAKE_TUPLES
+from anoncore.attacks.memorizing import MEMORIZATION, MEMORIZED
 from anoncore.attacks.minimality import EXPOSED, LIFT, RIGHT_GUESSES, STRONGEST, TRUE_BELIEF
 from anoncore.attacks.population_uniqueness import (
     POPULATION_UNIQUES,
@@ -41,6 +43,7 @@ from anoncore.attacks.reidentification import (
     PROSECUTOR_AT_RISK,
 )
 from anoncore.attacks.singling_out import SINGLING_OUT
+from anoncore.attacks.strongest import STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP
 from anoncore.base.arguments import checked
 from anoncore.base.number import Number
 from anoncore.measures.criteria import CRITERIA
@@ -57,6 +60,12 @@ _OTHERS = (
     FOREGROUND_PROBABILITY,
     FOREGROUND_ERROR,
     FOREGROUND_RANGE,
+    DEFINETTI_BREACH,
+    DEFINETTI_CONTROL,
+    DEFINETTI_EXCESS,
+    DEFINETTI_RIGHT,
+    STRONGEST_ON_IDENTITY,
+    STRONGEST_ON_MEMBERSHIP,
     PROSECUTOR_AT_RISK,
     JOURNALIST_LARGEST,
     JOURNALIST_MEAN,
@@ -76,6 +85,8 @@ _OTHERS = (
     *SINGLING_OUT.all,
     *LINKABILITY.all,
     *INFERENCE.all,
+    *MEMORIZATION.all,
+    MEMORIZED,
     FEW_VALUES,
     JOINT_BREACH,
     JOINT_LARGEST,
@@ -108,10 +119,12 @@ NUMBERS: Mapping[str, Number] = MappingProxyType({one.name: one for one in (*CRI
 _TITLES: Mapping[str, str] = MappingProxyType(
     {
         "attacks.composition": "Several releases together",
+        "attacks.definetti": "deFinetti's attack",
         "attacks.downcoding": "Downcoding",
         "attacks.inference": "Inference",
         "attacks.individual_risk": "Individual risk",
         "attacks.linkability": "Linkability",
+        "attacks.memorization": "Memorization",
         "attacks.minimality": "Minimality attack",
         "attacks.population_uniqueness": "Uniqueness in the population",
         "attacks.posterior_emd": "Distance of beliefs",
@@ -119,6 +132,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
         "attacks.reidentification": "Re-identification",
         "attacks.sensitive_posterior": "Beliefs about people",
         "attacks.singling_out": "Singling out",
+        "attacks.strongest": "Strongest attack",
         "privacy.check": "Violations",
         "privacy.emd": "Earth mover's distance",
         "privacy.guarantees": "Promised and reached",

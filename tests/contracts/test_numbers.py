@@ -129,7 +129,9 @@ def test_the_samples_have_every_form() -> None:
 OF_RECORDS = {
     "attacks.inference",
     "attacks.linkability",
+    "attacks.memorization",
     "attacks.singling_out",
+    "attacks.strongest",
     "privacy.personal_guarantees",
     "utility.association_error",
     "utility.classification",

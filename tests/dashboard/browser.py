@@ -364,6 +364,8 @@ class Visitor:
 
     def edit_cell(self, key: str, column: int, row: int, left: int, option: str) -> None:
         """Choose another option in a cell of an editor; `left` is a place in its column, in pixels of the grid."""
+        # What a page draws anew is taken out and put in again, and nothing scrolls to what is out.
+        self.settle()
         grid = self.grid(key)
         grid.scroll_into_view_if_needed()
         options = self.page.get_by_role("option", name=option, exact=True)
@@ -381,6 +383,7 @@ class Visitor:
         A grid that is being drawn loses double clicks, and the keys that come before its field has the focus: what the
         cell holds says whether the text has arrived, and is typed again otherwise.
         """
+        self.settle()
         grid = self.grid(key)
         grid.scroll_into_view_if_needed()
         cell = grid.get_by_test_id(f"glide-cell-{column}-{row}")

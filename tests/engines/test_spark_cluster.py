@@ -41,7 +41,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     roles = "\n".join(f'{name} = "{role}"' for name, role in {**ROLES, "note": "identifier"}.items())
     path = folder / "people.toml"
     path.write_text(
-        f'[source]\npath = "people.parquet"\n[roles]\n{roles}\n[algorithm]\nname = "rothko-tree"\nmemory_rows = 3_000\n'
+        f'[source]\npath = "people.parquet"\n[roles]\n{roles}\n[algorithm]\nname = "rothko-tree"\nmemory_rows = 5_000\n'
         'requirements = [{name = "k-anonymity", k = 20}, {name = "t-closeness", t = 0.7}]\n',
         encoding="utf-8",
     )

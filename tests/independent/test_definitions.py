@@ -30,6 +30,10 @@ from .tables import NUMBERS, Table, tables
 TESTS = Path(__file__).parents[1]
 ELSEWHERE = {
     "foreground-excess": "attacks/test_foreground.py",
+    "strongest-attribute": "attacks/test_strongest.py",
+    "attacks.definetti": "attacks/test_definetti.py",
+    "attacks.strongest": "attacks/test_strongest.py",
+    "attacks.memorization": "attacks/test_memorizing.py",
     "membership-belief": "independent/test_membership.py",
     "median-query-error": "utility/test_queries.py",
     "query-error": "utility/test_queries.py",
@@ -179,6 +183,7 @@ def test_what_is_defined_elsewhere_is_tested_there(name):
     text = (TESTS / ELSEWHERE[name]).read_text(encoding="utf-8")
     sources = {
         "foreground-excess": "foreground_knowledge",
+        "strongest-attribute": "strongest",
         "median-query-error": "query_error",
         "membership-belief": "membership",
     }

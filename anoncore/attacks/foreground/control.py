@@ -29,25 +29,32 @@ FAILED = (
 )
 
 
+def shuffled_release(
+    release: Release, attribute: str, seed: int, progress: Progress = silent
+) -> tuple[Release, Int64 | None, str]:
+    """A release in which nothing ties the secret to what is known of people; whose secret each row has; and a note.
+
+    The secret is shuffled over all people, and the method that made the release is run on that table with a seed of its
+    own: then every row has its own secret (None), and the note is empty. Where the method is not known, or cannot do
+    so, the secrets are dealt anew over the groups of the release itself, int64 (n_rows,), as the note says.
+    """
+    method, note = release.algorithm, DEALT
+    if method is not None:
+        try:
+            return _seeded(method, seed).anonymize(release.data.with_shuffled(attribute, seed), progress), None, ""
+        except CancelledError:
+            raise
+        except AnonymizationError as error:
+            note = FAILED + str(error)
+    return release, dealt_over_groups(release.partition, seed), note
+
+
 def control_target(
     release: Release, attribute: str, unreliable: Unreliable, seed: int, progress: Progress = silent
 ) -> tuple[Target, str]:
-    """What the attack reads where nothing ties the secret to what is known of people; and a note, or an empty text.
-
-    The secret is shuffled over all people, and the method that made the release is run on that table with a seed of its
-    own. Where the method is not known, or cannot do so, the secrets are dealt anew over the groups of the release, as
-    the note says.
-    """
-    method = release.algorithm
-    if method is None:
-        return _dealt_anew(release, attribute, unreliable, seed), DEALT
-    try:
-        again = _seeded(method, seed).anonymize(release.data.with_shuffled(attribute, seed), progress)
-        return Target.of(again, attribute, unreliable), ""
-    except CancelledError:
-        raise
-    except AnonymizationError as error:
-        return _dealt_anew(release, attribute, unreliable, seed), FAILED + str(error)
+    """What the attack reads where nothing is to be learned (see `shuffled_release`); and a note, or an empty text."""
+    control, source, note = shuffled_release(release, attribute, seed, progress)
+    return Target.of(control, attribute, unreliable, source), note
 
 
 def _seeded(method: ReleaseMethod, seed: int) -> ReleaseMethod:
@@ -60,10 +67,6 @@ def _seeded(method: ReleaseMethod, seed: int) -> ReleaseMethod:
         elif isinstance(value, ReleaseMethod):
             changed[name] = _seeded(value, seed)
     return method.replace(**changed) if changed else method
-
-
-def _dealt_anew(release: Release, attribute: str, unreliable: Unreliable, seed: int) -> Target:
-    return Target.of(release, attribute, unreliable, dealt_over_groups(release.partition, seed))
 
 
 def dealt_over_groups(partition: Partition, seed: int) -> Int64:

@@ -1,0 +1,483 @@
+"""All attacks on one release beside each other, and the strongest one for each thing that an adversary may be after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from anoncore.attacks.composition import By, composition
+from anoncore.attacks.definetti import definetti
+from anoncore.attacks.disclosure import attribute_disclosure
+from anoncore.attacks.foreground.attack import TOO_SMALL, foreground_knowledge
+from anoncore.attacks.foreground.control import shuffled_release
+from anoncore.attacks.inferring import inference
+from anoncore.attacks.join_likelihood import JoinLikelihood
+from anoncore.attacks.linkability import linkability
+from anoncore.attacks.membership import membership
+from anoncore.attacks.memorizing import memorization
+from anoncore.attacks.minimality import minimality
+from anoncore.attacks.region_membership import region_membership
+from anoncore.attacks.reidentification import reidentification
+from anoncore.attacks.singling_out import singling_out
+from anoncore.base.arguments import checked
+from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError
+from anoncore.base.number import Number
+from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.score import Score
+from anoncore.base.showing import Result
+from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.release.release import Release
+from anoncore.table.microdata import Microdata
+
+Aim = Literal["identity", "attribute", "membership"]
+SHUFFLED = "the same attack on shuffled secrets"
+GUESSING = "guessing without the release"
+OTHERS = "the same attack on people who are not in the table"
+
+STRONGEST_ON_ATTRIBUTES = Number(
+    name="strongest-attribute",
+    title="Strongest attack on attributes",
+    template=(
+        "How many more people's values of {attribute} the strongest attack gives away than its control, as a share of "
+        "all people: what the release tells an adversary who tries everything."
+    ),
+    family="adversary",
+    source="specified by what each attack gains over its control",
+    measured_by="attacks.strongest",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(-1.0, 1.0),
+    baseline="0: an attack that gets no more than its control.",
+    of_attribute=True,
+    is_slow=True,
+    short="Strongest attack",
+)
+STRONGEST_ON_IDENTITY = replace(
+    STRONGEST_ON_ATTRIBUTES,
+    name="strongest-identity",
+    title="Strongest attack on identity",
+    template=(
+        "How much more often the strongest attack finds a person's record, or singles out or links people, than its "
+        "control."
+    ),
+    unit="share of guesses",
+    of_attribute=False,
+)
+STRONGEST_ON_MEMBERSHIP = replace(
+    STRONGEST_ON_IDENTITY,
+    name="strongest-membership",
+    title="Strongest attack on membership",
+    template="How much surer the strongest attack is that somebody is in the table than its control.",
+    unit="probability",
+)
+_NUMBERS: dict[Aim, Number] = {
+    "identity": STRONGEST_ON_IDENTITY,
+    "attribute": STRONGEST_ON_ATTRIBUTES,
+    "membership": STRONGEST_ON_MEMBERSHIP,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class AttackGain(Result):
+    """What one attack gets from a release, and how much of it lies above its control.
+
+    Attributes
+    ----------
+    name : str
+        The attack, such as `definetti`: its function in `anoncore.attacks`.
+    aim : {"identity", "attribute", "membership"}
+        What the adversary is after.
+    share : float
+        What the attack gets.
+    measured : str
+        What `share` is a share of, in a few words.
+    control : float
+        What the control gets.
+    compared_with : str
+        What the control is, in a few words.
+    gain : float
+        `share` less `control`, by which attacks with one aim are ranked; a Score of the strongest one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "disease": ["flu", "flu", "cold", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> found = attacks.strongest(release, "disease")
+    >>> found.identity.name, found.identity.share, found.identity.control
+    ('reidentification', 0.5, 0.25)
+    """
+
+    name: str
+    aim: Aim
+    share: float
+    measured: str
+    control: float
+    compared_with: str
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Strongest(Result):
+    """The strongest attack for each aim, all attacks that were tried, and why the others were not.
+
+    Attributes
+    ----------
+    attribute_name : str
+        The sensitive attribute that is attacked.
+    r : float
+        Somebody's value is given away by a belief above 1 / r.
+    identity, attribute, membership : AttackGain or None
+        The attack with the largest gain over its control; None where no attack with this aim applies. Gains of
+        different aims are not to be compared: they are shares of different things.
+    tried : tuple of AttackGain
+        All attacks that apply, by aim, the strongest first.
+    not_tried : dict of str to str
+        The other attacks, and why they do not apply.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, attacks
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 44, 46], "disease": ["flu", "flu", "cold", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> found = attacks.strongest(release, "disease")
+    >>> found.tried[0].name, found.tried[0].measured
+    ('reidentification', 'share of records whose person is found')
+    """
+
+    attribute_name: str
+    r: float
+    identity: AttackGain | None
+    attribute: AttackGain | None
+    membership: AttackGain | None
+    tried: tuple[AttackGain, ...]
+    not_tried: dict[str, str]
+
+    def frame(self) -> pd.DataFrame:
+        """A line per attack, the strongest of each aim first.
+
+        Returns
+        -------
+        DataFrame
+            Columns `aim`, `attack`, `share`, `control`, `gain`, `measured`, `compared_with`, and `why_not` of those
+            that do not apply.
+        """
+        lines = [
+            {
+                "aim": one.aim,
+                "attack": one.name,
+                "share": one.share,
+                "control": one.control,
+                "gain": float(one.gain),
+                "measured": one.measured,
+                "compared_with": one.compared_with,
+                "why_not": "",
+            }
+            for one in self.tried
+        ]
+        aims = {attack.name: attack.aim for attack in _ATTACKS}
+        lines += [
+            {"aim": aims[name], "attack": name, "share": nan, "control": nan, "gain": nan, "why_not": reason}
+            for name, reason in self.not_tried.items()
+        ]
+        return pd.DataFrame(lines).fillna({"measured": "", "compared_with": ""})
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What all attacks are asked with."""
+
+    release: Release
+    attribute: str
+    r: float
+    draws: int
+    control: Microdata | None
+    earlier: Release | None
+    by: By
+    seed: int
+
+
+Found = tuple[float, str, float, str]
+"""What an attack gets, of what that is a share, what its control gets, and what the control is."""
+
+
+def _single_groups(asked: _Asked, progress: Progress) -> Found:
+    release, limit = asked.release, 1 / asked.r
+    disclosure = attribute_disclosure(release, asked.attribute)
+    share = _believed(disclosure.confidence, limit)
+    by_chance = []
+    for draw in range(asked.draws if release.algorithm is not None else 0):
+        progress(draw / asked.draws, "Single groups: controls")
+        control, source, _ = shuffled_release(release, asked.attribute, asked.seed + 1 + draw)
+        if source is None:
+            by_chance.append(_believed(attribute_disclosure(control, asked.attribute).confidence, limit))
+    if by_chance:
+        return share, _BELIEVED, float(np.mean(by_chance)), SHUFFLED
+    true = release.data.sensitive_view(asked.attribute).codes
+    table = disclosure.baseline
+    protected = release.data.sensitive_values.get(asked.attribute)
+    if protected is None:
+        guess = float(lies_above(table[true], limit, ACCUMULATED).mean())
+    else:
+        domain = release.data.domain[asked.attribute]
+        guess = float(sum(table[domain.code_of(value)] for value in protected) > limit)
+    return share, _BELIEVED, guess, GUESSING
+
+
+def _foreground(asked: _Asked, progress: Progress) -> Found:
+    found = foreground_knowledge(
+        asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress
+    )
+    if not found.learned:
+        raise ParameterError(
+            f"{TOO_SMALL[0].upper()}{TOO_SMALL[1:]}: no group of people who are alike is large enough."
+        )
+    return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
+
+
+def _definetti(asked: _Asked, progress: Progress) -> Found:
+    found = definetti(asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress)
+    return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
+
+
+def _minimality(asked: _Asked, progress: Progress) -> Found:
+    """Readers who know the method; on releases of shuffled secrets they know it as well."""
+    share = _knowing_the_method(asked.release, asked, part_of(progress, 0, 0.4))
+    by_chance = []
+    for draw in range(asked.draws):
+        control, source, note = shuffled_release(asked.release, asked.attribute, asked.seed + 1 + draw)
+        if source is not None:
+            raise ParameterError(note)
+        part = part_of(progress, 0.4 + 0.6 * draw / asked.draws, 0.4 + 0.6 * (draw + 1) / asked.draws)
+        by_chance.append(_knowing_the_method(control, asked, part))
+    return share, _BELIEVED, float(np.mean(by_chance)), SHUFFLED
+
+
+def _knowing_the_method(release: Release, asked: _Asked, progress: Progress) -> float:
+    found = minimality(release, asked.attribute, seed=asked.seed, progress=progress)
+    view = release.data.sensitive_view(asked.attribute)
+    own = found.probability[found.signature, view.codes]
+    return _believed(np.where(view.codes == view.unique, nan, own), 1 / asked.r)
+
+
+def _inference(asked: _Asked, _progress: Progress) -> Found:
+    if asked.control is None:
+        raise ParameterError(_NO_CONTROL)
+    found = inference(asked.release, asked.attribute, asked.control, seed=asked.seed)
+    return float(found.members), "share of right guesses", float(found.control), OTHERS
+
+
+def _memorization(asked: _Asked, _progress: Progress) -> Found:
+    if asked.control is None:
+        raise ParameterError(_NO_CONTROL)
+    found = memorization(asked.release, asked.attribute, asked.control, seed=asked.seed)
+    return float(found.members), "share of right guesses, all values alike", float(found.control), OTHERS
+
+
+def _composition(asked: _Asked, _progress: Progress) -> Found:
+    if asked.earlier is None:
+        raise ParameterError("No earlier release of these people was given.")
+    found = composition([asked.release, asked.earlier], asked.attribute, asked.by, asked.r)
+    return (
+        float(found.breach),
+        "share of people in both releases believed above 1/r",
+        float(found.breach.baseline or 0.0),
+        ("the worse of both releases alone"),
+    )
+
+
+def _linking(asked: _Asked, _progress: Progress) -> Found:
+    risk = reidentification(asked.release).prosecutor.mean
+    return float(risk), "share of records whose person is found", float(risk.baseline or 0.0), GUESSING
+
+
+def _singling_out(asked: _Asked, _progress: Progress) -> Found:
+    if asked.control is None:
+        raise ParameterError(_NO_CONTROL)
+    found = singling_out(asked.release, asked.control, seed=asked.seed)
+    return float(found.members), "share of predicates that single somebody out", float(found.control), OTHERS
+
+
+def _linkability(asked: _Asked, _progress: Progress) -> Found:
+    if asked.control is None:
+        raise ParameterError(_NO_CONTROL)
+    found = linkability(asked.release, control=asked.control, seed=asked.seed)
+    return float(found.members), "share of right links", float(found.control), OTHERS
+
+
+def _membership(asked: _Asked, _progress: Progress) -> Found:
+    found = membership(asked.release, seed=asked.seed)
+    belief = found.mean if isinstance(found, JoinLikelihood) else found.belief
+    return float(belief), f"belief: {belief.meaning}", float(belief.baseline or 0.0), GUESSING
+
+
+def _region_membership(asked: _Asked, _progress: Progress) -> Found:
+    belief = region_membership(asked.release).mean
+    return float(belief), f"belief: {belief.meaning}", float(belief.baseline or 0.0), GUESSING
+
+
+_BELIEVED = "share of people whose value is believed above 1/r"
+_NO_CONTROL = (
+    "No people outside the table were given to compare with; give some, such as the second part of "
+    "data.split(control=0.2)."
+)
+
+
+@dataclass(frozen=True)
+class _Attack:
+    name: str
+    aim: Aim
+    run: Callable[[_Asked, Progress], Found]
+    weight: float = 1.0
+
+
+_ATTACKS = (
+    _Attack("reidentification", "identity", _linking),
+    _Attack("singling_out", "identity", _singling_out, 3.0),
+    _Attack("linkability", "identity", _linkability, 3.0),
+    _Attack("attribute_disclosure", "attribute", _single_groups, 2.0),
+    _Attack("foreground_knowledge", "attribute", _foreground, 20.0),
+    _Attack("definetti", "attribute", _definetti, 5.0),
+    _Attack("minimality", "attribute", _minimality, 5.0),
+    _Attack("composition", "attribute", _composition),
+    _Attack("inference", "attribute", _inference, 3.0),
+    _Attack("memorization", "attribute", _memorization, 3.0),
+    _Attack("membership", "membership", _membership, 2.0),
+    _Attack("region_membership", "membership", _region_membership),
+)
+"""Every attack, and about how long it takes beside the others."""
+
+
+@checked
+def strongest(
+    release: Release,
+    attribute: str,
+    r: float = 2.0,
+    control: Microdata | None = None,
+    earlier: Release | None = None,
+    by: By = None,
+    draws: int = 3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Strongest:
+    """Try every attack that applies to a release, and rank them by what they gain over their control.
+
+    A large share alone says little: where groups are small, chance gives much away. So each attack is held against the
+    same attack where there is nothing to learn: on releases of shuffled secrets, on people who are not in the table, or
+    against guessing without the release. What lies above is the gain.
+
+    Parameters
+    ----------
+    release : Release
+        The release that the adversary reads.
+    attribute : str
+        The sensitive attribute whose value is guessed.
+    r : float
+        Somebody's value is given away by a belief above 1 / r; at least 1.
+    control : Microdata, optional
+        People who are not in the release, drawn as those were who are in it; see `Microdata.split`. Without them,
+        singling out, linkability, inference and memorization are not tried.
+    earlier : Release, optional
+        An earlier release of these people, for the composition attack.
+    by : str, optional
+        The attribute that says who is who in both releases; see `composition`.
+    draws : int
+        How often the secret is shuffled for the controls; at least 1.
+    seed : int
+        Draws the controls and all else that is random.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop the attacks.
+
+    Returns
+    -------
+    Strongest
+        The strongest attack for each aim, beside all others and why some do not apply.
+
+    Raises
+    ------
+    DataError
+        For an attribute that the table lacks.
+    ParameterError
+        For a number out of range.
+
+    Notes
+    -----
+    Assumes: what each attack assumes; the adversary has all of their knowledge.
+    Cost: the sum of all attacks, most of it the one with foreground knowledge.
+    Use: one number is to say what a release gives away, whatever method made it.
+    Avoid: a single adversary is of interest: see their attack.
+
+    References
+    ----------
+    Those of the attacks.
+
+    Examples
+    --------
+    Smokers have cancer and others have the flu. Most groups have one of each, and no group tells who has which, but two
+    groups tell how the two go together:
+
+    >>> import pandas as pd
+    >>> from anoncore import Exact, Fragment, Microdata, Partition, Release, attacks
+    >>> people = pd.DataFrame({"smokes": ["yes", "no"] * 20, "disease": ["cancer", "flu"] * 20})
+    >>> people.loc[:3] = [["yes", "cancer"], ["yes", "cancer"], ["no", "flu"], ["no", "flu"]]
+    >>> data = Microdata(people, roles={"smokes": "quasi-identifier", "disease": "sensitive"})
+    >>> pairs = Partition([row // 2 for row in range(40)])
+    >>> exact = {name: Exact(data.domain[name], pairs, data.codes[name]) for name in data.attributes}
+    >>> release = Release(data, tuple(Fragment(name, pairs, {name: exact[name]}) for name in exact))
+    >>> found = attacks.strongest(release, "disease", r=1.5)
+    >>> found.attribute.name, found.attribute.share
+    ('foreground_knowledge', 1.0)
+    >>> found.not_tried["composition"]
+    'No earlier release of these people was given.'
+    """
+    release.data.require_sensitive(attribute)
+    if not r >= 1:
+        raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
+    if draws < 1:
+        raise ParameterError(f"draws is how often the secret is shuffled for the controls, at least 1, not {draws}.")
+    asked = _Asked(release, attribute, r, draws, control, earlier, by, seed)
+    report = silent if progress is None else progress
+    words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
+    total, done = sum(attack.weight for attack in _ATTACKS), 0.0
+    tried, not_tried = [], {}
+    for attack in _ATTACKS:
+        report(done / total, f"Trying {attack.name.replace('_', ' ')}")
+        try:
+            found = attack.run(asked, part_of(report, done / total, (done + attack.weight) / total))
+        except CancelledError:
+            raise
+        except AnonymizationError as error:
+            not_tried[attack.name] = str(error)
+        else:
+            share, measured, control_share, compared_with = found
+            gain = share - control_share
+            tried.append(AttackGain(attack.name, attack.aim, share, measured, control_share, compared_with, gain))
+        done += attack.weight
+    ranked: list[AttackGain] = []
+    best: dict[Aim, AttackGain | None] = dict.fromkeys(_NUMBERS)
+    for aim, number in _NUMBERS.items():
+        of_aim = sorted((one for one in tried if one.aim == aim), key=lambda one: -one.gain)
+        if of_aim:
+            of_aim[0] = best[aim] = replace(of_aim[0], gain=Score(of_aim[0].gain, number, baseline=0.0, words=words))
+        ranked += of_aim
+    return Strongest(attribute, r, best["identity"], best["attribute"], best["membership"], tuple(ranked), not_tried)
+
+
+def _believed(own: Floats, limit: float) -> float:
+    """The share of the beliefs in own values, NaN where these need no protection, that lie above the limit."""
+    return float(lies_above(own[~np.isnan(own)], limit, ACCUMULATED).mean())
