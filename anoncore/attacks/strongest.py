@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -30,12 +30,14 @@ from anoncore.base.number import Number
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
+from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
 Aim = Literal["identity", "attribute", "membership"]
+AIMS: tuple[Aim, ...] = get_args(Aim)
 SHUFFLED = "the same attack on shuffled secrets"
 GUESSING = "guessing without the release"
 OTHERS = "the same attack on people who are not in the table"
@@ -92,6 +94,8 @@ class AttackGain(Result):
     ----------
     name : str
         The attack, such as `definetti`: its function in `anoncore.attacks`.
+    title : str
+        What people call it, such as `deFinetti's attack`.
     aim : {"identity", "attribute", "membership"}
         What the adversary is after.
     share : float
@@ -120,6 +124,7 @@ class AttackGain(Result):
     """
 
     name: str
+    title: str
     aim: Aim
     share: float
     measured: str
@@ -174,13 +179,14 @@ class Strongest(Result):
         Returns
         -------
         DataFrame
-            Columns `aim`, `attack`, `share`, `control`, `gain`, `measured`, `compared_with`, and `why_not` of those
-            that do not apply.
+            Columns `aim`, `attack`, `title`, `share`, `control`, `gain`, `measured`, `compared_with`, and `why_not` of
+            those that do not apply.
         """
         lines = [
             {
                 "aim": one.aim,
                 "attack": one.name,
+                "title": one.title,
                 "share": one.share,
                 "control": one.control,
                 "gain": float(one.gain),
@@ -190,9 +196,17 @@ class Strongest(Result):
             }
             for one in self.tried
         ]
-        aims = {attack.name: attack.aim for attack in _ATTACKS}
+        known = {attack.name: attack for attack in _ATTACKS}
         lines += [
-            {"aim": aims[name], "attack": name, "share": nan, "control": nan, "gain": nan, "why_not": reason}
+            {
+                "aim": known[name].aim,
+                "attack": name,
+                "title": known[name].title,
+                "share": nan,
+                "control": nan,
+                "gain": nan,
+                "why_not": reason,
+            }
             for name, reason in self.not_tried.items()
         ]
         return pd.DataFrame(lines).fillna({"measured": "", "compared_with": ""})
@@ -302,7 +316,8 @@ def _composition(asked: _Asked, _progress: Progress) -> Found:
 
 
 def _linking(asked: _Asked, _progress: Progress) -> Found:
-    risk = reidentification(asked.release).prosecutor.mean
+    found = reidentification(asked.release)
+    risk = found.prosecutor.mean
     return float(risk), "share of records whose person is found", float(risk.baseline or 0.0), GUESSING
 
 
@@ -327,7 +342,8 @@ def _membership(asked: _Asked, _progress: Progress) -> Found:
 
 
 def _region_membership(asked: _Asked, _progress: Progress) -> Found:
-    belief = region_membership(asked.release).mean
+    found = region_membership(asked.release)
+    belief = found.mean
     return float(belief), f"belief: {belief.meaning}", float(belief.baseline or 0.0), GUESSING
 
 
@@ -341,24 +357,25 @@ _NO_CONTROL = (
 @dataclass(frozen=True)
 class _Attack:
     name: str
+    title: str
     aim: Aim
     run: Callable[[_Asked, Progress], Found]
     weight: float = 1.0
 
 
 _ATTACKS = (
-    _Attack("reidentification", "identity", _linking),
-    _Attack("singling_out", "identity", _singling_out, 3.0),
-    _Attack("linkability", "identity", _linkability, 3.0),
-    _Attack("attribute_disclosure", "attribute", _single_groups, 2.0),
-    _Attack("foreground_knowledge", "attribute", _foreground, 20.0),
-    _Attack("definetti", "attribute", _definetti, 5.0),
-    _Attack("minimality", "attribute", _minimality, 5.0),
-    _Attack("composition", "attribute", _composition),
-    _Attack("inference", "attribute", _inference, 3.0),
-    _Attack("memorization", "attribute", _memorization, 3.0),
-    _Attack("membership", "membership", _membership, 2.0),
-    _Attack("region_membership", "membership", _region_membership),
+    _Attack("reidentification", "finding a record", "identity", _linking),
+    _Attack("singling_out", "singling out", "identity", _singling_out, 3.0),
+    _Attack("linkability", "linking two lists", "identity", _linkability, 3.0),
+    _Attack("attribute_disclosure", "single groups", "attribute", _single_groups, 2.0),
+    _Attack("foreground_knowledge", "foreground knowledge", "attribute", _foreground, 20.0),
+    _Attack("definetti", "deFinetti's attack", "attribute", _definetti, 5.0),
+    _Attack("minimality", "knowing the method", "attribute", _minimality, 5.0),
+    _Attack("composition", "both releases together", "attribute", _composition),
+    _Attack("inference", "inference", "attribute", _inference, 3.0),
+    _Attack("memorization", "reconstruction", "attribute", _memorization, 3.0),
+    _Attack("membership", "fake tuples", "membership", _membership, 2.0),
+    _Attack("region_membership", "regions", "membership", _region_membership),
 )
 """Every attack, and about how long it takes beside the others."""
 
@@ -371,6 +388,7 @@ def strongest(
     control: Microdata | None = None,
     earlier: Release | None = None,
     by: By = None,
+    aims: Collection[Aim] = AIMS,
     draws: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
@@ -396,6 +414,8 @@ def strongest(
         An earlier release of these people, for the composition attack.
     by : str, optional
         The attribute that says who is who in both releases; see `composition`.
+    aims : collection of {"identity", "attribute", "membership"}
+        What the adversary may be after; attacks with other aims are left aside.
     draws : int
         How often the secret is shuffled for the controls; at least 1.
     seed : int
@@ -450,13 +470,17 @@ def strongest(
         raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
     if draws < 1:
         raise ParameterError(f"draws is how often the secret is shuffled for the controls, at least 1, not {draws}.")
+    unknown = sorted(set(aims) - set(AIMS))
+    if unknown or not aims:
+        raise ParameterError(f"An adversary is after {listing(AIMS)}, not {listing(unknown) or 'nothing'}.")
     asked = _Asked(release, attribute, r, draws, control, earlier, by, seed)
     report = silent if progress is None else progress
     words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
-    total, done = sum(attack.weight for attack in _ATTACKS), 0.0
+    chosen = [attack for attack in _ATTACKS if attack.aim in aims]
+    total, done = sum(attack.weight for attack in chosen), 0.0
     tried, not_tried = [], {}
-    for attack in _ATTACKS:
-        report(done / total, f"Trying {attack.name.replace('_', ' ')}")
+    for attack in chosen:
+        report(done / total, f"Trying {attack.title}")
         try:
             found = attack.run(asked, part_of(report, done / total, (done + attack.weight) / total))
         except CancelledError:
@@ -466,7 +490,9 @@ def strongest(
         else:
             share, measured, control_share, compared_with = found
             gain = share - control_share
-            tried.append(AttackGain(attack.name, attack.aim, share, measured, control_share, compared_with, gain))
+            tried.append(
+                AttackGain(attack.name, attack.title, attack.aim, share, measured, control_share, compared_with, gain)
+            )
         done += attack.weight
     ranked: list[AttackGain] = []
     best: dict[Aim, AttackGain | None] = dict.fromkeys(_NUMBERS)

@@ -205,8 +205,12 @@ def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
     return float(found.excess)
 
 
+def _on_attributes(release: Release, attribute: str) -> attacks.Strongest:
+    return attacks.strongest(release, attribute, BREACH_R, aims=("attribute",))
+
+
 def _strongest(_release: Release, attribute: str | None, cache: Cache) -> float:
-    found = cache("attacks.strongest", attacks.strongest, attribute, BREACH_R)
+    found = cache("strongest attack on attributes", _on_attributes, attribute)
     if found.attribute is None:
         raise DataError("No attack on attributes applies to this release.")
     return float(found.attribute.gain)

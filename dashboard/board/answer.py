@@ -10,10 +10,12 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.verdict import GIVEN_AWAY
-from dashboard.board.facts import BUCKET, Facts, upwards
+from dashboard.board.facts import BUCKET, STRONGEST, Facts, upwards
 from dashboard.board.grid import HOLDING, Asked, Shown, and_list, first_line
 
 MOST_NAMED = 3
+TOGETHER = "what all groups teach together"
+"""What the attack by foreground knowledge is called in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -147,30 +149,36 @@ def _against(column: Shown, asked: Asked) -> str:
     """What speaks against a release that keeps all that is asked."""
     taught = _taught(column)
     if taught:
-        share, above = taught
-        return (
-            f"{share_text(share)} of the {asked.people} are given away by what all groups teach together, "
-            f"{share_text(above)} more than by chance."
-        )
+        share, above, how = taught
+        who = f"{share_text(share)} of the {asked.people}"
+        return f"{who} are given away by {how}, {share_text(above)} more than by chance."
     assert column.judged is not None, "what nobody is taught is said by the verdict"
     named = column.judged.not_asked
     return f"{and_list(named)}: nobody asked about that, and it is bad." if named else column.judged.headline
 
 
-def _taught(column: Shown) -> tuple[float, float] | None:
-    """The share of people given away and what of it lies above chance, where that is more than a matter of few."""
-    slow = (column.slow or {}).get("given")
-    facts = None if slow is None else slow.facts
-    if facts is None or not facts["learned"] or facts["value"] - facts["control"] <= GIVEN_AWAY:
-        return None
-    return facts["value"], facts["value"] - facts["control"]
+def _taught(column: Shown) -> tuple[float, float, str] | None:
+    """The share of people given away, what of it lies above chance, and how, where that is more than a matter of few:
+    by the attack of those that were made that lies farthest above chance.
+    """
+    slow = column.slow or {}
+    made = []
+    for name in ("given", STRONGEST):
+        facts = slow[name].facts if name in slow else None
+        if facts and facts.get("learned", True):
+            how = TOGETHER if facts.get("is_foreground", True) else facts["title"]
+            made.append((facts["value"], facts["value"] - facts["control"], how))
+    return max((one for one in made if one[1] > GIVEN_AWAY), key=lambda one: one[1], default=None)
 
 
 def _not_attacked(column: Shown, asked: Asked) -> list[str]:
     """That a release has not been attacked yet, or that the attack could not measure what it gives away."""
     if asked.secret is None:
         return []
-    slow = (column.slow or {}).get("given")
+    known = column.slow or {}
+    slow = known.get("given")
+    if STRONGEST in known and known[STRONGEST].facts:
+        return []
     if slow is not None and (slow.problem or (slow.facts is not None and not slow.facts["learned"])):
         return [f"What it gives away was not measured: {slow.problem or TOO_SMALL}.".replace("..", ".")]
     return ["What it gives away is still being measured."] if slow is None or slow.facts is None else []

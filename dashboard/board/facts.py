@@ -16,7 +16,7 @@ from anoncore.base import Estimate
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Floats, Int64
-from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
+from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.measures import Verdict, verdict
 from anoncore.measures.criteria import CRITERIA, usual_distance
 from anoncore.privacy.guarantees import judged
@@ -44,10 +44,10 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
 CLASSIFIER = "tree"
 FOLDS = 10
-LEAST, DRAWS = "least", "draws"
-LATE = (LEAST, DRAWS)
-"""Slow numbers that come after those of all columns, and only while somebody looks: what could be lost at least, and
-what other draws of a method come to.
+STRONGEST, LEAST, DRAWS = "strongest", "least", "draws"
+LATE = (STRONGEST, LEAST, DRAWS)
+"""Slow numbers that come after those of all columns, and only while somebody looks: what the strongest of all attacks
+gets, what could be lost at least, and what other draws of a method come to.
 """
 OTHER_DRAWS = 4
 SECONDS_FOR_BOUND = 4.0
@@ -369,12 +369,12 @@ def _belief(run: Run, secret: str | None) -> Facts:
 
 def given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
     """The share of the people with a protected value of whom the adversary of the foreground-knowledge attack believes
-    it with more than 1/r, beside the same attack on shuffled secrets and beside what single groups give away.
+    it with more than 1/r, beside the same attack on shuffled secrets.
     """
     found = attacks.foreground_knowledge(release, secret, float(r), progress=progress)
     guess = float(found.recall.baseline or 0.0)
     if not found.learned:
-        return {"learned": False, "guess": guess, "single": _by_single_groups(release, secret, r)}
+        return {"learned": False, "guess": guess}
     return {
         "learned": True,
         "value": float(found.recall),
@@ -388,16 +388,14 @@ def given_away(release: Release, secret: str, r: int, progress: Callable[[float,
         "epsilon": found.epsilon,
         "sets": [found.n_sets, found.n_all],
         "too_costly": list(found.too_costly),
-        "single": _by_single_groups(release, secret, r),
     }
 
 
 def about_given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
     """The same from some of the attribute sets, beside one control."""
     found = attacks.foreground_knowledge_estimate(release, secret, float(r), progress=progress)
-    single = _by_single_groups(release, secret, r)
     if not found.learned:
-        return {"learned": False, "guess": found.baseline, "single": single, "is_exact": True}
+        return {"learned": False, "guess": found.baseline, "is_exact": True}
     return {
         "learned": True,
         **_estimated(found),
@@ -405,20 +403,24 @@ def about_given_away(release: Release, secret: str, r: int, progress: Callable[[
         "control": found.control,
         "excess": found.excess,
         "too_costly": list(found.too_costly),
-        "single": single,
     }
 
 
-def _by_single_groups(release: Release, secret: str, r: int) -> float | None:
-    """The share of the people whose true secret a reader believes with more than 1/r who knows what is known of them;
-    None where that is not told.
+def by_the_strongest(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
+    """What the strongest of all attacks on the secret gets that apply to a release, and how many these are; empty where
+    none does.
     """
-    try:
-        confidence = attacks.attribute_disclosure(release, secret).confidence
-    except AnonymizationError:
-        return None
-    known = confidence[~np.isnan(confidence)]
-    return float(lies_above(known, 1 / r, ACCUMULATED).mean()) if len(known) else None
+    found = attacks.strongest(release, secret, float(r), aims=("attribute",), progress=progress)
+    best = found.attribute
+    if best is None:
+        return {}
+    return {
+        "title": best.title,
+        "value": best.share,
+        "control": best.control,
+        "is_foreground": best.name == "foreground_knowledge",
+        "tried": len(found.tried),
+    }
 
 
 def predictable(release: Release, target: str, progress: Callable[[float, str], None]) -> Facts:
@@ -508,6 +510,7 @@ def measures(
     found: list[Measure] = [((f"{NUMBER}{name}", name, secret), None, number) for name in numbers]
     if secret is not None:
         found.append((("given", secret, r), about_given_away, given_away))
+        found.append(((STRONGEST, secret, r), None, by_the_strongest))
     if target is not None:
         found.append((("predictable", target), about_predictable, predictable))
     if k is not None:

@@ -14,7 +14,7 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
-from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, Facts, Judged, Mark, upwards
+from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, STRONGEST, Facts, Judged, Mark, upwards
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.charts.palette import SHAPES, run_style
@@ -478,7 +478,7 @@ def _cell(name: str, column: Shown, asked: Asked) -> Cell:
     if name == "lost":
         return _lost_cell(column.quick["lost"])
     slow = _slow(column, name)
-    cell = _given_cell(slow) if name == "given" else _predicted_cell(slow)
+    cell = _given_cell(slow, _slow(column, STRONGEST).facts) if name == "given" else _predicted_cell(slow)
     if not column.quick["is_drawn"] or slow.exact is None or "value" not in cell:
         return cell
     return {**cell, "sub": f"{_of_draws(name, column, cell['value'])}; {cell['sub']}"}
@@ -572,19 +572,15 @@ def _bounded(worst: str, uncounted: Sequence[str]) -> str:
     return f"{told}; cells of {named} that may allow any number of values count as lost"
 
 
-def _given_cell(slow: SlowFacts) -> Cell:
-    facts = slow.facts
+def _given_cell(slow: SlowFacts, strongest: Facts | None) -> Cell:
+    facts, best = slow.facts, _strongest(strongest)
     if facts is None:
-        return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
-    single = facts.get("single")
+        why = slow.problem or "being attacked …"
+        return {"state": "failed" if slow.problem else "pending", "why": f"{why}{best and f' {best}.'}"}
     if not facts["learned"]:
-        beside = "" if single is None else f" Single groups give away {share_text(single)}."
-        return {"state": "failed", "why": f"Not measured: {TOO_SMALL}.{beside}"}
+        return {"state": "failed", "why": f"Not measured: {TOO_SMALL}.{best and f' {best}.'}"}
     chance = f"by chance {share_text(facts['control'])}"
-    told = [chance]
-    if single is not None:
-        is_stronger = single > facts["value"]
-        told.append(f"{'stronger: ' if is_stronger else ''}single groups {share_text(single)}")
+    told = [chance, *([f"{best[0].lower()}{best[1:]}"] if best else [])]
     n_sets, n_all = facts.get("sets", (0, 0))
     if n_sets < n_all:
         told.append(f"from {n_sets:,} of {n_all:,} attribute sets")
@@ -604,6 +600,16 @@ def _given_cell(slow: SlowFacts) -> Cell:
         "from": facts["control"],
         "value": facts["value"],
     }
+
+
+def _strongest(facts: Facts | None) -> str:
+    """Which of all attacks that apply is the strongest, and what it gets; empty where that is not known."""
+    if not facts:
+        return ""
+    of = f"of {facts['tried']} attacks" if facts["tried"] > 1 else "and only attack that applies"
+    if facts["is_foreground"]:
+        return f"This is the strongest {of}"
+    return f"Strongest {of}: {facts['title']} {share_text(facts['value'])}, by chance {share_text(facts['control'])}"
 
 
 def _predicted_cell(slow: SlowFacts) -> Cell:

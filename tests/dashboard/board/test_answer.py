@@ -93,10 +93,19 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     assert answer([taught, column("c2", "Mondrian", 0.3)], ASKED).column == "c2"
     # Of few it is no matter, as in the verdict.
     assert answer([column("c1", "Anatomy", 0.01, given=0.35)], ASKED).tone == "good"
+    # The attack that lies farthest above chance speaks, whichever it is.
+    best = {"title": "deFinetti's attack", "value": 0.6, "control": 0.1, "is_foreground": False, "tried": 3}
+    slow = {**(taught.slow or {}), "strongest": SlowFacts(exact=best)}
+    assert answer([replace(taught, slow=slow)], ASKED).text.endswith(
+        "60.0% of the people are given away by deFinetti's attack, 50.0% more than by chance."
+    )
+    alone = replace(taught, slow={"given": SlowFacts(problem="No shared groups."), "strongest": slow["strongest"]})
+    assert answer([alone], ASKED).tone == "warn"
+    assert answer([alone], ASKED).more == ()
     unknown = replace(taught, slow={})
     assert "What it gives away is still being measured." in answer([unknown], ASKED).more
     # What could not be measured is not 0: the answer says so, as the cell does.
-    small = replace(taught, slow={"given": SlowFacts(exact={"learned": False, "guess": 0.3, "single": 0.1})})
+    small = replace(taught, slow={"given": SlowFacts(exact={"learned": False, "guess": 0.3})})
     assert f"What it gives away was not measured: {TOO_SMALL}." in answer([small], ASKED).more
     ended = replace(taught, slow={"given": SlowFacts(problem="There is not enough memory.")})
     assert "What it gives away was not measured: There is not enough memory." in answer([ended], ASKED).more

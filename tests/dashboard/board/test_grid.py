@@ -130,21 +130,39 @@ def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
 
 
 def test_a_table_too_small_to_learn_from_does_not_say_zero():
-    found = {"learned": False, "guess": 0.0, "single": 0.4}
-    cell = cells([column(slow={"given": SlowFacts(exact=found)})], "given")["cells"][0]
+    slow = {"given": SlowFacts(exact={"learned": False, "guess": 0.0}), "strongest": SlowFacts(exact=DEFINETTI)}
+    cell = cells([column(slow=slow)], "given")["cells"][0]
     assert cell == {
         "state": "failed",
-        "why": "Not measured: the table is too small for this certainty. Single groups give away 40.0%.",
+        "why": "Not measured: the table is too small for this certainty. Strongest of 3 attacks: deFinetti's attack "
+        "40.0%, by chance 20.0%.",
     }
 
 
-def test_the_stronger_of_two_attacks_is_named():
-    for single, told in (
-        (0.05, "by chance 0.1%; single groups 5.0%"),
-        (0.4, "by chance 0.1%; stronger: single groups 40.0%"),
+DEFINETTI = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_foreground": False, "tried": 3}
+
+
+def test_the_strongest_of_all_attacks_is_named():
+    exact = SlowFacts(exact={"value": 0.0931, **CHANCE})
+    for best, told in (
+        (DEFINETTI, "by chance 0.1%; strongest of 3 attacks: deFinetti's attack 40.0%, by chance 20.0%"),
+        ({**DEFINETTI, "is_foreground": True}, "by chance 0.1%; this is the strongest of 3 attacks"),
+        ({}, "by chance 0.1%"),
     ):
-        exact = {"value": 0.0931, **CHANCE, "single": single}
-        assert cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]["sub"] == told
+        slow = {"given": exact, "strongest": SlowFacts(exact=best)}
+        assert cells([column(slow=slow)], "given")["cells"][0]["sub"] == told
+
+
+def test_where_the_attack_does_not_apply_the_strongest_that_does_is_named():
+    single = {**DEFINETTI, "title": "single groups", "tried": 1}
+    slow = {
+        "given": SlowFacts(problem="The fragments have partitions of their own."),
+        "strongest": SlowFacts(exact=single),
+    }
+    assert cells([column(slow=slow)], "given")["cells"][0]["why"] == (
+        "The fragments have partitions of their own. Strongest and only attack that applies: single groups 40.0%, by "
+        "chance 20.0%."
+    )
 
 
 def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
