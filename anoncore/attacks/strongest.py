@@ -38,6 +38,7 @@ from anoncore.table.microdata import Microdata
 
 Aim = Literal["identity", "attribute", "membership"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
+ON_ATTRIBUTES: tuple[Aim, ...] = ("attribute",)
 SHUFFLED = "the same attack on shuffled secrets"
 GUESSING = "guessing without the release"
 OTHERS = "the same attack on people who are not in the table"

@@ -13,7 +13,7 @@ from anoncore.attacks.disclosure import BELIEF_IN_TRUTH, LARGEST_BELIEF
 from anoncore.attacks.foreground.attack import FOREGROUND_EXCESS, TOO_SMALL
 from anoncore.attacks.membership import MEMBERSHIP_BELIEF
 from anoncore.attacks.reidentification import REIDENTIFIED_LARGEST, REIDENTIFIED_MEAN
-from anoncore.attacks.strongest import STRONGEST_ON_ATTRIBUTES
+from anoncore.attacks.strongest import ON_ATTRIBUTES, STRONGEST_ON_ATTRIBUTES
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, Family, Number
@@ -206,7 +206,7 @@ def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
 
 
 def _on_attributes(release: Release, attribute: str) -> attacks.Strongest:
-    return attacks.strongest(release, attribute, BREACH_R, aims=("attribute",))
+    return attacks.strongest(release, attribute, BREACH_R, aims=ON_ATTRIBUTES)
 
 
 def _strongest(_release: Release, attribute: str | None, cache: Cache) -> float:

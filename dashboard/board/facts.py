@@ -12,6 +12,7 @@ import pandas as pd
 
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
 from anoncore.algorithms import Algorithm, Mondrian
+from anoncore.attacks.strongest import ON_ATTRIBUTES
 from anoncore.base import Estimate
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import cached
@@ -410,7 +411,7 @@ def by_the_strongest(release: Release, secret: str, r: int, progress: Callable[[
     """What the strongest of all attacks on the secret gets that apply to a release, and how many these are; empty where
     none does.
     """
-    found = attacks.strongest(release, secret, float(r), aims=("attribute",), progress=progress)
+    found = attacks.strongest(release, secret, float(r), aims=ON_ATTRIBUTES, progress=progress)
     best = found.attribute
     if best is None:
         return {}
@@ -510,9 +511,11 @@ def measures(
     found: list[Measure] = [((f"{NUMBER}{name}", name, secret), None, number) for name in numbers]
     if secret is not None:
         found.append((("given", secret, r), about_given_away, given_away))
-        found.append(((STRONGEST, secret, r), None, by_the_strongest))
     if target is not None:
         found.append((("predictable", target), about_predictable, predictable))
+    # Those that are late come last.
+    if secret is not None:
+        found.append(((STRONGEST, secret, r), None, by_the_strongest))
     if k is not None:
         found.append(((LEAST, int(k)), None, least_lost))
     if secret is not None or target is not None:
