@@ -81,6 +81,7 @@ def releases(draw):
     return bucketized(data, group)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     release=releases(),

@@ -101,6 +101,7 @@ def test_no_solver_ends_at_a_lower_likelihood_on_fixed_tables(seed):
     check_likelihood(*small_table(np.random.default_rng(seed)))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_solver_ends_at_a_lower_likelihood_than_plain_iteration(seed):
@@ -117,7 +118,8 @@ def test_people_whom_nothing_tells_apart_are_believed_alike(way):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("seed", [199, pytest.param(228, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [199, 228])
 def test_newtons_method_leads_to_no_other_limit_where_there_are_several(seed, monkeypatch):
     """Tables of many signatures on which Newton's steps led elsewhere while a share that had been near 0 came back."""
     seen = []

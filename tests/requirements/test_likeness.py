@@ -70,7 +70,11 @@ def test_it_is_the_plain_definition(sample, beta):
     assert verdicts(sample.data, sample.partition, beta) == expected
 
 
-@pytest.mark.parametrize("seed", range(300))
+FEW_AND_MANY = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 300))]
+"""Seeds of 300 tables, the first 30 of which are always tried."""
+
+
+@pytest.mark.parametrize("seed", FEW_AND_MANY)
 def test_it_is_the_plain_definition_on_larger_tables(seed):
     rng = np.random.default_rng(seed)
     n_rows, n_values = int(rng.integers(2, 120)), int(rng.integers(1, 9))

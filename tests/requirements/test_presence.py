@@ -95,7 +95,11 @@ def test_classes_that_overlap_count_everybody_who_fits():
     assert check.levels(Partition([0, 0, 1, 1])).tolist() == [4 / 6, 1.0]
 
 
-@pytest.mark.parametrize("seed", range(300))
+FEW_AND_MANY = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 300))]
+"""Seeds of 300 tables, the first 30 of which are always tried."""
+
+
+@pytest.mark.parametrize("seed", FEW_AND_MANY)
 def test_it_is_the_plain_definition(seed):
     people, frame = drawn(seed)
     data = table(frame, seed)

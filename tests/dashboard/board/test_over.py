@@ -217,6 +217,7 @@ def test_the_k_of_least_distance_and_loss_is_that_of_the_library_and_the_weight_
     assert "ring" not in rows["hides"]["cells"][0]
 
 
+@pytest.mark.slow
 def test_all_points_are_a_table():
     found = over("t", ("mondrian",), MappingProxyType({"k": 4}))
     worked(found)
