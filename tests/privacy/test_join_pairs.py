@@ -55,20 +55,21 @@ def test_they_are_those_of_the_whole_matrix(seed, enforce):
     found = privacy.worst_joins(release, most=5)
     assert found.n_broken == broken.sum()
     assert found.n_joins == before.size
-    np.testing.assert_array_equal(found.before, before[np.ix_(found.first, found.second)])
-    np.testing.assert_array_equal(found.after, after[np.ix_(found.first, found.second)])
+    # Sums of a part of the matrix may be added up in another order than those of the whole one.
+    np.testing.assert_allclose(found.before, before[np.ix_(found.first, found.second)], rtol=1e-12)
+    np.testing.assert_allclose(found.after, after[np.ix_(found.first, found.second)], rtol=1e-12)
     np.testing.assert_array_equal(found.broken_before, broken[np.ix_(found.first, found.second)])
     assert not found.broken_after.any()
     assert broken.sum(axis=1)[found.first].tolist() == sorted(broken.sum(axis=1), reverse=True)[:5]
     few = privacy.unsafe_pairs(release, published=False, most=3)
     assert len(few) == min(3, broken.sum())
-    assert few["level"].tolist() == sorted(before[broken].tolist())[:3]
+    assert few["level"].tolist() == pytest.approx(sorted(before[broken].tolist())[:3], rel=1e-12)
     assert broken[few["first class"], few["second class"]].all()
     pairs = privacy.unsafe_pairs(release, published=False)
     assert len(pairs) == broken.sum()
     places = pairs["first class"], pairs["second class"]
-    np.testing.assert_array_equal(pairs["level"], before[places])
-    np.testing.assert_array_equal(pairs["published level"], after[places])
+    np.testing.assert_allclose(pairs["level"], before[places], rtol=1e-12)
+    np.testing.assert_allclose(pairs["published level"], after[places], rtol=1e-12)
 
 
 @pytest.mark.parametrize("enforce", ["naive", "dependency", "selectivity"])
