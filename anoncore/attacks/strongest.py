@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from anoncore.base.errors import AnonymizationError, CancelledError, ParameterEr
 from anoncore.base.number import Number
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
-from anoncore.base.showing import Result
+from anoncore.base.showing import Result, picture
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
@@ -211,6 +211,24 @@ class Strongest(Result):
             for name, reason in self.not_tried.items()
         ]
         return pd.DataFrame(lines).fillna({"measured": "", "compared_with": ""})
+
+    def plot(self) -> Any:
+        """Draw what each attack gets, beside its control.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            The picture.
+
+        Raises
+        ------
+        AnonymizationError
+            Where Plotly is not installed, or no attack applies.
+        """
+        if not self.tried:
+            raise AnonymizationError("Strongest has no number to draw: no attack applies; .frame() says why.")
+        tried = self.frame().dropna(subset=["gain"])
+        return picture(tried, kind="bar", x="title", y=["share", "control"], barmode="group", title=self._headline())
 
 
 @dataclass(frozen=True, eq=False)

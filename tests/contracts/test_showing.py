@@ -109,6 +109,10 @@ def shown() -> tuple[Any, ...]:
         attacks.singling_out(mondrian),
         attacks.linkability(mondrian),
         attacks.inference(mondrian, "illness"),
+        attacks.memorization(mondrian, "illness"),
+        attacks.definetti(mondrian, "illness", draws=1),
+        (strongest := attacks.strongest(mondrian, "illness", draws=1)),
+        strongest.attribute,
         foreground,
         *foreground.sets[:1],
         attacks.foreground_knowledge_estimate(anatomy, "illness"),
@@ -184,8 +188,8 @@ def results() -> Iterator[Result]:
     return (one for one in shown() if isinstance(one, Result))
 
 
-OWN_COLUMNS = {"Profile", "Choice", "Search"}
-"""Results with a line per group, k or candidate."""
+OWN_COLUMNS = {"Profile", "Choice", "Search", "Strongest"}
+"""Results with a line per group, k, candidate or attack."""
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_nothing_of_a_workspace_that_ended_is_left(visitor: Visitor, monkeypatch
         one.sessions.clear()
     assert state.let_go(lambda session: False, -1.0) == 1
     assert not any(run.id in key or digest in key for key in compute._values._items)
-    assert all(digest not in key for key in state._microdata._items)
+    assert all(digest not in key for key in state._microdata._memo._items)
     del run, visitor, one
     garbage.give_back()
     assert [one() for one in watched] == [None, None]

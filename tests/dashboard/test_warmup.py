@@ -256,7 +256,7 @@ from numba.core import event
 from anoncore.kernels import compiled_code
 from anoncore.kernels.sorting import stable_order
 from anoncore.requirements.k_anonymity import group_size
-from dashboard.warmup import Workshop
+from dashboard.tasks.warmup import Workshop
 
 class Here(event.Listener):
     def on_start(self, event):
