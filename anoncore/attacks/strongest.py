@@ -15,6 +15,7 @@ from anoncore.attacks.definetti import definetti
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.foreground.attack import TOO_SMALL, foreground_knowledge
 from anoncore.attacks.foreground.control import shuffled_release
+from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.inferring import inference
 from anoncore.attacks.join_likelihood import JoinLikelihood
 from anoncore.attacks.linkability import linkability
@@ -242,6 +243,7 @@ class _Asked:
     control: Microdata | None
     earlier: Release | None
     by: By
+    foreground: ForegroundKnowledge | None
     seed: int
 
 
@@ -273,9 +275,11 @@ def _single_groups(asked: _Asked, progress: Progress) -> Found:
 
 
 def _foreground(asked: _Asked, progress: Progress) -> Found:
-    found = foreground_knowledge(
-        asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress
-    )
+    found = asked.foreground
+    if found is None:
+        found = foreground_knowledge(
+            asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress
+        )
     if not found.learned:
         raise ParameterError(
             f"{TOO_SMALL[0].upper()}{TOO_SMALL[1:]}: no group of people who are alike is large enough."
@@ -408,6 +412,7 @@ def strongest(
     earlier: Release | None = None,
     by: By = None,
     aims: Collection[Aim] = AIMS,
+    foreground: ForegroundKnowledge | None = None,
     draws: int = 3,
     seed: int = 0,
     progress: Progress | None = None,
@@ -435,6 +440,8 @@ def strongest(
         The attribute that says who is who in both releases; see `composition`.
     aims : collection of {"identity", "attribute", "membership"}
         What the adversary may be after; attacks with other aims are left aside.
+    foreground : ForegroundKnowledge, optional
+        What `foreground_knowledge` found with this r, where that was asked already: it takes longest of all.
     draws : int
         How often the secret is shuffled for the controls; at least 1.
     seed : int
@@ -492,7 +499,7 @@ def strongest(
     unknown = sorted(set(aims) - set(AIMS))
     if unknown or not aims:
         raise ParameterError(f"An adversary is after {listing(AIMS)}, not {listing(unknown) or 'nothing'}.")
-    asked = _Asked(release, attribute, r, draws, control, earlier, by, seed)
+    asked = _Asked(release, attribute, r, draws, control, earlier, by, foreground, seed)
     report = silent if progress is None else progress
     words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
     chosen = [attack for attack in _ATTACKS if attack.aim in aims]

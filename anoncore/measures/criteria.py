@@ -205,12 +205,15 @@ def _foreground(release: Release, attribute: str | None, cache: Cache) -> float:
     return float(found.excess)
 
 
-def _on_attributes(release: Release, attribute: str) -> attacks.Strongest:
-    return attacks.strongest(release, attribute, BREACH_R, aims=ON_ATTRIBUTES)
-
-
 def _strongest(_release: Release, attribute: str | None, cache: Cache) -> float:
-    found = cache("strongest attack on attributes", _on_attributes, attribute)
+    def on_attributes(release: Release, attribute: str) -> attacks.Strongest:
+        try:
+            foreground = cache("attacks.foreground_knowledge", attacks.foreground_knowledge, attribute, BREACH_R)
+        except AnonymizationError:
+            foreground = None
+        return attacks.strongest(release, attribute, BREACH_R, aims=ON_ATTRIBUTES, foreground=foreground)
+
+    found = cache("strongest attack on attributes", on_attributes, attribute)
     if found.attribute is None:
         raise DataError("No attack on attributes applies to this release.")
     return float(found.attribute.gain)

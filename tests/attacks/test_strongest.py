@@ -47,6 +47,8 @@ def test_each_attack_gets_what_it_gets_by_itself(buckets: Release, found: attack
     foreground = attacks.foreground_knowledge(buckets, "ill")
     assert by_name["foreground_knowledge"].share == float(foreground.recall)
     assert by_name["foreground_knowledge"].control == float(foreground.control)
+    again = attacks.strongest(buckets, "ill", aims=("attribute",), foreground=foreground)
+    assert again.frame().equals(found.frame().query("aim == 'attribute'").reset_index(drop=True))
     groups = attacks.attribute_disclosure(buckets, "ill").confidence
     assert by_name["attribute_disclosure"].share == pytest.approx((groups > 0.5 + 1e-9).mean())
     risk = attacks.reidentification(buckets).prosecutor.mean
