@@ -37,8 +37,9 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     visitor.show_release("Anatomy")
     visitor.tab("Foreground knowledge")
     visitor.see("Learning error", seconds=120)
-    # How many it is, depends on the draw of the groups: 48 to 61 percent, 18 to 31 of them beyond chance.
-    assert _metric(visitor, "Breached") > 40
+    # How many it is, depends on the draw of the groups: 48 to 61 percent with the epsilon 0.05, or about 30 with 0.02,
+    # where that lies farther above chance; 18 to 31 of them are beyond it.
+    assert _metric(visitor, "Breached") > 20
     assert _metric(visitor, "Above chance") > 5
     visitor.tab("One group")
     visitor.see("Possible worlds")
