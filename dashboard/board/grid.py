@@ -606,9 +606,9 @@ def _strongest(facts: Facts | None) -> str:
     """Which of all attacks that apply is the strongest, and what it gets; empty where that is not known."""
     if not facts:
         return ""
-    of = f"of {facts['tried']} attacks" if facts["tried"] > 1 else "and only attack that applies"
+    of = f"of {facts['tried']}" if facts["tried"] > 1 else "and only attack that applies"
     if facts["is_foreground"]:
-        return f"This is the strongest {of}"
+        return f"This is the strongest {of}{' attacks' if facts['tried'] > 1 else ''}"
     return f"Strongest {of}: {facts['title']} {share_text(facts['value'])}, by chance {share_text(facts['control'])}"
 
 

@@ -134,7 +134,7 @@ def test_a_table_too_small_to_learn_from_does_not_say_zero():
     cell = cells([column(slow=slow)], "given")["cells"][0]
     assert cell == {
         "state": "failed",
-        "why": "Not measured: the table is too small for this certainty. Strongest of 3 attacks: deFinetti's attack "
+        "why": "Not measured: the table is too small for this certainty. Strongest of 3: deFinetti's attack "
         "40.0%, by chance 20.0%.",
     }
 
@@ -145,7 +145,7 @@ DEFINETTI = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_fo
 def test_the_strongest_of_all_attacks_is_named():
     exact = SlowFacts(exact={"value": 0.0931, **CHANCE})
     for best, told in (
-        (DEFINETTI, "by chance 0.1%; strongest of 3 attacks: deFinetti's attack 40.0%, by chance 20.0%"),
+        (DEFINETTI, "by chance 0.1%; strongest of 3: deFinetti's attack 40.0%, by chance 20.0%"),
         ({**DEFINETTI, "is_foreground": True}, "by chance 0.1%; this is the strongest of 3 attacks"),
         ({}, "by chance 0.1%"),
     ):
