@@ -34,11 +34,11 @@ MEMORIZED = replace(
     name="memorized",
     title="Memorized",
     template=(
-        "How much of what the release could tell of {attribute} about its own people, beyond what it tells about "
-        "people who are not in the table, it does tell."
+        "How much more often {attribute} is guessed right of people in the table than of people who are not in it, as "
+        "a share of what guesses about the latter get wrong."
     ),
     baseline="0: what is told about people who are not in the table.",
-    unit="share of what could be told",
+    unit="share of what the control gets wrong",
     bounds=(None, 1.0),
 )
 

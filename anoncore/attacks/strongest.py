@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from math import nan
+from math import isnan, nan
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from anoncore.attacks.composition import By, composition
+from anoncore.attacks.control_figures import Figures
 from anoncore.attacks.definetti import definetti
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.foreground.attack import TOO_SMALL, foreground_knowledge
@@ -48,11 +49,11 @@ STRONGEST_ON_ATTRIBUTES = Number(
     name="strongest-attribute",
     title="Strongest attack on attributes",
     template=(
-        "How many more people's values of {attribute} the strongest attack gives away than its control, as a share of "
-        "all people: what the release tells an adversary who tries everything."
+        "How much larger the share of people is whose value of {attribute} the strongest attack gives away than the "
+        "share that its control gives away: what the release tells an adversary who tries every attack."
     ),
     family="adversary",
-    source="specified by what each attack gains over its control",
+    source="the authors of each attack; ranking by what lies above the control is ours",
     measured_by="attacks.strongest",
     form="share",
     unit="share of people",
@@ -68,8 +69,8 @@ STRONGEST_ON_IDENTITY = replace(
     name="strongest-identity",
     title="Strongest attack on identity",
     template=(
-        "How much more often the strongest attack finds a person's record, or singles out or links people, than its "
-        "control."
+        "How much more often the strongest attack finds a person's record, singles somebody out or links two lists "
+        "than its control does."
     ),
     unit="share of guesses",
     of_attribute=False,
@@ -78,7 +79,7 @@ STRONGEST_ON_MEMBERSHIP = replace(
     STRONGEST_ON_IDENTITY,
     name="strongest-membership",
     title="Strongest attack on membership",
-    template="How much surer the strongest attack is that somebody is in the table than its control.",
+    template="How much surer the strongest attack is that somebody is in the table than its control is.",
     unit="probability",
 )
 _NUMBERS: dict[Aim, Number] = {
@@ -247,11 +248,11 @@ class _Asked:
     seed: int
 
 
-Found = tuple[float, str, float, str]
+Outcome = tuple[float, str, float, str]
 """What an attack gets, of what that is a share, what its control gets, and what the control is."""
 
 
-def _single_groups(asked: _Asked, progress: Progress) -> Found:
+def _single_groups(asked: _Asked, progress: Progress) -> Outcome:
     release, limit = asked.release, 1 / asked.r
     disclosure = attribute_disclosure(release, asked.attribute)
     share = _believed(disclosure.confidence, limit)
@@ -274,7 +275,7 @@ def _single_groups(asked: _Asked, progress: Progress) -> Found:
     return share, _BELIEVED, guess, GUESSING
 
 
-def _foreground(asked: _Asked, progress: Progress) -> Found:
+def _foreground(asked: _Asked, progress: Progress) -> Outcome:
     found = asked.foreground
     if found is None:
         found = foreground_knowledge(
@@ -287,12 +288,12 @@ def _foreground(asked: _Asked, progress: Progress) -> Found:
     return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
 
 
-def _definetti(asked: _Asked, progress: Progress) -> Found:
+def _definetti(asked: _Asked, progress: Progress) -> Outcome:
     found = definetti(asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress)
     return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
 
 
-def _minimality(asked: _Asked, progress: Progress) -> Found:
+def _minimality(asked: _Asked, progress: Progress) -> Outcome:
     """Readers who know the method; on releases of shuffled secrets they know it as well."""
     share = _knowing_the_method(asked.release, asked, part_of(progress, 0, 0.4))
     by_chance = []
@@ -312,65 +313,55 @@ def _knowing_the_method(release: Release, asked: _Asked, progress: Progress) -> 
     return _believed(np.where(view.codes == view.unique, nan, own), 1 / asked.r)
 
 
-def _inference(asked: _Asked, _progress: Progress) -> Found:
-    if asked.control is None:
-        raise ParameterError(_NO_CONTROL)
-    found = inference(asked.release, asked.attribute, asked.control, seed=asked.seed)
-    return float(found.members), "share of right guesses", float(found.control), OTHERS
+def _beside_outsiders(
+    attack: Callable[..., Figures], measured: str, is_of_attribute: bool
+) -> Callable[[_Asked, Progress], Outcome]:
+    """How an attack is run that tries people outside the table as well."""
+
+    def run(asked: _Asked, _progress: Progress) -> Outcome:
+        if asked.control is None:
+            raise ParameterError(_NO_CONTROL)
+        about = (asked.attribute,) if is_of_attribute else ()
+        figures = attack(asked.release, *about, control=asked.control, seed=asked.seed)
+        return float(figures.members), measured, float(figures.control), OTHERS
+
+    return run
 
 
-def _memorization(asked: _Asked, _progress: Progress) -> Found:
-    if asked.control is None:
-        raise ParameterError(_NO_CONTROL)
-    found = memorization(asked.release, asked.attribute, asked.control, seed=asked.seed)
-    return float(found.members), "share of right guesses, all values alike", float(found.control), OTHERS
-
-
-def _composition(asked: _Asked, _progress: Progress) -> Found:
+def _composition(asked: _Asked, _progress: Progress) -> Outcome:
     if asked.earlier is None:
         raise ParameterError("No earlier release of these people was given.")
-    found = composition([asked.release, asked.earlier], asked.attribute, asked.by, asked.r)
-    return (
-        float(found.breach),
-        "share of people in both releases believed above 1/r",
-        float(found.breach.baseline or 0.0),
-        ("the worse of both releases alone"),
-    )
+    breach = composition([asked.release, asked.earlier], asked.attribute, asked.by, asked.r).breach
+    measured = "share of people in both releases believed above 1/r"
+    return float(breach), measured, _baseline(breach), "the worse of both releases alone"
 
 
-def _linking(asked: _Asked, _progress: Progress) -> Found:
-    found = reidentification(asked.release)
-    risk = found.prosecutor.mean
-    return float(risk), "share of records whose person is found", float(risk.baseline or 0.0), GUESSING
+def _linking(asked: _Asked, _progress: Progress) -> Outcome:
+    risk = reidentification(asked.release).prosecutor.mean
+    return float(risk), "share of records whose person is found", _baseline(risk), GUESSING
 
 
-def _singling_out(asked: _Asked, _progress: Progress) -> Found:
-    if asked.control is None:
-        raise ParameterError(_NO_CONTROL)
-    found = singling_out(asked.release, asked.control, seed=asked.seed)
-    return float(found.members), "share of predicates that single somebody out", float(found.control), OTHERS
+def _membership(asked: _Asked, _progress: Progress) -> Outcome:
+    result = membership(asked.release, seed=asked.seed)
+    belief = result.mean if isinstance(result, JoinLikelihood) else result.belief
+    return float(belief), f"belief: {belief.meaning}", _baseline(belief), GUESSING
 
 
-def _linkability(asked: _Asked, _progress: Progress) -> Found:
-    if asked.control is None:
-        raise ParameterError(_NO_CONTROL)
-    found = linkability(asked.release, control=asked.control, seed=asked.seed)
-    return float(found.members), "share of right links", float(found.control), OTHERS
+def _region_membership(asked: _Asked, _progress: Progress) -> Outcome:
+    belief = region_membership(asked.release).mean
+    return float(belief), f"belief: {belief.meaning}", _baseline(belief), GUESSING
 
 
-def _membership(asked: _Asked, _progress: Progress) -> Found:
-    found = membership(asked.release, seed=asked.seed)
-    belief = found.mean if isinstance(found, JoinLikelihood) else found.belief
-    return float(belief), f"belief: {belief.meaning}", float(belief.baseline or 0.0), GUESSING
-
-
-def _region_membership(asked: _Asked, _progress: Progress) -> Found:
-    found = region_membership(asked.release)
-    belief = found.mean
-    return float(belief), f"belief: {belief.meaning}", float(belief.baseline or 0.0), GUESSING
+def _baseline(score: Score) -> float:
+    """What guessing gets. Raises ParameterError where that is not known, as no control is not a control of 0."""
+    if score.baseline is None:
+        raise ParameterError(f"{score.title} has no number of guessing beside it to be compared with.")
+    return float(score.baseline)
 
 
 _BELIEVED = "share of people whose value is believed above 1/r"
+_SINGLED_OUT = "share of predicates that single somebody out"
+_ALL_ALIKE = "share of right guesses, every value counting alike"
 _NO_CONTROL = (
     "No people outside the table were given to compare with; give some, such as the second part of "
     "data.split(control=0.2)."
@@ -382,21 +373,27 @@ class _Attack:
     name: str
     title: str
     aim: Aim
-    run: Callable[[_Asked, Progress], Found]
+    run: Callable[[_Asked, Progress], Outcome]
     weight: float = 1.0
 
 
 _ATTACKS = (
     _Attack("reidentification", "finding a record", "identity", _linking),
-    _Attack("singling_out", "singling out", "identity", _singling_out, 3.0),
-    _Attack("linkability", "linking two lists", "identity", _linkability, 3.0),
+    _Attack("singling_out", "singling out", "identity", _beside_outsiders(singling_out, _SINGLED_OUT, False), 3.0),
+    _Attack(
+        "linkability",
+        "linking two lists",
+        "identity",
+        _beside_outsiders(linkability, "share of right links", False),
+        3.0,
+    ),
     _Attack("attribute_disclosure", "single groups", "attribute", _single_groups, 2.0),
     _Attack("foreground_knowledge", "foreground knowledge", "attribute", _foreground, 20.0),
     _Attack("definetti", "deFinetti's attack", "attribute", _definetti, 5.0),
     _Attack("minimality", "knowing the method", "attribute", _minimality, 5.0),
     _Attack("composition", "both releases together", "attribute", _composition),
-    _Attack("inference", "inference", "attribute", _inference, 3.0),
-    _Attack("memorization", "reconstruction", "attribute", _memorization, 3.0),
+    _Attack("inference", "inference", "attribute", _beside_outsiders(inference, "share of right guesses", True), 3.0),
+    _Attack("memorization", "reconstruction", "attribute", _beside_outsiders(memorization, _ALL_ALIKE, True), 3.0),
     _Attack("membership", "fake tuples", "membership", _membership, 2.0),
     _Attack("region_membership", "regions", "membership", _region_membership),
 )
@@ -499,6 +496,11 @@ def strongest(
     unknown = sorted(set(aims) - set(AIMS))
     if unknown or not aims:
         raise ParameterError(f"An adversary is after {listing(AIMS)}, not {listing(unknown) or 'nothing'}.")
+    if foreground is not None and (foreground.attribute, foreground.r) != (attribute, r):
+        raise ParameterError(
+            f"The attack with foreground knowledge was asked about '{foreground.attribute}' with r = {foreground.r:g}, "
+            f"and all attacks about '{attribute}' with r = {r:g}; ask it anew or leave it out."
+        )
     asked = _Asked(release, attribute, r, draws, control, earlier, by, foreground, seed)
     report = silent if progress is None else progress
     words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
@@ -508,17 +510,23 @@ def strongest(
     for attack in chosen:
         report(done / total, f"Trying {attack.title}")
         try:
-            found = attack.run(asked, part_of(report, done / total, (done + attack.weight) / total))
+            outcome = attack.run(asked, part_of(report, done / total, (done + attack.weight) / total))
         except CancelledError:
             raise
         except AnonymizationError as error:
             not_tried[attack.name] = str(error)
         else:
-            share, measured, control_share, compared_with = found
+            share, measured, control_share, compared_with = outcome
             gain = share - control_share
-            tried.append(
-                AttackGain(attack.name, attack.title, attack.aim, share, measured, control_share, compared_with, gain)
-            )
+            if isnan(gain):
+                # What could not be measured is neither ranked nor 0.
+                not_tried[attack.name] = "Not measured: nobody's value needs protection, or no guess was made."
+            else:
+                tried.append(
+                    AttackGain(
+                        attack.name, attack.title, attack.aim, share, measured, control_share, compared_with, gain
+                    )
+                )
         done += attack.weight
     ranked: list[AttackGain] = []
     best: dict[Aim, AttackGain | None] = dict.fromkeys(_NUMBERS)

@@ -177,10 +177,10 @@ def _not_attacked(column: Shown, asked: Asked) -> list[str]:
         return []
     known = column.slow or {}
     slow = known.get("given")
-    if STRONGEST in known and known[STRONGEST].facts:
-        return []
     if slow is not None and (slow.problem or (slow.facts is not None and not slow.facts["learned"])):
-        return [f"What it gives away was not measured: {slow.problem or TOO_SMALL}.".replace("..", ".")]
+        others = STRONGEST in known and bool(known[STRONGEST].facts)
+        what = "Not all attacks could be made" if others else "What it gives away was not measured"
+        return [f"{what}: {slow.problem or TOO_SMALL}.".replace("..", ".")]
     return ["What it gives away is still being measured."] if slow is None or slow.facts is None else []
 
 

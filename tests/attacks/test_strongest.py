@@ -138,6 +138,9 @@ def test_only_some_values_may_need_protection() -> None:
 def test_what_is_asked_wrongly_is_refused_and_cancelling_stops_all(buckets: Release) -> None:
     with pytest.raises(ParameterError, match="at least 1"):
         attacks.strongest(buckets, "ill", draws=0)
+    other = attacks.foreground_knowledge(buckets, "ill", r=3, epsilon=0.2, draws=1)
+    with pytest.raises(ParameterError, match="with r = 3, and all attacks about 'ill' with r = 2"):
+        attacks.strongest(buckets, "ill", foreground=other)
     with pytest.raises(ParameterError, match="r must be at least 1"):
         attacks.strongest(buckets, "ill", r=0.5)
     with pytest.raises(DataError, match="no attribute 'height'"):

@@ -101,7 +101,8 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     )
     alone = replace(taught, slow={"given": SlowFacts(problem="No shared groups."), "strongest": slow["strongest"]})
     assert answer([alone], ASKED).tone == "warn"
-    assert answer([alone], ASKED).more == ()
+    # What other attacks found does not hide that this one could not be made.
+    assert "Not all attacks could be made: No shared groups." in answer([alone], ASKED).more
     unknown = replace(taught, slow={})
     assert "What it gives away is still being measured." in answer([unknown], ASKED).more
     # What could not be measured is not 0: the answer says so, as the cell does.
