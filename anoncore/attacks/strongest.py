@@ -285,12 +285,17 @@ def _foreground(asked: _Asked, progress: Progress) -> Outcome:
         raise ParameterError(
             f"{TOO_SMALL[0].upper()}{TOO_SMALL[1:]}: no group of people who are alike is large enough."
         )
-    return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
+    return float(found.recall), _believed_words(asked.release), float(found.control), SHUFFLED
 
 
 def _definetti(asked: _Asked, progress: Progress) -> Outcome:
     found = definetti(asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress)
-    return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
+    return float(found.recall), _believed_words(asked.release), float(found.control), SHUFFLED
+
+
+def _believed_words(release: Release) -> str:
+    """What an attack gives shares of that takes every row for another person."""
+    return _BELIEVED if release.data.people is None else _BELIEVED.replace("people", "rows")
 
 
 def _minimality(asked: _Asked, progress: Progress) -> Outcome:

@@ -591,7 +591,9 @@ def _given_cell(slow: SlowFacts, strongest: Facts | None) -> Cell:
     number = _number(slow, facts, share_text, 100, "%")
     if n_sets < n_all or facts.get("too_costly"):
         # A stronger attack was left out, so that the number is no measure of safety.
-        words = "{} by what was tried" if number["text"] == share_text(0.0) else "at least {}"
+        others = strongest and not strongest["is_foreground"]
+        by = "by foreground knowledge" if others else "by what was tried"
+        words = f"{{}} {by}" if number["text"] == share_text(0.0) else "at least {}"
         number |= {name: words.format(number[name]) for name in ("text", "alt")}
     return {
         **number,

@@ -153,6 +153,13 @@ def test_the_strongest_of_all_attacks_is_named():
         assert cells([column(slow=slow)], "given")["cells"][0]["sub"] == told
 
 
+def test_nothing_found_by_one_attack_is_not_said_of_all_where_another_found_more():
+    nothing = SlowFacts(exact={"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05]})
+    for best, told in ((DEFINETTI, "0% by foreground knowledge"), ({}, "0% by what was tried")):
+        slow = {"given": nothing, "strongest": SlowFacts(exact=best)}
+        assert cells([column(slow=slow)], "given")["cells"][0]["text"] == told
+
+
 def test_where_the_attack_does_not_apply_the_strongest_that_does_is_named():
     single = {**DEFINETTI, "title": "single groups", "tried": 1}
     slow = {
