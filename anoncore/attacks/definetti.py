@@ -27,8 +27,8 @@ from anoncore.release.release import Release
 from anoncore.table.domain import Domain
 
 Learning = Literal["assignments", "regions"]
-BURN_IN, SAMPLES = 50, 100
-"""Rounds of swaps that are not counted, and rounds that are."""
+STARTS, BURN_IN, SAMPLES = 4, 50, 100
+"""Random assignments to begin with, rounds of swaps that are not counted, and rounds that are."""
 
 DEFINETTI_BREACH = Number(
     name="definetti-breach",
@@ -159,6 +159,7 @@ def definetti(
     r: float = 2.0,
     learns_from: Learning = "assignments",
     draws: int = 3,
+    starts: int = STARTS,
     burn_in: int = BURN_IN,
     samples: int = SAMPLES,
     seed: int = 0,
@@ -172,8 +173,9 @@ def definetti(
     - Learning from assignments, a naive Bayes model and an assignment of the secrets to the people of each group
       improve each other in turn. The assignment begins at random. In each round the model is estimated from it, with 1
       added to every count, and everybody is offered to swap secrets with another person of their group: they do with
-      probability rho / (1 + rho), where rho is what the model finds the swap to be worth. The assignments after
-      `burn_in` rounds are averaged.
+      probability rho / (1 + rho), where rho is what the model finds the swap to be worth. Model and assignment may
+      confirm each other in an error that swaps hardly leave again, so this begins `starts` times. After `burn_in`
+      rounds the likeliest assignment goes on alone, and those of the next `samples` rounds are averaged.
     - Learning from regions, the model is estimated from one generalized table alone, in whose regions every value is
       equally likely. A person's group says how many people have which secret, and the model, which of them are likely
       to be like this person. The adversary then needs to know nobody but this person, and gets less.
@@ -193,6 +195,8 @@ def definetti(
         What the model is learned from.
     draws : int
         How often the secret is shuffled for the control; 0 makes none.
+    starts : int
+        How many random assignments the swaps begin with; at least 1.
     burn_in, samples : int
         Rounds of swaps before the assignments are averaged, and rounds over which they are; at least 1 of these.
     seed : int
@@ -218,14 +222,14 @@ def definetti(
     Notes
     -----
     Assumes: the adversary knows everybody's quasi-identifiers and group, and has only the release to learn from.
-    Cost: O(n d) a round for n people and d known attributes, four times with three controls, for each of which the
-      method runs once more.
+    Cost: O(n d) a round for n people and d known attributes, in `starts` * `burn_in` + `samples` rounds; four times
+      with three controls, for each of which the method runs once more.
     Use: a release hides who of a group has which of its secrets, whichever method made it.
     Avoid: fragments have partitions of their own.
 
     References
     ----------
-    Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009. The control is ours.
+    Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009. The control and the several starts are ours.
 
     Examples
     --------
@@ -247,9 +251,10 @@ def definetti(
     release.require_people("Who of a group has which of its secrets is asked of people")
     if not r >= 1:
         raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
-    if draws < 0 or burn_in < 0 or samples < 1:
+    if draws < 0 or burn_in < 0 or samples < 1 or starts < 1:
         raise ParameterError(
-            f"draws and burn_in are at least 0 and samples at least 1; given were {draws}, {burn_in} and {samples}."
+            "draws and burn_in are at least 0, starts and samples at least 1; given were "
+            f"draws {draws}, burn_in {burn_in}, starts {starts} and samples {samples}."
         )
     if learns_from not in get_args(Learning):
         raise ParameterError(f"learns_from is 'assignments' or 'regions', not {learns_from!r}.")
@@ -257,7 +262,7 @@ def definetti(
         raise ReleaseError("Regions are those of one generalized table, but this release has several fragments.")
     report = silent if progress is None else progress
     release.data.require_quasi_identifiers()
-    rounds = (burn_in, samples) if learns_from == "assignments" else None
+    rounds = _Rounds(starts, burn_in, samples) if learns_from == "assignments" else None
     part = 1 / (draws + 1)
     beliefs = _Beliefs.of(release, attribute, None, rounds, seed, part_of(report, 0, part))
     by_chance, rights, notes = [], [], list(rows_counted(release))
@@ -292,6 +297,15 @@ def definetti(
     )
 
 
+@dataclass(frozen=True)
+class _Rounds:
+    """How many random assignments are begun with, rounds of swaps for each, and rounds of the likeliest averaged."""
+
+    starts: int
+    burn_in: int
+    samples: int
+
+
 @dataclass(frozen=True, eq=False)
 class _Beliefs:
     """Beliefs about every person by the attack and by random worlds, float (n_rows,): the strongest one, that in their
@@ -311,13 +325,13 @@ class _Beliefs:
         release: Release,
         attribute: str,
         source: Int64 | None,
-        rounds: tuple[int, int] | None,
+        rounds: _Rounds | None,
         seed: int,
         progress: Progress,
     ) -> _Beliefs:
         """Attack a release, or one in which each row has the secret of the row `source` int64 (n_rows,).
 
-        `rounds` of swaps are not counted, and are; None learns from regions.
+        Without `rounds`, the model learns from regions.
         """
         data = release.data
         data.require_sensitive(attribute)
@@ -486,31 +500,48 @@ class _Features:
         return np.log((counts + 1) / (of_class[:, None] + sizes))
 
 
-def _by_assignments(
-    groups: _Groups, features: _Features, rounds: tuple[int, int], seed: int, progress: Progress
-) -> Floats:
+def _by_assignments(groups: _Groups, features: _Features, rounds: _Rounds, seed: int, progress: Progress) -> Floats:
     """How often everybody has each secret of their group in assignments that the model finds likely."""
+    from scipy.special import gammaln
+
     rng = generator(seed)
     value = features.value[groups.order]
     class_of_code = coarse_values(groups.domain, groups.code[groups.secret_entry])
     classes = class_of_code[groups.code]
     n_classes, n_features = int(classes.max()) + 1, int(features.begin[-1])
-    # Each place's secret has the number of its entry, so that places with equal secrets are alike.
-    secret = groups.secret_entry[np.lexsort((rng.random(len(groups.order)), groups.group))]
-    of_class = np.bincount(classes[secret], minlength=n_classes).astype(np.float64)
-    count = np.zeros(int(groups.first[-1]))
-    at = groups.first[:-1] - groups.entry_start[groups.group]
-    burn_in, samples = rounds
-    for number in range(burn_in + samples):
+    of_class = np.bincount(classes[groups.secret_entry], minlength=n_classes).astype(np.float64)
+    n_rounds = rounds.starts * rounds.burn_in + rounds.samples
+    done = 0
+
+    def counted(secret: Int64) -> Floats:
+        """How many people of each class have each feature, float (n_classes, n_features)."""
         keys = (classes[secret].astype(np.int64)[:, None] * n_features + value).ravel()
-        counts = np.bincount(keys, minlength=n_classes * n_features).reshape(n_classes, n_features).astype(np.float64)
-        log_chance = features.log_chances(counts, of_class)
+        return np.bincount(keys, minlength=n_classes * n_features).reshape(n_classes, n_features).astype(np.float64)
+
+    def swap(secret: Int64) -> None:
+        nonlocal done
+        log_chance = features.log_chances(counted(secret), of_class)
         partner, chance = rng.random(len(secret)), rng.random(len(secret))
         swap_secrets(value, groups.starts, secret, classes, log_chance, partner, chance)
-        if number >= burn_in:
-            count_secrets(secret, at, count)
-        progress((number + 1) / (burn_in + samples), "Assigning secrets to people")
-    return count / samples
+        done += 1
+        progress(done / n_rounds, "Assigning secrets to people")
+
+    likeliest, highest = groups.secret_entry, 0.0
+    for number in range(rounds.starts):
+        # Each place's secret has the number of its entry, so that places with equal secrets are alike.
+        secret = groups.secret_entry[np.lexsort((rng.random(len(groups.order)), groups.group))]
+        for _ in range(rounds.burn_in):
+            swap(secret)
+        # The logarithm of an assignment's probability over all models, less what all assignments have in common.
+        likelihood = float(gammaln(counted(secret) + 1).sum())
+        if number == 0 or lies_above(likelihood, highest, ACCUMULATED):
+            likeliest, highest = secret, likelihood
+    count = np.zeros(int(groups.first[-1]))
+    at = groups.first[:-1] - groups.entry_start[groups.group]
+    for _ in range(rounds.samples):
+        swap(likeliest)
+        count_secrets(likeliest, at, count)
+    return count / rounds.samples
 
 
 def _by_model_alone(release: Release, groups: _Groups, features: _Features) -> Floats:

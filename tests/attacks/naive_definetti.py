@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp, log, prod
+from math import exp, factorial, log, prod
 
 import numpy as np
 
@@ -24,23 +24,30 @@ def chance(
     )
 
 
+def likelihood(people: Sequence[Person], secrets: Sequence[int]) -> int:
+    """The product of the factorials of how many people with each secret have each value.
+
+    Over all models that are possible, the probability of an assignment is this number times what depends on how many
+    people have each secret, and that no assignment changes.
+    """
+    counts = Counter((a, value, s) for one, s in zip(people, secrets, strict=True) for a, value in enumerate(one))
+    return prod(factorial(count) for count in counts.values())
+
+
 def assigned(
     people: Sequence[Person],
     groups: Sequence[Sequence[int]],
     secrets: Sequence[int],
     sizes: Sequence[int],
+    starts: int,
     burn_in: int,
     samples: int,
     rng: np.random.Generator,
 ) -> list[Counter[int]]:
     """How often each person has each secret in the rounds that count; people stand group by group."""
-    mixed = rng.random(len(people))
-    now: list[int] = []
-    for group in groups:
-        now += [secrets[place] for place in sorted(group, key=lambda place: mixed[place])]
-    counts: list[Counter[int]] = [Counter() for _ in people]
-    for number in range(burn_in + samples):
-        model = list(now)
+
+    def swapped(now: Sequence[int]) -> list[int]:
+        model, now = list(now), list(now)
         known = {(one, s): chance(people, model, sizes, one, s) for one in set(people) for s in set(secrets)}
         partner, coin = rng.random(len(people)), rng.random(len(people))
         for group in groups:
@@ -52,9 +59,23 @@ def assigned(
                 )
                 if coin[i] < rho / (1 + rho):
                     now[i], now[j] = now[j], now[i]
-        if number >= burn_in:
-            for place, secret in enumerate(now):
-                counts[place][secret] += 1
+        return now
+
+    assignments = []
+    for _ in range(starts):
+        mixed = rng.random(len(people))
+        now: list[int] = []
+        for group in groups:
+            now += [secrets[place] for place in sorted(group, key=lambda place: mixed[place])]
+        for _ in range(burn_in):
+            now = swapped(now)
+        assignments.append(now)
+    now = max(assignments, key=lambda assignment: likelihood(people, assignment))
+    counts: list[Counter[int]] = [Counter() for _ in people]
+    for _ in range(samples):
+        now = swapped(now)
+        for place, secret in enumerate(now):
+            counts[place][secret] += 1
     return counts
 
 
