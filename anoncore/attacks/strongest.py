@@ -349,12 +349,17 @@ def _linking(asked: _Asked, _progress: Progress) -> Outcome:
 def _membership(asked: _Asked, _progress: Progress) -> Outcome:
     result = membership(asked.release, seed=asked.seed)
     belief = result.mean if isinstance(result, JoinLikelihood) else result.belief
-    return float(belief), f"belief: {belief.meaning}", _baseline(belief), GUESSING
+    return float(belief), _belief_words(belief), _baseline(belief), GUESSING
 
 
 def _region_membership(asked: _Asked, _progress: Progress) -> Outcome:
     belief = region_membership(asked.release).mean
-    return float(belief), f"belief: {belief.meaning}", _baseline(belief), GUESSING
+    return float(belief), _belief_words(belief), _baseline(belief), GUESSING
+
+
+def _belief_words(belief: Score) -> str:
+    """What a belief is a probability of, without the full stop of a sentence."""
+    return f"belief: {belief.meaning.rstrip('.')}"
 
 
 def _baseline(score: Score) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 from anoncore import attacks, privacy, utility
 from anoncore.attacks.control_figures import Figures
 from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.score import Score
 from anoncore.base.showing import clean, printable
 from anoncore.base.texts import listing, share_text, value_text
@@ -29,6 +30,7 @@ from anoncore.measures.verdict import over_what_is_known
 from anoncore.privacy.check import COMPARISON_WORDS, counted_text, level_texts, published_levels
 from anoncore.privacy.levels import grounds
 from anoncore.privacy.tag_leaks import UNIQUE
+from anoncore.publishing.certification.tried_attacks import TriedAttacks
 from anoncore.release.release import Release
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
@@ -105,6 +107,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "take seconds",
     )
     command.add_argument(
+        "--attacks",
+        type=float,
+        metavar="R",
+        help="also try every attack that applies, in which a belief above 1/R gives a value away; it may take a minute "
+        "for a large table",
+    )
+    command.add_argument(
         "--synthetic-of",
         type=Path,
         metavar="ORIGINAL",
@@ -114,7 +123,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--control",
         type=Path,
         metavar="TABLE",
-        help="people who are not in the original of a synthetic table, to attack it with",
+        help="people who are not in the table, or not in the original of a synthetic one, to attack it with",
     )
     add_strict_option(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
@@ -161,8 +170,11 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _judge(arguments: argparse.Namespace) -> int:
-    if arguments.control is not None and arguments.synthetic_of is None:
-        raise ParameterError("--control attacks a synthetic table; name what it was made of with --synthetic-of.")
+    if arguments.control is not None and arguments.synthetic_of is None and arguments.attacks is None:
+        raise ParameterError(
+            "--control has people to attack a table with; add --attacks R, or --synthetic-of ORIGINAL for a synthetic "
+            "table."
+        )
     asked = [_asked(text) for text in arguments.require]
     with log().progress() as report:
         report(0.0, "Reading the table")
@@ -172,26 +184,34 @@ def _judge(arguments: argparse.Namespace) -> int:
         report(0.3, "Judging the table")
         required = [requirement for name, value in asked for requirement in _required(release, name, value)]
         results = KeptResults(release)
+        tried: list[attacks.Strongest] = []
         if release.is_synthetic:
             numbers = list(_numbers_without_people(release, _control(arguments, data)))
         else:
             numbers = list(_numbers(release, required, arguments.foreground, results))
+            if arguments.attacks is not None:
+                control = _control(arguments, data)
+                tried = _strongest(release, arguments.attacks, control, part_of(report, 0.5, 1.0))
         whole = verdict(release, required, results)
         verdicts = [one for requirement in required for one in _verdicts(release, requirement)]
         report(1.0, "Done")
     if data.unit_note and not release.is_synthetic:
         log().note(data.unit_note)
     if arguments.json:
-        print(json.dumps(_json(arguments, release, whole, numbers, verdicts), indent=2, allow_nan=False))
+        print(json.dumps(_json(arguments, release, whole, numbers, tried, verdicts), indent=2, allow_nan=False))
     else:
-        for line in _lines(arguments, release, whole, numbers, verdicts):
+        for line in _lines(arguments, release, whole, numbers, tried, verdicts):
             print(line)
     return strict_code(arguments, whole.breaking) if all(one.holds for one in verdicts) else 1
 
 
 def _synthetic(arguments: argparse.Namespace, frame: Any) -> Release:
     """A synthetic table beside its original. Raises ParameterError for options that ask for groups of people."""
-    for option, given in (("--require", arguments.require), ("--foreground", arguments.foreground)):
+    for option, given in (
+        ("--require", arguments.require),
+        ("--foreground", arguments.foreground),
+        ("--attacks", arguments.attacks),
+    ):
         if given:
             raise ParameterError(
                 f"{option} asks for groups of people, and the rows of a synthetic table are nobody's; leave it out, "
@@ -202,7 +222,7 @@ def _synthetic(arguments: argparse.Namespace, frame: Any) -> Release:
 
 
 def _control(arguments: argparse.Namespace, data: Microdata) -> Microdata | None:
-    """The people who are not in the original; None where none are given."""
+    """The people who are not in the table; None where none are given."""
     return None if arguments.control is None else data.with_same_tags(read_table(arguments.control).frame)
 
 
@@ -340,6 +360,23 @@ def _numbers(
                 yield number if attack.learned else replace(number, sentence=attack.notes[-1])
 
 
+def _strongest(release: Release, r: float, control: Microdata | None, progress: Progress) -> list[attacks.Strongest]:
+    """Every attack that applies, on each sensitive attribute. Raises ParameterError where there is none."""
+    names = release.data.sensitive
+    if not names:
+        raise ParameterError("--attacks is about a secret column; name it with --secret.")
+    return [
+        attacks.strongest(
+            release,
+            name,
+            r=r,
+            control=control,
+            progress=part_of(progress, number / len(names), (number + 1) / len(names)),
+        )
+        for number, name in enumerate(names)
+    ]
+
+
 def _over_all(release: Release, required: Sequence[Requirement]) -> Number:
     """The k for those who know every published column of a person but the secrets."""
     k = max((one.k for one in required if isinstance(one, KAnonymity)), default=UNIQUE)
@@ -403,6 +440,7 @@ def _lines(
     release: Release,
     whole: Verdict,
     numbers: Sequence[Number],
+    tried: Sequence[attacks.Strongest],
     verdicts: Sequence[Required],
 ) -> Iterator[str]:
     data = release.data
@@ -434,6 +472,14 @@ def _lines(
             shown = number.group
         yield f"{data.in_words(number.title)}{of}: {number.text}"
         yield f"  {data.in_words(printable(number.sentence))}{where}"
+    for measured in tried:
+        yield f"Attacks on '{clean(measured.attribute_name)}', the strongest of each aim first:"
+        for attack in measured.tried:
+            got, by_chance = share_text(attack.share), share_text(attack.control)
+            yield f"  {attack.aim}, {attack.title}: {got} ({data.in_words(attack.measured)})"
+            yield f"    control: {by_chance} ({attack.compared_with})"
+        for name, reason in measured.not_tried.items():
+            yield f"  not tried, {name.replace('_', ' ')}: {printable(reason)}"
     for one in verdicts:
         sentence = over_what_is_known(one.sentence) if whole.breaking else one.sentence
         yield f"Required: {printable(sentence)}"
@@ -444,6 +490,7 @@ def _json(
     release: Release,
     whole: Verdict,
     numbers: Sequence[Number],
+    tried: Sequence[attacks.Strongest],
     verdicts: Sequence[Required],
 ) -> dict[str, Any]:
     data = release.data
@@ -458,6 +505,7 @@ def _json(
         "identifiers": list(data.identifiers),
         "others": list(data.insensitive),
         "numbers": [plain_value(one) for one in numbers],
+        "attacks": [TriedAttacks.of(measured).model_dump() for measured in tried],
         "requirements": [plain_value(one) for one in verdicts],
         "holds": all(one.holds for one in verdicts),
     }

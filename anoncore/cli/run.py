@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
@@ -185,6 +186,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
         run = recipe.run(part_of(progress, 0.0, 0.6))
         results = KeptResults(run.release)
         earlier = earlier_entries(arguments, run.release, certificates)
+        attacks = [result for result in run.measures.values() if isinstance(result, Strongest)]
         progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
         tables = run.release.pandas_tables()
         files: dict[str, bytes] = {}
@@ -201,6 +203,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                     cache=results,
                     progress=part_of(progress, 0.7, 1.0),
                     guessable_seed=recipe.guessable_seed,
+                    attacks=attacks,
                 )
         elif certified:
             files = release_files(
@@ -212,6 +215,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                 after=earlier,
                 cache=results,
                 guessable_seed=recipe.guessable_seed,
+                attacks=attacks,
             )
         else:
             content = io.BytesIO()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.measures.kept_results import Cache
 from anoncore.publishing.certification import Certificate
@@ -37,6 +38,7 @@ def release_files(
     cache: Cache | None = None,
     asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
+    attacks: Sequence[Strongest] = (),
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -62,6 +64,8 @@ def release_files(
         What was asked of the release although its method does not promise it: it is certified where it holds.
     guessable_seed : bool
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
+    attacks : sequence of Strongest
+        What attacks got from the release, which the certificate says.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def release_files(
     tables = tables or release.pandas_tables()
     content = _content(tables, format)
     written = {release_file(name, len(tables), format): content}
-    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed)
+    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed, attacks)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
 
 

@@ -61,6 +61,28 @@ def test_by_hand(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert worst["group"] == {"age": 60, "zip": 20095}
 
 
+def test_every_attack_is_tried_or_said_why_not(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, answer = told(capsys, str(people), "--known", "age,zip", "--secret", "disease", "--attacks", "2")
+    (measured,) = answer["attacks"]
+    assert (measured["attribute"], measured["r"]) == ("disease", 2.0)
+    shares = {one["attack"]: one["share"] for one in measured["tried"]}
+    assert shares["reidentification"] == pytest.approx(3 / 6)
+    # The one with a cold is believed to have the flu; the others are believed right, above 1/2.
+    assert shares["attribute_disclosure"] == pytest.approx(5 / 6)
+    assert measured["not_tried"]["composition"] == "No earlier release of these people was given."
+    assert "singling_out" in measured["not_tried"]
+    assert main(["check", str(people), "--known", "age,zip", "--secret", "disease", "--attacks", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "Attacks on 'disease', the strongest of each aim first:" in said
+    assert "  attribute, single groups: 83.3% (share of people whose value is believed above 1/r)" in said
+    assert "  not tried, composition: No earlier release of these people was given." in said
+
+
+@pytest.mark.parametrize("words", [["--attacks", "2"], ["--control", "people.csv", "--secret", "disease"]])
+def test_attacks_need_a_secret_and_people_to_compare_need_an_attack(people: Path, words: list[str]) -> None:
+    assert main(["check", str(people), "--known", "age,zip", *words]) == 2
+
+
 @pytest.mark.parametrize(
     ("required", "code", "says"),
     [
@@ -259,7 +281,7 @@ def test_a_synthetic_table_is_compared_with_its_original_and_attacked_beside_peo
     [
         (["--synthetic-of", "table.csv", "--require", "k=2"], "--require asks for groups of people"),
         (["--synthetic-of", "table.csv", "--foreground", "2"], "--foreground asks for groups of people"),
-        (["--control", "table.csv"], "name what it was made of with --synthetic-of"),
+        (["--control", "table.csv"], "or --synthetic-of ORIGINAL for a synthetic table"),
     ],
 )
 def test_what_makes_no_sense_for_a_synthetic_table_is_said(

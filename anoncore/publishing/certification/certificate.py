@@ -40,6 +40,7 @@ from anoncore.publishing.certification.entries import (
     Unit,
     Version,
 )
+from anoncore.publishing.certification.tried_attacks import TriedAttacks
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.plain_json import plain_json
 from anoncore.publishing.signing.signature import Signature
@@ -94,6 +95,8 @@ class Certificate(Entry):
         The column by which different people were counted, where one person may have several rows.
     after : list of Earlier, or None
         Earlier releases of the same people or some of them, by their hashes.
+    attacks : list of TriedAttacks, or None
+        The attacks that whoever made the release tried on it, and what they got; None where none were tried.
     decided : list of DecidedColumn or None
         Insensitive columns that break what is promised, and whether they are published by decision; None without any.
         Certificates of earlier versions call it `untagged`.
@@ -148,6 +151,7 @@ class Certificate(Entry):
     written: dict[FileFormat, str] | None = None
     unit: Unit | None = None
     after: list[Earlier] | None = None
+    attacks: list[TriedAttacks] | None = None
     decided: list[DecidedColumn] | None = None
     over_all: ClassesShown | None = None
     breaking: str | None = None
@@ -176,6 +180,7 @@ class Certificate(Entry):
         known = {one.name for one in self.attributes if one.form is not None}
         known |= {one.part_of for one in self.attributes if one.part_of is not None}
         named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
+        named |= {one.attribute for one in self.attacks or ()}
         named.discard(None)
         if self.joins is not None:
             named.add(self.joins.common)

@@ -15,6 +15,7 @@ import pandas as pd
 
 import anoncore
 from anoncore import privacy
+from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ReleaseError
 from anoncore.base.texts import is_missing, listing, value_text
@@ -58,6 +59,7 @@ from anoncore.publishing.certification.judging import (
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name
 from anoncore.publishing.certification.published_rows import PartFile, TableRows
 from anoncore.publishing.certification.scan import Scan
+from anoncore.publishing.certification.tried_attacks import TriedAttacks
 from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
@@ -92,6 +94,7 @@ def certify(
     cache: Cache | None = None,
     asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
+    attacks: Sequence[Strongest] = (),
 ) -> Certificate:
     """State what holds of a release, what its algorithm promises and what else is asked for, with hashes of its files.
 
@@ -117,6 +120,9 @@ def certify(
     guessable_seed : bool
         Whether a release is certified although its random choices follow from a seed that was given and that others
         can guess. The certificate then says so.
+    attacks : sequence of Strongest
+        What attacks got from the release, see `attacks.strongest`. The certificate names them, with what they got and
+        which could not be tried; that is a claim, as it takes the original table.
 
     Returns
     -------
@@ -144,7 +150,7 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
-    certificate = certified(release, key, files, requirements, tables, after, cache, asked, guessable_seed)
+    certificate = certified(release, key, files, requirements, tables, after, cache, asked, guessable_seed, attacks)
     read = read_files(certificate, files) if files else None
     wrong = next((one for one in (*read.findings, *read.as_written) if one.outcome == "fails"), None) if read else None
     if wrong is not None:
@@ -164,6 +170,7 @@ def certified(
     cache: Cache | None = None,
     asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
+    attacks: Sequence[Strongest] = (),
 ) -> Certificate:
     """State what holds of a release as `certify` does, of files that were just written of its tables."""
     measure = KeptResults(release) if cache is None else cache
@@ -198,6 +205,7 @@ def certified(
     joins = _joins(release, published, measure)
     written = written_as(frames, cells)
     earlier = [earlier_of(one) for one in after]
+    tried = [TriedAttacks.of(one) for one in attacks]
     found = verdict(release, requirements, measure)
     described = [
         _table(published, table, scan, place, written)
@@ -220,11 +228,13 @@ def certified(
             *not_checked(entries, people, joins),
             *([EXACT_ROWS] if release.is_synthetic else ()),
             *(one.sentence for one in earlier),
+            *(one.sentence for one in tried),
             *seed_sentences(release.algorithm),
         ],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
         unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
         after=earlier or None,
+        attacks=tried or None,
         decided=decided_entries(leaks, counted.classes),
         over_all=classes_entry(over_all, counted.classes),
         breaking=found.breaking or None,

@@ -228,6 +228,12 @@ def claim(check: str, what: str, reason: str) -> Finding:
     return Finding(check, "claimed", f"{what}: {reason}.")
 
 
+def attack_findings(certificate: Certificate) -> Iterator[Finding]:
+    """What attacks got, as the maker of the release says: nothing of it can be counted."""
+    for measured in certificate.attacks or ():
+        yield Finding(f"attacks on '{measured.attribute}'", "claimed", measured.sentence)
+
+
 def people_findings(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
     """Every promise about persons and the joins, counted where the tables show it."""
     for promise in certificate.people:

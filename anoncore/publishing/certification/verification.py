@@ -10,7 +10,12 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
-from anoncore.publishing.certification.claims import countable, people_findings, requirement_findings
+from anoncore.publishing.certification.claims import (
+    attack_findings,
+    countable,
+    people_findings,
+    requirement_findings,
+)
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
 from anoncore.publishing.certification.finding import Finding, Verification, either
@@ -116,6 +121,7 @@ def judged_release(
     findings = [*release.findings]
     if release.tables:
         findings += counted_findings(certificate, release.tables, hashes, is_given, part_of(tell, READ, 0.95))
+    findings += attack_findings(certificate)
     findings += release.as_written
     tell(0.95, "Comparing the original table")
     if input_digest is not None:

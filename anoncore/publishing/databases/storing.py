@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
@@ -59,6 +60,7 @@ def store(
     cache: Cache | None = None,
     progress: Progress | None = None,
     guessable_seed: bool = False,
+    attacks: Sequence[Strongest] = (),
 ) -> Certificate:
     """Write a release and its certificate into a database, in one transaction: all of it, or nothing.
 
@@ -91,6 +93,8 @@ def store(
         Called with the share done and a text; it may raise CancelledError to stop.
     guessable_seed : bool
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
+    attacks : sequence of Strongest
+        What attacks got from the release, which the certificate says.
 
     Returns
     -------
@@ -128,7 +132,9 @@ def store(
         check_table(table, frame)
         columns = [parquet_array(frame.iloc[:, place], table) for place in range(frame.shape[1])]
         frames[table] = pa.table(columns, names=[str(one) for one in frame.columns])
-    certificate = certify(release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed)
+    certificate = certify(
+        release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed, attacks=attacks
+    )
     with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
         for number, (table, frame) in enumerate(frames.items()):
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import Distorted, Fragment, Generalized, Microdata, Partition, Release, ReleaseError
+from anoncore import Distorted, Fragment, Generalized, Microdata, Partition, Release, ReleaseError, attacks
 from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing, VerticalFragmentation
 from anoncore.base.errors import DataError
 from anoncore.publishing.certification import Certificate, verify
@@ -347,3 +347,33 @@ def test_points_in_time_are_certified_as_they_are(moments: Any, distance: float,
     proof = certificate(release, requirements=[TCloseness(t=0.5, ground="ordered")], tables=tables)
     found = verify(proof, written(tables, format))
     assert [one.sentence for one in found.findings if one.outcome == "fails"] == []
+
+
+def test_attacks_that_were_tried_stand_in_the_certificate_and_are_only_claimed() -> None:
+    release = six()
+    measured = attacks.strongest(release, "illness")
+    proof = Certificate.loads(certificate(release, attacks=[measured]).dumps())
+    (entry,) = proof.attacks or ()
+    assert (entry.attribute, entry.r, entry.not_tried) == ("illness", 2.0, measured.not_tried)
+    assert [(one.attack, one.share, one.control) for one in entry.tried] == [
+        (one.name, one.share, one.control) for one in measured.tried
+    ]
+    assert entry.sentence in proof.not_checked
+    found = verify(proof, written(release.pandas_tables(), "csv"), hashes=False)
+    (claimed,) = (one for one in found.findings if one.check == "attacks on 'illness'")
+    assert (claimed.outcome, found.code) == ("claimed", 3)
+    # In groups of three with one value each, a person is found with 1/3; guessing finds one of six.
+    assert "on identity, reidentification got 33.3% and its control 16.7%" in claimed.sentence
+    assert "not tried: singling out, linkability" in claimed.sentence
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("share", 1.5), ("control", float("nan")), ("attack", "k = 10 holds"), ("aim", "none")],
+)
+def test_what_attacks_got_is_read_strictly(field: str, value: object) -> None:
+    release = six()
+    content = json.loads(certificate(release, attacks=[attacks.strongest(release, "illness")]).dumps())
+    content["attacks"][0]["tried"][0][field] = value
+    with pytest.raises(DataError, match="certificate"):
+        Certificate.loads(json.dumps(content))
