@@ -23,7 +23,7 @@ from anoncore.base.texts import listing, share_text, value_text
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.table_file import add_table_options, read_named
-from anoncore.cli.text import SINGULAR, add_strict_option, strict_code
+from anoncore.cli.text import SINGULAR, add_strict_option, attack_lines, strict_code
 from anoncore.measures import Verdict, verdict
 from anoncore.measures.kept_results import KeptResults
 from anoncore.measures.verdict import over_what_is_known
@@ -473,13 +473,9 @@ def _lines(
         yield f"{data.in_words(number.title)}{of}: {number.text}"
         yield f"  {data.in_words(printable(number.sentence))}{where}"
     for measured in tried:
-        yield f"Attacks on '{clean(measured.attribute_name)}', the strongest of each aim first:"
-        for attack in measured.tried:
-            got, by_chance = share_text(attack.share), share_text(attack.control)
-            yield f"  {attack.aim}, {attack.title}: {got} ({data.in_words(attack.measured)})"
-            yield f"    control: {by_chance} ({attack.compared_with})"
-        for name, reason in measured.not_tried.items():
-            yield f"  not tried, {name.replace('_', ' ')}: {printable(reason)}"
+        first, *rest = map(data.in_words, attack_lines(measured))
+        yield first
+        yield from (f"  {line}" for line in rest)
     for one in verdicts:
         sentence = over_what_is_known(one.sentence) if whole.breaking else one.sentence
         yield f"Required: {printable(sentence)}"

@@ -41,3 +41,14 @@ def test_results_without_a_score_tell_their_numbers_and_lists_their_entries():
     (line,) = result_lines("emd", np.array([0.25, 0.75, np.nan]))
     assert line == "emd: 3 values from 0.25 to 0.75, mean 0.5"
     assert list(result_lines("none", np.empty(0))) == ["none: 0 values"]
+
+
+def test_attacks_tell_what_each_got_beside_its_control_and_why_others_were_not_tried():
+    lines = list(result_lines("all", attacks.strongest(release(), "disease")))
+    assert lines[0] == "all: Attacks on 'disease', the strongest of each aim first:"
+    # Three people in each class, six in the table.
+    assert lines[1] == (
+        "all: identity, finding a record: 33.3% (share of records whose person is found); control: 16.7% (guessing "
+        "without the release)"
+    )
+    assert "all: not tried, composition: No earlier release of these people was given." in lines
