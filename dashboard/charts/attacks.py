@@ -34,10 +34,13 @@ MOST_PEOPLE = 40
 BINS = 25
 
 
-def belief_histogram(found: ForegroundKnowledge, style: RunStyle) -> go.Figure:
-    """People by p(t:x) of their own protected value, with the attack and without it, and the bound 1/r."""
-    protected = ~np.isnan(found.own_probability)
-    own, without = found.own_probability[protected], found.own_without_attack[protected]
+def belief_histogram(own: Floats, without: Floats, r: float, style: RunStyle) -> go.Figure:
+    """People by p(t:x) of their own protected value, with the attack and without it, and the bound 1/r.
+
+    `own` and `without` float (n_rows,) are NaN where a value needs no protection.
+    """
+    protected = ~np.isnan(own)
+    own, without = own[protected], without[protected]
     centres = (np.arange(BINS) + 0.5) / BINS
     after, before = _shares(own), _shares(without)
     hover = "p(t:x) about %{x:.0%}: %{y:.1%} of them<extra>%{fullData.name}</extra>"
@@ -46,7 +49,7 @@ def belief_histogram(found: ForegroundKnowledge, style: RunStyle) -> go.Figure:
         go.Bar(x=centres, y=after, name="with the attack", marker=marker(style, 0.85), hovertemplate=hover),
     ]
     top = max(float(after.max(initial=0)), float(before.max(initial=0)), 0.01)
-    bound = _bound(1 / found.r, f"1/r = {1 / found.r:.0%}", top)
+    bound = _bound(1 / r, f"1/r = {1 / r:.0%}", top)
     result = figure(
         *bars, bound, x="p(t:x) of the person's own value", y="share of people with such a value", height=320
     )

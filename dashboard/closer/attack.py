@@ -11,23 +11,27 @@ from dashboard.session.workspace import Run
 
 ATTACKS: dict[str, str] = {
     "Foreground knowledge": "foreground",
+    "deFinetti": "definetti",
     "Matching buckets": "matching",
     "Membership": "membership",
     "Known method": "known_method",
     "Second release": "composition",
     "In or out": "outsiders",
     "Population": "population",
+    "All attacks": "all_attacks",
 }
 """The module of `dashboard.closer.attacks` that shows an attack, by the tab's title."""
 OF_SYNTHETIC = "In or out"
 EXPLAINED: dict[str, str] = {
     "foreground": "attack:foreground_knowledge",
+    "definetti": "attack:definetti",
     "matching": "attack:matching_buckets",
     "membership": "attack:membership",
     "known_method": "attack:minimality",
     "composition": "attack:composition",
     "outsiders": "attack:inference",
     "population": "attack:population_uniqueness",
+    "all_attacks": "attack:strongest",
 }
 """Where the reference has the attack of a module."""
 

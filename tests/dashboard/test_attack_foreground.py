@@ -132,7 +132,7 @@ def test_figures_draw_the_numbers_of_the_result() -> None:
     release = _release()
     found = _found(release)
     style = run_style(0)
-    bars = belief_histogram(found, style).data
+    bars = belief_histogram(found.own_probability, found.own_without_attack, found.r, style).data
     assert sum(bars[0].y) == pytest.approx(1)
     assert sum(bars[1].y) == pytest.approx(1)
     assert leaking_sets(found, style).data[0].x.tolist() == pytest.approx([one.recall for one in found.sets[:12]])

@@ -17,11 +17,12 @@ from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
 from dashboard.charts.palette import run_style
 from dashboard.closer.attacks import foreground_group, foreground_runs
+from dashboard.closer.attacks.attacked import board_r
 from dashboard.closer.attacks.foreground_runs import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
-from dashboard.session import browser, state
+from dashboard.session import browser
 from dashboard.session.workspace import Run
 
 NAME = "attacks.foreground_knowledge"
@@ -97,7 +98,7 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             attribute = names[0]
             st.text_input("Sensitive attribute", attribute, disabled=True, help="What the adversary is after.")
     with boxes[1]:
-        r = _number("r", f"foreground-r-{run.id}", usual_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
+        r = _number("r", f"foreground-r-{run.id}", board_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
     with boxes[2]:
         chosen = parts.choice(
             "epsilon",
@@ -145,15 +146,6 @@ def asked_on_board(run: Run, secret: str, r: int) -> dict[str, Any]:
         "foreground-sigma": USUAL_SIGMA,
         "foreground-unreliable": next(iter(READINGS)),
     }
-
-
-def usual_r(run: Run) -> float:
-    """The r of the board, so that both tell the same; else the method's own l, and 2 without one."""
-    wishes = state.workspace().wishes
-    if wishes is not None:
-        return float(wishes.r)
-    asked = getattr(run.algorithm, "l", None)
-    return float(asked) if isinstance(asked, int | float) and asked > 1 else 2.0
 
 
 def _excess_text(found: ForegroundKnowledge) -> str:
@@ -217,7 +209,7 @@ def _people(run: Run, found: ForegroundKnowledge) -> None:
     breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
     values = escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
     parts.chart(
-        belief_histogram(found, run_style(run.color_index)),
+        belief_histogram(found.own_probability, found.own_without_attack, found.r, run_style(run.color_index)),
         key="foreground-people",
         caption=f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
         f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "

@@ -362,11 +362,12 @@ def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
         told[page] = visitor.texts()
         assert run.label in told[page]
     attacks = ("Foreground knowledge", "Matching buckets", "Membership", "Known method", "Second release", "In or out")
-    for attack in (*attacks, "Population"):
+    for attack in (*attacks, "Population", "deFinetti", "All attacks"):
         visitor.at.session_state["tabs-attack"] = attack
         visitor.open("attack")
         told[attack] = visitor.texts()
-    for attack in ("Foreground knowledge", "Matching buckets", "Membership", "Second release", "Population"):
+    others = ("Foreground knowledge", "Matching buckets", "Membership", "Second release", "Population")
+    for attack in (*others, "deFinetti", "All attacks"):
         assert ("the rows of this table are nobody's" in told[attack]) == (kind == "synthetic")
         assert "attacks.inference" not in told[attack], "told in the words of the page"
     for tab in ("Distributions", "Associations", "Predictions"):
