@@ -34,7 +34,7 @@ def render(run: Run) -> None:
 
 
 def _draw(measured: Strongest) -> None:
-    strongest = [one for one in (measured.attribute, measured.identity, measured.membership) if one is not None]
+    strongest = [one for one in (measured.identity, measured.attribute, measured.membership) if one is not None]
     parts.tiles([_tile(attack) for attack in strongest])
     frame = pd.DataFrame(
         {
@@ -63,11 +63,11 @@ def _draw(measured: Strongest) -> None:
     )
     if measured.not_tried:
         st.markdown("**Not tried**")
+        names: dict[str, list[str]] = {}
+        for name, reason in measured.not_tried.items():
+            names.setdefault(reason, []).append(name.replace("_", " "))
         st.markdown(
-            "\n".join(
-                f"- {name.replace('_', ' ').capitalize()}: {escaped(reason)}"
-                for name, reason in measured.not_tried.items()
-            )
+            "\n".join(f"- {', '.join(listed).capitalize()}: {escaped(reason)}" for reason, listed in names.items())
         )
 
 
