@@ -29,6 +29,7 @@ from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 from anoncore.attacks.singling_out import SinglingOut, singling_out
+from anoncore.attacks.special_uniques import SpecialUniques, special_uniques
 from anoncore.attacks.strongest import AttackGain, Strongest, strongest
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "Risk",
     "SetLeak",
     "SinglingOut",
+    "SpecialUniques",
     "Strongest",
     "attribute_disclosure",
     "composition",
@@ -78,5 +80,6 @@ __all__ = [
     "reidentification",
     "sensitive_posterior",
     "singling_out",
+    "special_uniques",
     "strongest",
 ]

@@ -43,6 +43,7 @@ from anoncore.attacks.reidentification import (
     PROSECUTOR_AT_RISK,
 )
 from anoncore.attacks.singling_out import SINGLING_OUT
+from anoncore.attacks.special_uniques import SPECIAL_UNIQUES
 from anoncore.attacks.strongest import STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP
 from anoncore.base.arguments import checked
 from anoncore.base.number import Number
@@ -82,6 +83,7 @@ _OTHERS = (
     INDIVIDUAL_RISK_MEAN,
     INDIVIDUAL_RISK_LARGEST,
     EXPECTED_LINKS,
+    SPECIAL_UNIQUES,
     *SINGLING_OUT.all,
     *LINKABILITY.all,
     *INFERENCE.all,
@@ -132,6 +134,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
         "attacks.reidentification": "Re-identification",
         "attacks.sensitive_posterior": "Beliefs about people",
         "attacks.singling_out": "Singling out",
+        "attacks.special_uniques": "Special uniques",
         "attacks.strongest": "Strongest attack",
         "privacy.check": "Violations",
         "privacy.emd": "Earth mover's distance",

@@ -7,12 +7,15 @@ import secrets
 import pandas as pd
 import streamlit as st
 
+from anoncore import AnonymizationError, Release, attacks
+from anoncore.attacks import SpecialUniques
 from anoncore.attacks.person import PersonView, original_values, person_view
 from anoncore.attacks.posterior import table_distribution
 from anoncore.base.texts import share_text
+from anoncore.release.unchanged import unchanged
 from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import belief_bars
-from dashboard.elements import parts, whose_rows
+from dashboard.elements import about, parts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, compute
 from dashboard.session.workspace import Run, run_names
@@ -67,6 +70,7 @@ def draw(runs: list[Run], row: int, attribute: str | None) -> None:
     known = _telling(runs)
     views = [compute.cached("person", run, person_view, row, attribute) for run in known]
     _published(known, views, row)
+    _alone(known, row)
     if attribute is not None:
         _beliefs(known, views, attribute)
 
@@ -83,12 +87,69 @@ def _another(n_rows: int) -> None:
 
 def _published(runs: list[Run], views: list[PersonView], row: int) -> None:
     original = original_values(runs[0].data, row)
-    frame = pd.DataFrame({"attribute": [*original, "rows that look alike"], "original": [*original.values(), ""]})
+    frame = pd.DataFrame(
+        {"attribute": [*original, "rows that look alike", "found with"], "original": [*original.values(), "", ""]}
+    )
     names = run_names(runs)
     for run, view in zip(runs, views, strict=True):
-        frame[names[run.id]] = [*(view.published.get(name, "") for name in original), f"{view.group_size:,}"]
+        frame[names[run.id]] = [
+            *(view.published.get(name, "") for name in original),
+            f"{view.group_size:,}",
+            _found_with(run, row),
+        ]
     st.dataframe(frame, hide_index=True, key="person-published", alt="What each release publishes of this person.")
-    st.caption("What an adversary may look for, and how each release publishes it of this person.")
+    st.caption(
+        "What an adversary may look for, and how each release publishes it of this person. Found with: how likely "
+        "whoever knows all of it links the right row with the person, if the table has everybody; the tab Population "
+        "of the page Attack asks this of a sample."
+    )
+
+
+def _found_with(run: Run, row: int) -> str:
+    """How likely the row of a person is linked rightly by all that the release publishes of them."""
+    try:
+        return share_text(float(compute.cached("individual-risk", run, attacks.individual_risk).risk[row]))
+    except AnonymizationError:
+        return "not measured"
+
+
+def _alone(runs: list[Run], row: int) -> None:
+    """By which few attributes nobody else looks like a person."""
+    about.heading("Alone by few attributes", "attack:special_uniques")
+    table = parts.later("Special uniques", "special-uniques-before", runs[0], _special_uniques_before)
+    found = [parts.later("Special uniques", "special-uniques", run, attacks.special_uniques) for run in runs]
+    if not isinstance(table, SpecialUniques):
+        return
+    names = run_names(runs)
+    titles = ["original", *(names[run.id] for run in runs)]
+    measured = [(title, one) for title, one in zip(titles, (table, *found), strict=True) if one is not None]
+    frame = pd.DataFrame(
+        {
+            "release": [title for title, _ in measured],
+            "alone by": [
+                "; ".join(" + ".join(names) for names in one.of_row(row)) or "no three attributes"
+                for _, one in measured
+            ],
+            "SUDA score": [one.score[row] for _, one in measured],
+            "rows with a higher score": [float((one.score > one.score[row]).mean()) for _, one in measured],
+        }
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="person-alone",
+        column_config={"rows with a higher score": st.column_config.NumberColumn(format="percent")},
+        alt="By which few attributes nobody else looks like this person, in each release.",
+    )
+    st.caption(
+        "The sets of at most three known attributes by which nobody else looks like this person, and by no part of "
+        "which. The more and the smaller they are, the more somebody stands out, and the higher is SUDA's score."
+    )
+
+
+def _special_uniques_before(release: Release) -> SpecialUniques:
+    """Who is alone in the original table."""
+    return attacks.special_uniques(unchanged(release.data))
 
 
 def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:

@@ -122,10 +122,11 @@ LESSONS = (
         5,
         attack=(
             "Foreground knowledge: all groups together tell how often each kind of people has a value, and that "
-            "tells two kinds in one group apart."
+            "tells two kinds in one group apart. deFinetti's attack goes on from there: it guesses who has what, "
+            "learns from its guesses, and guesses again."
         ),
         cure="Put people of one kind together (ForegroundSafe), and run the attack itself before publishing.",
-        entries=("attack:foreground_knowledge", "algorithm:anatomy", "algorithm:foreground-safe"),
+        entries=("attack:foreground_knowledge", "attack:definetti", "algorithm:anatomy", "algorithm:foreground-safe"),
     ),
     Lesson(
         "dealing",

@@ -106,6 +106,7 @@ def shown() -> tuple[Any, ...]:
         attacks.attribute_disclosure(mondrian, "illness"),
         attacks.population_uniqueness(mondrian, fraction=0.5),
         attacks.individual_risk(mondrian, fraction=0.5),
+        attacks.special_uniques(mondrian),
         attacks.singling_out(mondrian),
         attacks.linkability(mondrian),
         attacks.inference(mondrian, "illness"),

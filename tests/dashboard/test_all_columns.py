@@ -10,6 +10,8 @@ import pytest
 
 from anoncore import attacks, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian, Sabre
+from anoncore.base.texts import share_text
+from anoncore.release.unchanged import unchanged
 from anoncore.requirements import KAnonymity
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, table_of
@@ -68,6 +70,16 @@ def test_the_same_person_is_followed_through_all_runs(visitor: Visitor) -> None:
     for trace, run in zip(figure(visitor, "person-beliefs")[1:], runs, strict=True):
         expected = attacks.sensitive_posterior(run.release, "illness")[11]
         assert sorted(trace["x"]) == pytest.approx(sorted(expected))
+    by_label = table.set_index("attribute")
+    for run in runs:
+        risk = attacks.individual_risk(run.release).risk[11]
+        assert by_label.loc["found with", run.label] == share_text(float(risk))
+    alone = _when_there(visitor, lambda: table_of(visitor, "release", "alone by")).set_index("release")
+    releases = {"original": unchanged(runs[0].data), **{run.label: run.release for run in runs}}
+    for name, release in releases.items():
+        expected = attacks.special_uniques(release)
+        told = "; ".join(" + ".join(names) for names in expected.of_row(11)) or "no three attributes"
+        assert (alone.loc[name, "alone by"], alone.loc[name, "SUDA score"]) == (told, expected.score[11])
 
 
 def test_releases_of_one_name_are_told_apart(visitor: Visitor) -> None:

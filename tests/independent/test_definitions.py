@@ -51,6 +51,7 @@ ELSEWHERE = {
     "attacks.linkability": "attacks/test_control.py",
     "attacks.population_uniqueness": "attacks/test_uniqueness.py",
     "attacks.singling_out": "attacks/test_control.py",
+    "attacks.special_uniques": "attacks/test_special_uniques.py",
     "attacks.minimality": "attacks/test_minimality.py",
     "attacks.posterior_emd": "algorithms/test_slicing.py",
     "attacks.reidentification": "independent/test_population.py",
