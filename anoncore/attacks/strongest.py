@@ -12,10 +12,11 @@ import pandas as pd
 
 from anoncore.attacks.composition import By, composition
 from anoncore.attacks.control_figures import Figures
-from anoncore.attacks.definetti import definetti
+from anoncore.attacks.definetti import BURN_IN, SAMPLES, STARTS, definetti
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.foreground.attack import TOO_SMALL, foreground_knowledge
 from anoncore.attacks.foreground.control import shuffled_release
+from anoncore.attacks.foreground.first_answer import ForegroundEstimate, foreground_knowledge_estimate
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.inferring import inference
 from anoncore.attacks.join_likelihood import JoinLikelihood
@@ -245,6 +246,7 @@ class _Asked:
     earlier: Release | None
     by: By
     foreground: ForegroundKnowledge | None
+    estimate: bool
     seed: int
 
 
@@ -276,7 +278,11 @@ def _single_groups(asked: _Asked, progress: Progress) -> Outcome:
 
 
 def _foreground(asked: _Asked, progress: Progress) -> Outcome:
-    found = asked.foreground
+    found: ForegroundKnowledge | ForegroundEstimate | None = asked.foreground
+    if found is None and asked.estimate:
+        found = foreground_knowledge_estimate(
+            asked.release, asked.attribute, asked.r, seed=asked.seed, progress=progress
+        )
     if found is None:
         found = foreground_knowledge(
             asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress
@@ -285,11 +291,23 @@ def _foreground(asked: _Asked, progress: Progress) -> Outcome:
         raise ParameterError(
             f"{TOO_SMALL[0].upper()}{TOO_SMALL[1:]}: no group of people who are alike is large enough."
         )
-    return float(found.recall), _believed_words(asked.release), float(found.control), SHUFFLED
+    share = float(found.recall if isinstance(found, ForegroundKnowledge) else found.value)
+    return share, _believed_words(asked.release), float(found.control), SHUFFLED
 
 
 def _definetti(asked: _Asked, progress: Progress) -> Outcome:
-    found = definetti(asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress)
+    starts, burn_in, samples = (1, 20, 20) if asked.estimate else (STARTS, BURN_IN, SAMPLES)
+    found = definetti(
+        asked.release,
+        asked.attribute,
+        asked.r,
+        draws=asked.draws,
+        starts=starts,
+        burn_in=burn_in,
+        samples=samples,
+        seed=asked.seed,
+        progress=progress,
+    )
     return float(found.recall), _believed_words(asked.release), float(found.control), SHUFFLED
 
 
@@ -300,6 +318,8 @@ def _believed_words(release: Release) -> str:
 
 def _minimality(asked: _Asked, progress: Progress) -> Outcome:
     """Readers who know the method; on releases of shuffled secrets they know it as well."""
+    if asked.estimate:
+        raise ParameterError("It is only made with all its worlds, which takes longer.")
     share = _knowing_the_method(asked.release, asked, part_of(progress, 0, 0.4))
     by_chance = []
     for draw in range(asked.draws):
@@ -421,6 +441,7 @@ def strongest(
     aims: Collection[Aim] = AIMS,
     foreground: ForegroundKnowledge | None = None,
     draws: int = 3,
+    estimate: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Strongest:
@@ -451,6 +472,9 @@ def strongest(
         What `foreground_knowledge` found with this r, where that was asked already: it takes longest of all.
     draws : int
         How often the secret is shuffled for the controls; at least 1.
+    estimate : bool
+        Whether a first answer is enough: some attribute sets for foreground knowledge, fewer rounds of deFinetti's
+        attack, one control for each, and no readers who know the method.
     seed : int
         Draws the controls and all else that is random.
     progress : callable, optional
@@ -511,7 +535,7 @@ def strongest(
             f"The attack with foreground knowledge was asked about '{foreground.attribute}' with r = {foreground.r:g}, "
             f"and all attacks about '{attribute}' with r = {r:g}; ask it anew or leave it out."
         )
-    asked = _Asked(release, attribute, r, draws, control, earlier, by, foreground, seed)
+    asked = _Asked(release, attribute, r, 1 if estimate else draws, control, earlier, by, foreground, estimate, seed)
     report = silent if progress is None else progress
     words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
     chosen = [attack for attack in _ATTACKS if attack.aim in aims]

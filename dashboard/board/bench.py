@@ -390,7 +390,8 @@ class Bench:
                 function = estimate if is_estimate else exact
                 if function is None or slow.is_done or (is_estimate and slow.estimate is not None):
                     continue
-                if key[0] in facts.LATE and (self._lacks_numbers or perf_counter() - self._looked > LOOKING):
+                is_late = not is_estimate and key[0] in facts.LATE
+                if is_late and (self._lacks_numbers or perf_counter() - self._looked > LOOKING):
                     return
                 self._start(attempt, measure, slow, function, is_estimate)
                 return

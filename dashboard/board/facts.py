@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore import AnonymizationError, CancelledError, Release, attacks, privacy, utility
 from anoncore.algorithms import Algorithm, Mondrian
 from anoncore.attacks.strongest import ON_ATTRIBUTES
 from anoncore.base import Estimate
@@ -372,7 +372,7 @@ def given_away(release: Release, secret: str, r: int, progress: Callable[[float,
     """The share of the people with a protected value of whom the adversary of the foreground-knowledge attack believes
     it with more than 1/r, beside the same attack on shuffled secrets.
     """
-    found = attacks.foreground_knowledge(release, secret, float(r), progress=progress)
+    found = _foreground(release, secret, r, progress)
     guess = float(found.recall.baseline or 0.0)
     if not found.learned:
         return {"learned": False, "guess": guess}
@@ -390,6 +390,19 @@ def given_away(release: Release, secret: str, r: int, progress: Callable[[float,
         "sets": [found.n_sets, found.n_all],
         "too_costly": list(found.too_costly),
     }
+
+
+def _foreground(
+    release: Release, secret: str, r: int, progress: Callable[[float, str], None]
+) -> attacks.ForegroundKnowledge:
+    """The attack with foreground knowledge, which two numbers of the board are about, and which takes longest."""
+    return cached(
+        release,
+        "foreground knowledge",
+        (secret, r),
+        lambda: attacks.foreground_knowledge(release, secret, float(r), progress=progress),
+        most=1,
+    )
 
 
 def about_given_away(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
@@ -411,7 +424,31 @@ def by_the_strongest(release: Release, secret: str, r: int, progress: Callable[[
     """What the strongest of all attacks on the secret gets that apply to a release, and how many these are; empty where
     none does.
     """
-    found = attacks.strongest(release, secret, float(r), aims=ON_ATTRIBUTES, progress=progress)
+    try:
+        foreground = _foreground(release, secret, r, part_of(progress, 0.0, 0.6))
+    except CancelledError:
+        raise
+    except AnonymizationError:
+        foreground = None  # the attack does not apply, for a reason that is told with the others
+    return _strongest(
+        attacks.strongest(
+            release,
+            secret,
+            float(r),
+            aims=ON_ATTRIBUTES,
+            foreground=foreground,
+            progress=part_of(progress, 0.6, 1.0),
+        )
+    )
+
+
+def about_the_strongest(release: Release, secret: str, r: int, progress: Callable[[float, str], None]) -> Facts:
+    """The same from first answers of the attacks."""
+    found = attacks.strongest(release, secret, float(r), aims=ON_ATTRIBUTES, estimate=True, progress=progress)
+    return {**_strongest(found), "is_estimate": True} if found.attribute is not None else {}
+
+
+def _strongest(found: attacks.Strongest) -> Facts:
     best = found.attribute
     if best is None:
         return {}
@@ -515,7 +552,7 @@ def measures(
         found.append((("predictable", target), about_predictable, predictable))
     # Those that are late come last.
     if secret is not None:
-        found.append(((STRONGEST, secret, r), None, by_the_strongest))
+        found.append(((STRONGEST, secret, r), about_the_strongest, by_the_strongest))
     if k is not None:
         found.append(((LEAST, int(k)), None, least_lost))
     if secret is not None or target is not None:

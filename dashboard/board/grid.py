@@ -611,7 +611,9 @@ def _strongest(facts: Facts | None) -> str:
     of = f"of {facts['tried']}" if facts["tried"] > 1 else "and only attack that applies"
     if facts["is_foreground"]:
         return f"This is the strongest {of}{' attacks' if facts['tried'] > 1 else ''}"
-    return f"Strongest {of}: {facts['title']} {share_text(facts['value'])}, by chance {share_text(facts['control'])}"
+    about = "about " if facts.get("is_estimate") else ""
+    chance = share_text(facts["control"])
+    return f"Strongest {of}: {facts['title']} {about}{share_text(facts['value'])}, by chance {about}{chance}"
 
 
 def _predicted_cell(slow: SlowFacts) -> Cell:

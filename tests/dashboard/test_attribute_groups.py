@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,10 @@ def test_groups_by_hand_are_run_and_can_be_dropped(visitor: Visitor) -> None:
     assert "Columns by hand: 2 in use." in visitor.texts()
     assert _shown(visitor).set_index(NAME).loc["diagnosis", PLACE] == "column 2"
     visitor.press("Use in this column")
+    end = time.monotonic() + 60
+    while not _here(visitor).runs:
+        assert time.monotonic() < end
+        visitor.run()
     run = _here(visitor).runs[-1]
     assert set(run.release.fragments[1].attributes) == {"diagnosis"}
     visitor.at.session_state["_board_dialog"] = ("method", "c1")

@@ -151,6 +151,10 @@ def test_the_strongest_of_all_attacks_is_named():
     ):
         slow = {"given": exact, "strongest": SlowFacts(exact=best)}
         assert cells([column(slow=slow)], "given")["cells"][0]["sub"] == told
+    at_first = {"given": exact, "strongest": SlowFacts(estimate={**DEFINETTI, "is_estimate": True})}
+    assert cells([column(slow=at_first)], "given")["cells"][0]["sub"] == (
+        "by chance 0.1%; strongest of 3: deFinetti's attack about 40.0%, by chance about 20.0%"
+    )
 
 
 def test_nothing_found_by_one_attack_is_not_said_of_all_where_another_found_more():
