@@ -238,6 +238,7 @@ def asked(visitor):
     return workspace(visitor).history.now.wishes
 
 
+@pytest.mark.slow
 def test_a_saved_session_brings_the_board_back_with_the_releases_that_stood_on_it(visitor, drawn, visit):
     tagged(visitor)
     slide(visitor, "k", 20)
@@ -383,6 +384,7 @@ def test_pages_hold_a_column_against_all_that_the_board_asks(visitor, drawn):
     assert any("This does not hold" in one for one in visitor.errors), "Anatomy promises no k, but k was asked of all"
 
 
+@pytest.mark.slow
 def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)
@@ -550,6 +552,7 @@ def test_a_c_takes_the_place_of_the_bound_by_one_over_l(visitor, drawn):
     assert any(one.label == "l: of (c,l)" for one in visitor.at.select_slider)
 
 
+@pytest.mark.slow
 def test_find_better_puts_marks_on_the_map_and_its_best_becomes_a_column(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)

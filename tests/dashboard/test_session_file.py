@@ -323,6 +323,7 @@ def _saved() -> bytes:
     return _KEPT[0]
 
 
+@pytest.mark.slow
 def test_what_nobody_decided_on_in_a_session_of_before_stays_left_out_and_it_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

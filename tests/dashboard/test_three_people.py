@@ -48,6 +48,7 @@ def plain(run: Any, name: str, row: int) -> float:
     return float(((ages.max() - ages.min()) / span + (len(set(sexes)) - 1)) / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_the_three_people_are_told_with_their_number_and_what_each_column_publishes(made: Visitor, name: str) -> None:
     run = next(run for run in made.here.runs if run.title == "Mondrian")

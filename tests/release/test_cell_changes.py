@@ -103,7 +103,7 @@ def plain(release: Release, attribute: str, row: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), subjects())
 @given(table=tagged_tables(max_rows=25))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_releases_of_every_method(name: str, parameters: dict[str, Any], table: Any) -> None:
     try:
         release = build(name, parameters).anonymize(table.microdata())

@@ -353,6 +353,7 @@ def opened_on(visitor, drawn, kind):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["people", "alone", "synthetic"])
 def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
     run = opened_on(visitor, drawn, kind)
@@ -395,6 +396,7 @@ def test_the_dialog_publish_says_what_can_be_taken_of_it(visitor, drawn):
     assert "k-anonymity (k = 5) holds" in visitor.texts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["people", "alone", "synthetic"])
 def test_a_saved_session_brings_it_back(visitor, drawn, visit, tmp_path, kind):
     alone = kind == "alone"
