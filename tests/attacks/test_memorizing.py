@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -90,6 +93,77 @@ def test_the_marginal_model_is_naive_bayes() -> None:
     flu, gout = 6 / 3, 6 / 3
     right = (2 * flu + gout) / (2 * flu + 2 * gout)
     assert found.adversaries.loc["marginal model", "members"] == pytest.approx(right)
+
+
+KNOWN = ["town", "trade", "sex"]
+FEW_AND_MANY = [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 300))]
+"""Seeds of 300 tables, the first five of which are always tried."""
+
+
+def random_people(rng: np.random.Generator) -> pd.DataFrame:
+    n = int(rng.integers(15, 40))
+    frame = pd.DataFrame({name: rng.choice(list("ABCD")[: rng.integers(2, 5)], n) for name in KNOWN})
+    return frame.assign(ill=np.where(rng.random(n) < 0.6, frame["town"], rng.choice(list("ABC"), n)))
+
+
+Row = tuple[str, ...]
+"""A person or record: the known values, then the illness."""
+
+
+def by_naive_bayes(published: list[Row], n_values: list[int], person: Row, illnesses: list[str]) -> str:
+    """The illness that the published pairs of a known value and an illness speak for, each with 1 added."""
+    scores = []
+    for ill in illnesses:
+        with_it = [record for record in published if record[-1] == ill]
+        score = float(np.log(len(with_it) + 1.0))
+        for axis, n in enumerate(n_values):
+            alike = sum(record[axis] == person[axis] for record in with_it)
+            score += float(np.log((alike + 1) / (len(with_it) + n)))
+        scores.append(score)
+    return illnesses[int(np.argmax(scores))]
+
+
+def of_nearest(published: list[Row], person: Row) -> set[str]:
+    """The illnesses of the published records that differ from the person in the fewest known values."""
+    differ = [sum(mine != its for mine, its in zip(person[:-1], record[:-1], strict=True)) for record in published]
+    return {record[-1] for record, n in zip(published, differ, strict=True) if n == min(differ)}
+
+
+def rows_of(frame: pd.DataFrame) -> list[Row]:
+    return list(frame[[*KNOWN, "ill"]].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("seed", FEW_AND_MANY)
+def test_what_is_right_is_that_of_the_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    published, mine, theirs = (random_people(rng) for _ in range(3))
+    roles = dict.fromkeys(KNOWN, "quasi-identifier") | {"ill": "sensitive"}
+    # The table holds people whom the release lacks; the adversary learns from the release, and knows which values
+    # there are.
+    members = Microdata(pd.concat([mine, published], ignore_index=True), roles)
+    theirs = theirs[theirs[KNOWN].isin({name: [*members.frame[name]] for name in KNOWN}).all(axis=1)]
+    release = Release.from_published(published, original=members, rows="synthetic")
+    found = attacks.memorization(release, "ill", Microdata(theirs, roles))
+    records, illnesses = rows_of(published), [str(value) for value in members.domain["ill"]]
+    n_values = [members.frame[name].nunique() for name in KNOWN]
+    sides = {"members": rows_of(members.frame), "control": rows_of(theirs)}
+    frequency = Counter(person[-1] for people_of in sides.values() for person in people_of)
+    for side, people_of in sides.items():
+        whole = sum(1 / frequency[person[-1]] for person in people_of)
+
+        def share(is_right: Callable[[Row], bool], people_of: list[Row] = people_of, whole: float = whole) -> float:
+            return sum(1 / frequency[person[-1]] for person in people_of if is_right(person)) / whole
+
+        assert found.adversaries.loc["marginal model", side] == pytest.approx(
+            share(lambda person: by_naive_bayes(records, n_values, person, illnesses) == person[-1])
+        )
+        # Of records that are equally near any may be taken.
+        surely = share(lambda person: of_nearest(records, person) == {person[-1]})
+        perhaps = share(lambda person: person[-1] in of_nearest(records, person))
+        assert surely - 1e-9 <= found.adversaries.loc["nearest record", side] <= perhaps + 1e-9
+    left = 1 - float(found.control)
+    share = float(found.difference) / left if left > 0 else np.nan
+    assert float(found.memorized) == pytest.approx(share, nan_ok=True)
 
 
 def test_without_people_outside_nothing_is_called_memorized() -> None:
