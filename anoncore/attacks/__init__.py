@@ -6,8 +6,10 @@ from anoncore.attacks.definetti import DeFinetti, definetti
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
 from anoncore.attacks.downcoding import Downcoding, downcoding
 from anoncore.attacks.foreground import (
+    Fact,
     ForegroundEstimate,
     ForegroundKnowledge,
+    ForegroundWithFacts,
     GroupView,
     PossibleWorlds,
     SetLeak,
@@ -38,8 +40,10 @@ __all__ = [
     "Composition",
     "DeFinetti",
     "Downcoding",
+    "Fact",
     "ForegroundEstimate",
     "ForegroundKnowledge",
+    "ForegroundWithFacts",
     "GroupView",
     "IndividualRisk",
     "Inference",

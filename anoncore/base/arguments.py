@@ -31,6 +31,7 @@ NEXT_STEPS = {
     "Algorithm": "Mondrian(requirements=[KAnonymity(k=10)]), for instance, is one",
     "Certificate": "Certificate.load(path) reads one",
     "Domain": "data.domain['age'] is that of an attribute",
+    "Fact": "attacks.Fact.parse('row 12 has not flu'), for instance, is one",
     "ForegroundKnowledge": "attacks.foreground_knowledge(release, 'disease') gives one",
     "Fragment": "release.fragments are those of a release",
     "Hierarchy": "Hierarchy.from_nested({'south': ['Ulm'], 'west': ['Bonn', 'Trier']}), for instance, is one",

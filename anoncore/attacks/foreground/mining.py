@@ -9,13 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import cpu_count
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
-from anoncore.attacks.foreground.solver import FULL, Precision, Solver, solve
+from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, solve
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, starts_of
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
@@ -65,20 +65,10 @@ class Target:
         key = published.astype(np.int64) * partition.n_groups + partition.group
         pair, n = np.unique(key, return_counts=True)
         value, group = np.divmod(pair, partition.n_groups)
-        value_start = np.searchsorted(value, np.arange(n_values + 1))
-        value, group, n = value[: value_start[-1]], group[: value_start[-1]], n[: value_start[-1]]
-        pairs = np.argsort(group, kind="stable")
-        by_group = PublishedValues(
-            order=partition.order,
-            starts=partition.starts,
-            true=view.codes[partition.order],
-            value_start=value_start,
-            group=group,
-            n=n,
-            pair_start=starts_of(np.bincount(group, minlength=partition.n_groups)),
-            pairs=pairs,
-            pair_value=value[pairs],
-            pair_n=n[pairs],
+        protected = value < n_values
+        value, group, n = value[protected], group[protected], n[protected]
+        by_group = published_values(
+            partition.order, partition.starts, view.codes[partition.order], value, group, n, n_values
         )
         shares = np.bincount(published, minlength=view.size)[:n_values] / partition.n_rows
         fixed = shares if unreliable == "overall" else np.full(n_values, 0.5 if unreliable == "uniform" else OF_GROUP)
@@ -108,6 +98,10 @@ class Target:
     def n_could(self) -> int:
         """Number of rows that can be flagged without reason."""
         return int(self.could.sum())
+
+    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> Leaks:
+        """What one attribute set leaks, see `attack_set`."""
+        return attack_set(signatures, self, limit, solver, precision)
 
     def figures(self, own: Floats, other: Floats, limit: float) -> tuple[float, float, float]:
         """Recall and share flagged without reason, by beliefs above the limit, and the mean belief in own values."""
@@ -140,6 +134,28 @@ class Target:
         return own, other
 
 
+def published_values(
+    order: Int64, starts: Int64, true: Int32, value: Int64, group: Int64, n: Int64, n_values: int
+) -> PublishedValues:
+    """Rows by group, and the values of the groups: `n[p]` rows of group `group[p]` have `value[p]`, values ascending.
+
+    `true` int32 (len(order),), by position.
+    """
+    pairs = np.argsort(group, kind="stable")
+    return PublishedValues(
+        order=order,
+        starts=starts,
+        true=true,
+        value_start=np.searchsorted(value, np.arange(n_values + 1)),
+        group=group,
+        n=n,
+        pair_start=starts_of(np.bincount(group, minlength=len(starts) - 1)),
+        pairs=pairs,
+        pair_value=value[pairs],
+        pair_n=n[pairs],
+    )
+
+
 def breach_limit(r: float, at_least: bool) -> float:
     """The belief above which somebody is breached; with `at_least` a belief of 1 / r itself is a breach."""
     # Above it by more than rounding means then: not below 1 / r by more than rounding.
@@ -154,9 +170,16 @@ Leaks = tuple[SetLeak, Beliefs]
 """What one attribute set leaks of one target, and the beliefs about every row."""
 
 
+class Attacked(Protocol):
+    """What can be attacked with one attribute set after the other."""
+
+    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> Leaks:
+        """What one attribute set leaks, and the beliefs about every row; a belief above `limit` is a breach."""
+
+
 def attack_sets(
     sets: Iterable[tuple[float, Signatures]],
-    targets: Sequence[Target],
+    targets: Sequence[Attacked],
     limit: float,
     solver: Solver,
     precision: Precision = FULL,
@@ -172,7 +195,7 @@ def attack_sets(
     running: deque[tuple[float, list[Future[Leaks]]]] = deque()
     try:
         for share, signatures in sets:
-            tasks = [pool.submit(attack_set, signatures, target, limit, solver, precision) for target in targets]
+            tasks = [pool.submit(target.attacked, signatures, limit, solver, precision) for target in targets]
             running.append((share, tasks))
             if len(running) * len(targets) > WAITING * n_cores:
                 done, tasks = running.popleft()
@@ -198,9 +221,17 @@ def attack_set(
     solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver, precision)
     learning = time.perf_counter() - begin
     found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, limit)
-    learned = solution.shares[:, :m].T
+    work = _work(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true)
+    return set_leak(signatures, target, solution, found, learning, work), found
+
+
+def set_leak(
+    signatures: Signatures, target: Target, solution: Solution, found: Beliefs, seconds: float, work: int
+) -> SetLeak:
+    """What was learned with one attribute set beside the truth, and whom it gives away."""
+    learned = solution.shares[:, : len(signatures)].T
     true = true_shares(signatures, target.view)[:, : target.n_values]
-    leak = SetLeak(
+    return SetLeak(
         attributes=signatures.attributes,
         signatures=signatures.values,
         rows=signatures.rows,
@@ -215,10 +246,9 @@ def attack_set(
         steps=solution.steps,
         converged=solution.converged,
         contradicted=found.contradicted,
-        seconds=learning,
-        work=_work(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true),
+        seconds=seconds,
+        work=work,
     )
-    return leak, found
 
 
 def _work(cases: Cases, held: Occurrences, steps: int, n_values: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.attacks.foreground.sets import SetLeak, signatures_of
+from anoncore.attacks.foreground.with_facts import ForegroundWithFacts
 from anoncore.attacks.foreground.worlds import group_probabilities
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
@@ -148,6 +149,9 @@ class ForegroundKnowledge(Result):
         Time to learn, summed over the cores.
     notes : tuple of str
         What to know of the numbers, in sentences.
+    with_facts : ForegroundWithFacts or None
+        What changes for an adversary who knows facts beside the release; None where none were given. All other fields
+        are without them.
 
     Examples
     --------
@@ -194,6 +198,7 @@ class ForegroundKnowledge(Result):
     seconds: float
     mining_seconds: float
     notes: tuple[str, ...]
+    with_facts: ForegroundWithFacts | None = None
 
     @property
     def breached(self) -> Bools:

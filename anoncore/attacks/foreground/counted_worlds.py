@@ -1,0 +1,202 @@
+"""Worlds in which facts count people with a value over many groups: how many of each kind are expected to have it.
+
+Where the worlds of all groups can be listed, the expectation is that over the worlds in which the counts are as the
+facts say. In larger tables it is that of the distribution nearest to the one without facts in which the expected counts
+are as they say: the odds of everybody whom a fact counts are multiplied by one number. The more people a fact counts,
+the nearer are both to each other.
+
+Source: Ganchev, Graça, Gillenwater and Taskar, Posterior Regularization, JMLR 2010, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from anoncore.attacks.foreground.fact_worlds import Counted
+from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.foreground_cases import Cases, Occurrences
+from anoncore.kernels.foreground_solver import Unknowns, expectation_step
+
+MOST_WORLDS = 4_000
+"""Worlds of all groups, each by itself, that are listed at most."""
+MOST_COUNTS = 50_000
+"""Groups, times the combinations of counts over all of them, that are gone through at most."""
+INNER_STEPS = 4
+"""Steps towards the counts that facts ask for, between two steps of learning."""
+FARTHEST = 3.0
+"""Largest change of the logarithm of the odds in one of them."""
+MET = 1e-6
+"""Share of the people whom a fact counts by which the expected count may miss it."""
+
+
+@dataclass(frozen=True, eq=False)
+class _ListedGroup:
+    """The worlds of a group, bool (n_worlds, N) over its `rows`, and which counts each adds, as one number."""
+
+    rows: Int64
+    worlds: Bools
+    adds: Int64
+
+
+@dataclass(frozen=True, eq=False)
+class ListedWorlds:
+    """All worlds of a small table, group by group; `allowed` float (n_counts,) is 1 for counts that the facts allow."""
+
+    groups: tuple[_ListedGroup, ...]
+    allowed: Floats
+    n_rows: int
+
+    @classmethod
+    def of(
+        cls, order: Int64, starts: Int64, group: Int64, n: Int64, counted: Sequence[Counted], n_rows: int
+    ) -> ListedWorlds | None:
+        """The worlds in which `n[p]` of the rows of group `group[p]` have the value; None where they are too many."""
+        sizes = starts[group + 1] - starts[group]
+        n_worlds = 0
+        for size, with_value in zip(sizes.tolist(), n.tolist(), strict=True):
+            # A group of many people has more worlds than can be counted in reasonable time.
+            n_worlds += comb(size, with_value) if size <= MOST_WORLDS else MOST_WORLDS + 1
+            if n_worlds > MOST_WORLDS:
+                return None
+        rows_of = [order[starts[one] : starts[one + 1]] for one in group]
+        most = [
+            sum(min(int(one.people[rows].sum()), int(k)) for rows, k in zip(rows_of, n, strict=True)) for one in counted
+        ]
+        widths = np.array(most, dtype=np.int64) + 1
+        if float(np.prod(widths.astype(np.float64))) * len(group) > MOST_COUNTS:
+            return None
+        # A combination of counts is one number, each count being a digit that never overflows.
+        place = np.append(1, np.cumprod(widths)[:-1])
+        listed = []
+        for rows, with_value in zip(rows_of, n.tolist(), strict=True):
+            worlds = np.zeros((comb(len(rows), with_value), len(rows)), dtype=np.bool_)
+            for world, people in enumerate(combinations(range(len(rows)), with_value)):
+                worlds[world, list(people)] = True
+            counts = worlds.astype(np.int64) @ np.column_stack([one.people[rows] for one in counted]).astype(np.int64)
+            listed.append(_ListedGroup(rows, worlds, counts @ place))
+        number = np.arange(int(np.prod(widths)))
+        allowed = np.ones(len(number))
+        for one, width, unit in zip(counted, widths, place, strict=True):
+            count = number // unit % width
+            allowed *= (count >= one.least) & (count <= one.most)
+        return cls(tuple(listed), allowed, n_rows)
+
+    def probabilities(self, f: Floats) -> Floats:
+        """p(t:x) of every row, float (n_rows,), with the shares `f` of all rows; 0 for rows that no world is about.
+
+        Worlds count alike in a group in which all of them have the weight 0, and in all groups where no world that the
+        facts allow is left.
+        """
+        weights = [np.where(one.worlds, f[one.rows], 1 - f[one.rows]).prod(axis=1) for one in self.groups]
+        weights = [one / one.sum() if one.sum() > 0 else np.full(len(one), 1 / len(one)) for one in weights]
+        told = self._told(weights)
+        if told is None:
+            told = self._told([np.full(len(one), 1 / len(one)) for one in weights])
+        assert told is not None, "the facts leave a world"
+        return told
+
+    def _told(self, weights: Sequence[Floats]) -> Floats | None:
+        """p(t:x) by the weights of each group's worlds; None where no world is left.
+
+        `after[g]` has the chance that groups from g on add what the counts so far still need, `before[g]` that of the
+        counts of the groups before g.
+        """
+        after: list[Floats] = [self.allowed]
+        shares: list[Floats] = []
+        for one, weight in zip(reversed(self.groups), reversed(weights), strict=True):
+            share = np.bincount(one.adds, weights=weight).astype(np.float64)
+            shares.insert(0, share)
+            adds = np.flatnonzero(share)
+            after.insert(0, np.sum([share[add] * _shifted(after[0], -int(add)) for add in adds], axis=0))
+        if not after[0][0] > 0:
+            return None
+        before = np.zeros(len(self.allowed))
+        before[0] = 1.0
+        p = np.zeros(self.n_rows)
+        for one, weight, share, rest in zip(self.groups, weights, shares, after[1:], strict=True):
+            adds = np.flatnonzero(share)
+            chance = np.zeros(len(share))
+            chance[adds] = [before @ _shifted(rest, -int(add)) for add in adds]
+            weighed = weight * chance[one.adds]
+            p[one.rows] = weighed @ one.worlds / weighed.sum()
+            before = np.sum([share[add] * _shifted(before, int(add)) for add in adds], axis=0)
+        return p
+
+
+def _shifted(numbers: Floats, by: int) -> Floats:
+    """The numbers so many places further on, zeros where there are none."""
+    shifted = np.zeros(len(numbers))
+    if by >= 0:
+        shifted[by:] = numbers[: len(numbers) - by]
+    else:
+        shifted[:by] = numbers[-by:]
+    return shifted
+
+
+@dataclass(eq=False)
+class WeighedCounts:
+    """Odds under which the expected counts are those of the facts, for a table whose worlds cannot be listed.
+
+    `people` int64 (n_classes,): rows of each class of people who are alike to groups and facts. `member` bool
+    (n_counted, n_classes): whom each fact counts. `added` float (n_counted,): what is added to their log-odds so far.
+    """
+
+    cases: Cases
+    held: Occurrences
+    people: Int64
+    member: Bools
+    counted: Sequence[Counted]
+    added: Floats
+
+    @cached_property
+    def _unknowns(self) -> Unknowns:
+        every = np.arange(len(self.people) + 1)
+        return Unknowns(self.held.case, self.held.groups, self.held.certain[0], every, self.people.astype(np.float64))
+
+    def shares(self, f: Floats) -> Floats:
+        """The shares `f` of the classes under the odds so far."""
+        factor = np.exp(self.added @ self.member)
+        shares: Floats = f * factor / (1 - f + f * factor)
+        return shares
+
+    def expected(self, f: Floats) -> tuple[Floats, bool]:
+        """How many people of each class have the value, float (n_classes,), and whether the counts are met then."""
+        expected, is_met = self._expected(f), True
+        for _ in range(INNER_STEPS):
+            missed = self._missed(expected)
+            is_met = bool((np.abs(missed) <= MET * (self.member @ self.people)).all())
+            if is_met:
+                break
+            # People of one group hang together negatively, so that this is at least the variance of a count.
+            spread = self.member @ (expected * (1 - expected / self.people))
+            self.added = self._on_their_side(
+                self.added + np.clip(missed / np.maximum(spread, MET), -FARTHEST, FARTHEST)
+            )
+            expected = self._expected(f)
+        return expected, is_met
+
+    def _expected(self, f: Floats) -> Floats:
+        shares = np.append(self.shares(f), 0.5)
+        updated, _ = expectation_step(self.cases, self._unknowns, shares)
+        return np.clip(updated, 0, 1) * self.people
+
+    def _missed(self, expected: Floats) -> Floats:
+        """What each count lacks of its bound; 0 where it lies within its bounds by itself."""
+        counts = self.member @ expected
+        least = np.array([one.least for one in self.counted], dtype=np.float64)
+        most = np.array([one.most for one in self.counted], dtype=np.float64)
+        bound = np.where((counts < least) | (self.added > 0), least, np.where(counts > most, most, counts))
+        bound = np.where((self.added < 0) & (counts >= least), most, bound)
+        return bound - counts
+
+    def _on_their_side(self, added: Floats) -> Floats:
+        """A bound from below only ever raises the odds, and one from above only lowers them."""
+        is_exact = np.array([one.least == one.most for one in self.counted])
+        turned = ~is_exact & (self.added * added < 0)
+        return np.where(turned, 0.0, added)
