@@ -34,19 +34,18 @@ MOST_PEOPLE = 40
 BINS = 25
 
 
-def belief_histogram(own: Floats, without: Floats, r: float, style: RunStyle) -> go.Figure:
-    """People by p(t:x) of their own protected value, with the attack and without it, and the bound 1/r.
+def belief_histogram(own: Floats, without: Floats, r: float, style: RunStyle, what: str = "the attack") -> go.Figure:
+    """People by p(t:x) of their own protected value, with something that the adversary has and without it, and 1/r.
 
     `own` and `without` float (n_rows,) are NaN where a value needs no protection.
     """
     protected = ~np.isnan(own)
-    own, without = own[protected], without[protected]
     centres = (np.arange(BINS) + 0.5) / BINS
-    after, before = _shares(own), _shares(without)
+    after, before = _shares(own[protected]), _shares(without[protected])
     hover = "p(t:x) about %{x:.0%}: %{y:.1%} of them<extra>%{fullData.name}</extra>"
     bars = [
-        go.Bar(x=centres, y=before, name="without the attack", marker={"color": ORIGINAL}, hovertemplate=hover),
-        go.Bar(x=centres, y=after, name="with the attack", marker=marker(style, 0.85), hovertemplate=hover),
+        go.Bar(x=centres, y=before, name=f"without {what}", marker={"color": ORIGINAL}, hovertemplate=hover),
+        go.Bar(x=centres, y=after, name=f"with {what}", marker=marker(style, 0.85), hovertemplate=hover),
     ]
     top = max(float(after.max(initial=0)), float(before.max(initial=0)), 0.01)
     bound = _bound(1 / r, f"1/r = {1 / r:.0%}", top)

@@ -19,7 +19,7 @@ class PlainFact:
     most: int
 
 
-class Contradiction(Exception):
+class ContradictionError(Exception):
     """No world is left."""
 
 
@@ -34,14 +34,14 @@ def worlds_by_value(groups, secrets, facts):
     counted = []
     for fact in facts:
         if fact.least > fact.most:
-            raise Contradiction
+            raise ContradictionError
         if fact.most == 0:
             for row in fact.people:
                 cannot[row].add(fact.value)
         elif fact.least == len(fact.people):
             for row in fact.people:
                 if must[row] not in (None, fact.value):
-                    raise Contradiction
+                    raise ContradictionError
                 must[row] = fact.value
         else:
             counted.append(fact)
@@ -53,13 +53,13 @@ def worlds_by_value(groups, secrets, facts):
                     for row, secret in zip(rows, dealt, strict=True):
                         possible[row].add(secret)
         if not all(possible):
-            raise Contradiction
+            raise ContradictionError
         found = {x: _binary(groups, secrets, possible, x) for x in set(secrets) | {fact.value for fact in facts}}
         news = False
         for fact in counted:
             kept = found[fact.value][_holds(found[fact.value], fact)]
             if len(kept) == 0:
-                raise Contradiction
+                raise ContradictionError
             for row in range(len(secrets)):
                 if kept[:, row].all() and possible[row] != {fact.value}:
                     must[row], news = fact.value, True
@@ -71,7 +71,7 @@ def worlds_by_value(groups, secrets, facts):
     for fact in counted:
         found[fact.value] = found[fact.value][_holds(found[fact.value], fact)]
         if len(found[fact.value]) == 0:
-            raise Contradiction
+            raise ContradictionError
     return {
         x: (worlds, [own == {x} for own in possible], [x not in own for own in possible]) for x, worlds in found.items()
     }

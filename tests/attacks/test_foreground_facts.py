@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import DataError, Microdata
+from anoncore import DataError, Microdata, attacks
+from anoncore.algorithms import Anatomy
 from anoncore.attacks.foreground.fact_learning import ToldTarget
 from anoncore.attacks.foreground.fact_worlds import value_facts
 from anoncore.attacks.foreground.facts import facts_of
 from anoncore.attacks.foreground.mining import Target
 from anoncore.attacks.foreground.sets import signatures_of
 from anoncore.attacks.foreground.solver import FULL
-from tests.attacks.naive_facts import Contradiction, PlainFact, one_step, worlds_by_value
-from tests.privacy.releases import sliced
+from anoncore.base.errors import ParameterError
+from tests.attacks.naive_facts import ContradictionError, PlainFact, one_step, worlds_by_value
+from tests.privacy.releases import adult, sliced
 
 FEW_AND_MANY = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 300))]
 """Seeds of 300 tables, the first 20 of which are always tried."""
@@ -77,7 +79,7 @@ def first_contradiction(groups, secrets, facts):
     for number in range(1, len(facts) + 1):
         try:
             worlds_by_value(groups, secrets, facts[:number])
-        except Contradiction:
+        except ContradictionError:
             return facts[number - 1]
     return None
 
@@ -101,12 +103,10 @@ def test_facts_leave_the_worlds_of_the_definition(seed):
     told = ToldTarget(target, value_facts(release, "s", facts_of(texts)))
     labels = target.view.labels
     alike, minimum = told.random_worlds(), 1.1 + seed % 3
-    for x, label in enumerate(labels):
-        plain, has, lacks = worlds[label]
-        own = np.array(secrets) == label
-        assert alike[0][own] == pytest.approx(plain[:, own].mean(axis=0), abs=1e-6)
-        check = plain.mean(axis=0)
-        assert (alike[1][~own] >= check[~own] - 1e-6).all()
+    for label in labels:
+        probability, own = worlds[label][0].mean(axis=0), np.array(secrets) == label
+        assert alike[0][own] == pytest.approx(probability[own], abs=1e-6)
+        assert (alike[1][~own] >= probability[~own] - 1e-6).all()
     for attributes in (("a",), ("b",), ("a", "b")):
         found = signatures_of(release.data, attributes, minimum)
         if found is None:
@@ -147,3 +147,172 @@ def fixed_shares(unreliable, groups, secrets, label, has, lacks):
         for row in left:
             fixed[row] = n / len(left)
     return fixed
+
+
+def by_hand():
+    """Two buckets {flu, gout} and two {flu, cold}, each of a man and a woman."""
+    frame = pd.DataFrame(
+        {
+            "sex": list("mwmwmwmw"),
+            "age": [20, 30, 40, 50, 60, 70, 80, 90],
+            "s": ["flu", "gout"] * 2 + ["flu", "cold"] * 2,
+        }
+    )
+    return release_of(frame, [0, 0, 1, 1, 2, 2, 3, 3])
+
+
+def told(*facts, release=None, **about):
+    about = {"epsilon": FEW_ROWS, "draws": 0} | about
+    found = attacks.foreground_knowledge(by_hand() if release is None else release, "s", facts=facts, **about)
+    return found, found.with_facts
+
+
+def test_who_lacks_one_of_two_values_has_the_other_one():
+    found, with_facts = told("row 1 has not gout", epsilon=0.01)
+    # Nobody is learned about with so small an epsilon: what remains is the bucket of two, in which nothing is open.
+    assert not found.learned
+    assert with_facts.breach_probability.tolist() == [1, 1] + [0.5] * 6
+    assert (with_facts.n_more, with_facts.n_fewer) == (2, 0)
+    assert with_facts.recall == 2 / 8
+    assert np.isnan(with_facts.excess)
+    assert with_facts.people().to_numpy().tolist() == [[1, 0.5, 1, 1], [2, 0.5, 1, 1]]
+
+
+def test_facts_about_some_teach_about_others_like_them():
+    # Three men are known to have the flu; so men have it with f = 1 or nearly, and the fourth one most likely too.
+    found, with_facts = told("row 1 has flu", "row 3 has flu", "row 5 has flu", max_size=1)
+    assert found.own_probability[6] == pytest.approx(0.5)
+    assert with_facts.own_probability[6] == pytest.approx(1, abs=1e-6)
+    assert with_facts.own_without_attack[6] == 0.5
+    assert with_facts.more.all()
+
+
+def test_a_count_leaves_the_worlds_in_which_it_holds():
+    # In 5 of the 16 worlds three men have the flu or four: a man has it in 3 of the 4 former and in the latter.
+    _, with_facts = told("at least 75% where sex = m has flu", epsilon=0.01)
+    assert with_facts.own_without_attack[[0, 2, 4, 6]].tolist() == pytest.approx([16 / 20] * 4)
+    # Counts of the flu say nothing of gout and cold by themselves.
+    assert with_facts.own_without_attack[[1, 3, 5, 7]].tolist() == [0.5] * 4
+    _, certain = told("everybody where sex = m has flu", epsilon=0.01)
+    assert certain.breach_probability.tolist() == [1] * 8
+    _, most = told("at least 87.5% where sex = m has flu", epsilon=0.01)
+    assert most.breach_probability.tolist() == [1] * 8, "3.5 of 4 are 4"
+
+
+def test_two_counts_that_each_could_hold_are_refused_together():
+    with pytest.raises(DataError, match=r"'exactly 75% where sex = w has flu' leaves no possible world.*before it"):
+        told("exactly 75% where sex = m has flu", "exactly 75% where sex = w has flu")
+
+
+def test_facts_may_be_false():
+    _, with_facts = told("row 1 has gout", "row 3 has flu", epsilon=0.01)
+    assert with_facts.is_true == (False, True)
+    assert with_facts.own_probability[:2].tolist() == [0, 0]
+    assert with_facts.flagged == 2 / 8
+    assert "Not true of the original table, so that it misleads the adversary: 'row 1 has gout'." in with_facts.notes
+
+
+def test_protected_values_that_count_as_one():
+    frame = pd.DataFrame({"q": list("aabb"), "s": ["flu", "cold", "gout", "cough"]})
+    data = Microdata(frame, {"q": "quasi-identifier", "s": "sensitive"}, sensitive_values={"s": {"flu", "gout"}})
+    release = sliced(data, [0, 0, 1, 1], [["q"], ["s"]])
+    _, with_facts = told("row 1 has not cold", release=release, epsilon=0.01)
+    assert with_facts.breach_probability.tolist() == [1, 0, 0.5, 0.5]
+    _, harmless = told("row 2 has cough", "row 3 has gout", release=release_of(frame, [0, 0, 0, 0]), epsilon=0.01)
+    assert harmless.own_probability[1] == 0
+    with pytest.raises(DataError, match="counts a value that the attack does not tell apart"):
+        told("at least 50% where q = a has flu", release=release)
+
+
+@pytest.mark.parametrize("unreliable", ["overall", "group"])
+def test_weighed_odds_come_near_the_listed_worlds(unreliable, monkeypatch):
+    rng = np.random.default_rng(5)
+    n = 240
+    sex = rng.choice(["m", "w"], n)
+    secret = np.where(rng.random(n) < np.where(sex == "m", 0.5, 0.2), "flu", rng.choice(["gout", "cold"], n))
+    release = release_of(pd.DataFrame({"sex": sex, "age": rng.integers(1, 9, n), "s": secret}), np.arange(n) // 3)
+    facts = ("at least 60% where sex = m has flu", "at most 30% where age <= 3 has flu")
+    monkeypatch.setattr("anoncore.attacks.foreground.counted_worlds.MOST_COUNTS", 1e9)
+    exact = told(*facts, release=release, epsilon=0.1, unreliable=unreliable)[1]
+    monkeypatch.setattr("anoncore.attacks.foreground.counted_worlds.MOST_WORLDS", 0)
+    weighed = told(*facts, release=release, epsilon=0.1, unreliable=unreliable)[1]
+    without = told(release=release, epsilon=0.1, unreliable=unreliable)[0]
+    apart = np.abs(weighed.own_probability - exact.own_probability).max()
+    assert 0 < apart < 0.01
+    assert np.abs(without.own_probability - exact.own_probability).max() > 10 * apart
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("row 12 has flu", attacks.Fact("flu", row=12, least=1)),
+        ("Row 3  has no  flu ", attacks.Fact("flu", row=3, most=0)),
+        ("row 3 has not s = flu", attacks.Fact("flu", row=3, most=0, attribute="s")),
+        ("nobody where age < 30 has s = Armed-Forces", attacks.Fact("Armed-Forces", None, "age < 30", 0, 0, "s")),
+        ("at most 2.5% where a = 1 and b >= 2 have flu", attacks.Fact("flu", None, "a = 1 and b >= 2", 0, 0.025)),
+        ("exactly 0.1 where a = 1 has <=50K", attacks.Fact("<=50K", None, "a = 1", 0.1, 0.1)),
+        ('at least 10 % where a = "b and c" has "has = d"', attacks.Fact("has = d", None, 'a = "b and c"', 0.1)),
+    ],
+)
+def test_sentences_are_read_and_written(text, fact):
+    assert attacks.Fact.parse(text) == fact
+    assert attacks.Fact.parse(str(fact)) == fact
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("everyone is ill", "is not understood as a fact; write it like 'row 12"),
+        ("at least where age < 30 has flu", "lacks the share behind 'at least'"),
+        ("at least 120% where age < 30 has flu", "beyond 100%"),
+        ("nobody 5% where age < 30 has flu", "has a share behind 'nobody'"),
+        ("row 0 has flu", "counted from 1"),
+        ("row 9 has flu", "a row that does not exist; there are 8"),
+        ("row 1 has measles", "names no value of 's'; there is 'cold', 'flu', 'gout'"),
+        ("row 1 has illness = flu", "about 'illness', and the attack is on 's'"),
+        ("nobody where age < 10 has flu", "is about nobody"),
+        ("nobody where s = flu has gout", "no quasi-identifier; those are 'sex', 'age'"),
+        ("nobody where sex < m has flu", "whose values have none"),
+        ("nobody where sex = x has flu", "names no value of 'sex'"),
+        ("nobody where age < young has flu", "which is no value of its kind"),
+        ("nobody where young has flu", "compares nothing"),
+    ],
+)
+def test_what_is_no_fact_is_refused_in_a_sentence(text, said):
+    with pytest.raises((DataError, ParameterError), match=said):
+        told(text)
+
+
+def test_conditions_compare_numbers_orders_and_texts():
+    frame = pd.DataFrame(
+        {"age": [20, 30, None, 40], "grade": ["low", "mid", "high", "mid"], "s": ["flu", "gout", "flu", "cold"]}
+    )
+    roles = {"age": "quasi-identifier", "grade": "quasi-identifier", "s": "sensitive"}
+    data = Microdata(frame, roles, kinds={"grade": "ordinal"}, orders={"grade": ["low", "mid", "high"]})
+    for where, rows in {
+        "age < 30": [0],
+        "age <= 30.0": [0, 1],
+        "age > 25 and grade = mid": [1, 3],
+        "age != 20": [1, 2, 3],
+        "age = (missing)": [2],
+        "grade >= mid": [1, 2, 3],
+    }.items():
+        assert np.flatnonzero(attacks.Fact("flu", where=where).people(data)).tolist() == rows, where
+
+
+@pytest.mark.slow
+def test_facts_on_adult():
+    """What is known of one occupation of women, beside Anatomy's buckets; true, so that true values gain."""
+    data = adult(["age", "workclass", "sex"], "occupation")
+    release = Anatomy(l=4, seed=1).anonymize(data)
+    is_female = data.frame["sex"] == "Female"
+    share = float((data.frame["occupation"][is_female] == "Adm-clerical").mean())
+    facts = (f"at least {np.floor(share * 100):.0f}% where sex = Female has Adm-clerical",)
+    found = attacks.foreground_knowledge(release, "occupation", r=4, epsilon=0.02, draws=0, max_size=1, facts=facts)
+    with_facts = found.with_facts
+    assert with_facts.is_true == (True,)
+    of_it = (is_female & (data.frame["occupation"] == "Adm-clerical")).to_numpy()
+    assert with_facts.own_without_attack[of_it].mean() > found.own_without_attack[of_it].mean() + 0.05
+    assert with_facts.own_without_attack[of_it].sum() < of_it.sum()
+    wrong = ~of_it & is_female.to_numpy()
+    assert (with_facts.own_without_attack[wrong] == found.own_without_attack[wrong]).all()

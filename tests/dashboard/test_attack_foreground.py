@@ -16,6 +16,7 @@ from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.charts.attacks import belief_histogram, group_people, leaking_sets, runs_compared
 from dashboard.charts.palette import run_style
+from dashboard.closer.attacks.foreground_facts import examples, read_facts
 from dashboard.closer.attacks.foreground_group import ranked_groups, worlds_table
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, metrics, people, table_of
@@ -102,6 +103,49 @@ def test_side_by_side_attacks_every_run_alike() -> None:
     assert table["Release"].tolist() == [second.label, first.label]
     expected = [float(attacks.foreground_knowledge(run.release, "illness", r=2).recall) for run in (second, first)]
     assert table["Breached"].tolist() == pytest.approx(expected)
+
+
+def _typed(visitor: Visitor, *lines: str) -> None:
+    visitor.at.session_state["_foreground"] = "Known facts"
+    visitor.at.session_state["tabs-foreground"] = "Known facts"
+    visitor.at.session_state["foreground-facts-illness"] = "\n".join(lines)
+    visitor.open("attack")
+
+
+def test_typed_facts_are_attacked_with() -> None:
+    visitor = Visitor()
+    run = add_run(visitor, Anatomy(l=2, seed=1))
+    row = int(np.flatnonzero(run.data.frame["illness"] != "flu")[0]) + 1
+    facts = (f"row {row} has not flu", "at most 10% where sex = f has _gout_")
+    _typed(visitor, facts[0], "", facts[1])
+    shown = _when_there(visitor, lambda: (metrics(visitor)["More given away"], metrics(visitor))[1])
+    told = attacks.foreground_knowledge(run.release, "illness", r=2, facts=facts).with_facts
+    assert told is not None
+    assert shown["More given away"] == f"{told.n_more:,}"
+    assert shown["By the facts alone"] == share_text(float(told.recall.baseline or 0))
+    assert shown["Breached"] == share_text(float(told.recall)), "the tile below, with the facts"
+    people_shown = table_of(visitor, "row", "without facts")
+    assert people_shown["with facts"].tolist() == pytest.approx(told.people()["with facts"].tolist())
+
+
+def test_a_line_that_is_no_fact_is_named() -> None:
+    visitor = Visitor()
+    add_run(visitor, Anatomy(l=2, seed=1))
+    _typed(visitor, "row 1 has not flu", "everyone is ill", "nobody where height > 2 has flu")
+    told = _when_there(visitor, lambda: next(iter([text for text in [visitor.texts()] if "Line 2" in text])))
+    assert "Line 2: 'everyone is ill' is not understood as a fact; write it like 'row 12 has not disease = flu'" in told
+    assert "Line 3: The fact 'nobody where height > 2 has flu' is about 'height', which is no quasi-identifier" in told
+    _typed(visitor, "row 1 has _gout_", "row 1 has flu")
+    told = _when_there(visitor, lambda: next(iter([text for text in [visitor.texts()] if "possible world:" in text])))
+    assert "leaves no possible world: it contradicts what the release publishes" in told
+
+
+def test_examples_of_facts_are_facts() -> None:
+    data = Microdata(people(), ROLES)
+    lines = examples(data, "illness")
+    facts, refused = read_facts(data, "illness", lines)
+    assert [str(fact) for fact in facts] == lines
+    assert refused == []
 
 
 def test_groups_come_with_the_most_believed_person_first() -> None:

@@ -2,10 +2,11 @@
 
 Where the worlds of all groups can be listed, the expectation is that over the worlds in which the counts are as the
 facts say. In larger tables it is that of the distribution nearest to the one without facts in which the expected counts
-are as they say: the odds of everybody whom a fact counts are multiplied by one number. The more people a fact counts,
-the nearer are both to each other.
+are what the facts let expect: the odds of everybody whom a fact counts are multiplied by one number. A count is a sum
+over many groups and so nearly normal; its mean given the fact is that of the truncated normal distribution. The more
+people a fact counts, the nearer are both to each other.
 
-Source: Ganchev, Graça, Gillenwater and Taskar, Posterior Regularization, JMLR 2010, section 2.
+Source of the nearest distribution: Ganchev, Graça, Gillenwater and Taskar, Posterior Regularization, JMLR 2010.
 """
 
 from __future__ import annotations
@@ -31,6 +32,13 @@ INNER_STEPS = 4
 """Steps towards the counts that facts ask for, between two steps of learning."""
 FARTHEST = 3.0
 """Largest change of the logarithm of the odds in one of them."""
+STEP = 1e-4
+"""Change of the logarithm of the odds by which the variance of a count is found."""
+LEAST_SPREAD = 1e-6
+CERTAIN = 30.0
+"""Logarithm of odds under which as many of the people counted have the value as can have it."""
+FARTHEST_MEAN = 1e-3
+"""Part of the way between its bounds by which the mean of a count lies inside them at least."""
 MET = 1e-6
 """Share of the people whom a fact counts by which the expected count may miss it."""
 
@@ -167,36 +175,71 @@ class WeighedCounts:
 
     def expected(self, f: Floats) -> tuple[Floats, bool]:
         """How many people of each class have the value, float (n_classes,), and whether the counts are met then."""
-        expected, is_met = self._expected(f), True
+        expected = self._expected(f)
         for _ in range(INNER_STEPS):
-            missed = self._missed(expected)
-            is_met = bool((np.abs(missed) <= MET * (self.member @ self.people)).all())
-            if is_met:
-                break
-            # People of one group hang together negatively, so that this is at least the variance of a count.
-            spread = self.member @ (expected * (1 - expected / self.people))
-            self.added = self._on_their_side(
-                self.added + np.clip(missed / np.maximum(spread, MET), -FARTHEST, FARTHEST)
-            )
+            counts = self.member @ expected
+            spread = self._spread(f, counts)
+            missed = self._aimed_at(counts - self.added * spread, np.sqrt(spread)) - counts
+            if (np.abs(missed) <= MET * (self.member @ self.people)).all():
+                return expected, True
+            self.added = self.added + np.clip(missed / spread, -FARTHEST, FARTHEST)
             expected = self._expected(f)
-        return expected, is_met
+        return expected, False
 
     def _expected(self, f: Floats) -> Floats:
-        shares = np.append(self.shares(f), 0.5)
-        updated, _ = expectation_step(self.cases, self._unknowns, shares)
+        updated, _ = expectation_step(self.cases, self._unknowns, np.append(self.shares(f), 0.5))
         return np.clip(updated, 0, 1) * self.people
 
-    def _missed(self, expected: Floats) -> Floats:
-        """What each count lacks of its bound; 0 where it lies within its bounds by itself."""
-        counts = self.member @ expected
-        least = np.array([one.least for one in self.counted], dtype=np.float64)
-        most = np.array([one.most for one in self.counted], dtype=np.float64)
-        bound = np.where((counts < least) | (self.added > 0), least, np.where(counts > most, most, counts))
-        bound = np.where((self.added < 0) & (counts >= least), most, bound)
-        return bound - counts
+    def _spread(self, f: Floats, counts: Floats) -> Floats:
+        """The variance of each count: how it moves with what is added to the log-odds of the people counted."""
+        added, spread = self.added, np.empty(len(counts))
+        for place in range(len(counts)):
+            self.added = added + STEP * (np.arange(len(counts)) == place)
+            spread[place] = ((self.member @ self._expected(f))[place] - counts[place]) / STEP
+        self.added = added
+        return np.maximum(spread, LEAST_SPREAD)
 
-    def _on_their_side(self, added: Floats) -> Floats:
-        """A bound from below only ever raises the odds, and one from above only lowers them."""
-        is_exact = np.array([one.least == one.most for one in self.counted])
-        turned = ~is_exact & (self.added * added < 0)
-        return np.where(turned, 0.0, added)
+    def _aimed_at(self, means: Floats, deviations: Floats) -> Floats:
+        """The mean of each count given its bounds, from its mean and deviation under those of the other counts alone."""
+        aimed = np.empty(len(means))
+        for place, (one, mean, deviation, (lowest, highest)) in enumerate(
+            zip(self.counted, means, deviations, self._ends, strict=True)
+        ):
+            least, most = max(one.least, lowest), min(one.most, highest)
+            if least >= most:
+                aimed[place] = least
+                continue
+            low = (least - 0.5 - mean) / deviation if least > lowest else -np.inf
+            high = (most + 0.5 - mean) / deviation if most < highest else np.inf
+            margin = FARTHEST_MEAN * (most - least)
+            conditioned = mean + deviation * truncated_mean(low, high)
+            aimed[place] = np.clip(conditioned, least + margin, most - margin)
+        return aimed
+
+    @cached_property
+    def _ends(self) -> list[tuple[float, float]]:
+        """The smallest and the largest number that each count can be."""
+        added, ends = self.added, []
+        f = np.full(len(self.people), 0.5)
+        for place in range(len(self.counted)):
+            reached = []
+            for side in (-CERTAIN, CERTAIN):
+                self.added = side * (np.arange(len(self.counted)) == place)
+                reached.append(float(np.round((self.member @ self._expected(f))[place])))
+            ends.append((reached[0], reached[1]))
+        self.added = added
+        return ends
+
+
+def truncated_mean(low: float, high: float) -> float:
+    """The mean of a standard normal number that lies between `low` and `high`, either of which may be infinite."""
+    from scipy.special import log_ndtr
+
+    if low + high < 0:
+        return -truncated_mean(-high, -low)
+    if np.isinf(low):
+        return 0.0
+XX
+    chance = log_ndtr(-low) + np.log1p(-np.exp(log_ndtr(-high) - log_ndtr(-low)))
+    height = -(low**2) / 2 - np.log(2 * np.pi) / 2
+    return float(np.exp(height - chance) * -np.expm1((low**2 - high**2) / 2))

@@ -32,6 +32,8 @@ _GROUP = re.compile(
     re.IGNORECASE,
 )
 _COMPARISON = re.compile(r"(?P<name>[^=<>!]+?)\s*(?P<operator><=|>=|!=|=|<|>)\s*(?P<value>\S.*)")
+_SECRET = re.compile(r"(?P<name>[^=]+?)\s*=\s*(?P<value>\S.*)")
+_TELLS_APART = re.compile(r"\s(?:and|has|have|where)\s|[=<>!]|^(?:not|no)\s|^\s|\s$", re.IGNORECASE)
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
 
@@ -135,7 +137,8 @@ class Fact(Shown):
         return cls(value, None, sentence[slice(*group.span("where"))].strip(), least, most, attribute)
 
     def __str__(self) -> str:
-        secret = f"{self.attribute} = {self.value}" if self.attribute else self.value
+        value = in_quotes(self.value)
+        secret = f"{in_quotes(self.attribute)} = {value}" if self.attribute else value
         if self.row is not None:
             return f"row {self.row} has {'' if self.most else 'not '}{secret}"
         if self.most == 0:
@@ -256,6 +259,11 @@ class Fact(Shown):
 _TRAILING = re.compile(r"\.?0+%")
 
 
+def in_quotes(text: str) -> str:
+    """A name or value as a fact has it: in double quotes where it would be taken for something else without them."""
+    return f'"{text}"' if _TELLS_APART.search(text) else text
+
+
 def facts_of(facts: Sequence[Fact | str]) -> tuple[Fact, ...]:
     """Facts, those that are sentences read."""
     return tuple(Fact.parse(fact) if isinstance(fact, str) else fact for fact in facts)
@@ -279,7 +287,7 @@ def _bounds(group: re.Match[str], text: str) -> tuple[float, float]:
 
 def _secret(sentence: str, plain: str, start: int, stop: int) -> tuple[str, str]:
     """Attribute, empty where none is given, and value."""
-    found = re.compile(r"(?P<name>[^=]+?)\s*=\s*(?P<value>\S.*)").fullmatch(plain, start, stop)
+    found = _SECRET.fullmatch(plain, start, stop)
     if found is None:
         return "", _unquoted(sentence[start:stop])
     name, value = (_unquoted(sentence[slice(*found.span(part))]) for part in ("name", "value"))

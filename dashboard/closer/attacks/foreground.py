@@ -16,7 +16,7 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
 from dashboard.charts.palette import run_style
-from dashboard.closer.attacks import foreground_group, foreground_runs
+from dashboard.closer.attacks import foreground_facts, foreground_group, foreground_runs
 from dashboard.closer.attacks.attacked import board_r
 from dashboard.closer.attacks.foreground_runs import Adversary
 from dashboard.elements import parts
@@ -64,6 +64,7 @@ def render(run: Run) -> None:
     for note in found.notes:
         st.info(escaped(note))
     if not found.learned:
+        foreground_facts.render(run, adversary, found)
         return
     _tiles(found)
     st.caption(
@@ -82,6 +83,7 @@ def render(run: Run) -> None:
             "People": partial(_people, run, found),
             "Attribute sets": partial(_sets, run, found),
             "One group": partial(foreground_group.render, run, found),
+            "Known facts": partial(foreground_facts.render, run, adversary, found),
             "Side by side": partial(foreground_runs.render, run, adversary),
         },
     )
