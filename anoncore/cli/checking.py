@@ -114,6 +114,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "for a large table",
     )
     command.add_argument(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="SENTENCE",
+        help="what the adversary of --foreground knows from elsewhere, e.g. 'row 12 has not flu' or 'at least 10%% "
+        "where age < 30 has flu'; again for more",
+    )
+    command.add_argument(
         "--synthetic-of",
         type=Path,
         metavar="ORIGINAL",
@@ -175,7 +183,10 @@ def _judge(arguments: argparse.Namespace) -> int:
             "--control has people to attack a table with; add --attacks R, or --synthetic-of ORIGINAL for a synthetic "
             "table."
         )
+    if arguments.fact and arguments.foreground is None:
+        raise ParameterError("--fact tells the adversary of --foreground what else is known; ask for --foreground too.")
     asked = [_asked(text) for text in arguments.require]
+    facts = [attacks.Fact.parse(text) for text in arguments.fact]
     with log().progress() as report:
         report(0.0, "Reading the table")
         frame = read_named(arguments)[1]
@@ -188,7 +199,7 @@ def _judge(arguments: argparse.Namespace) -> int:
         if release.is_synthetic:
             numbers = list(_numbers_without_people(release, _control(arguments, data)))
         else:
-            numbers = list(_numbers(release, required, arguments.foreground, results))
+            numbers = list(_numbers(release, required, arguments.foreground, facts, results))
             if arguments.attacks is not None:
                 control = _control(arguments, data)
                 tried = _strongest(release, arguments.attacks, control, part_of(report, 0.5, 1.0))
@@ -329,7 +340,11 @@ def _number(score: Score, group: dict[str, Any] | None = None) -> Number:
 
 
 def _numbers(
-    release: Release, required: Sequence[Requirement], r: float | None, results: KeptResults
+    release: Release,
+    required: Sequence[Requirement],
+    r: float | None,
+    facts: Sequence[attacks.Fact],
+    results: KeptResults,
 ) -> Iterator[Number]:
     data, partition = release.data, release.partition
     people = release.people_per_group(release.fragments[0])
@@ -354,10 +369,20 @@ def _numbers(
         for score in (disclosure.largest, disclosure.truth):
             yield _of(name, _number(score))
         if r is not None:
-            attack = attacks.foreground_knowledge(release, name, r=r)
+            about = [fact for fact in facts if fact.attribute in ("", name)]
+            attack = attacks.foreground_knowledge(release, name, r=r, facts=about)
             for score in (attack.recall, attack.control, attack.excess, attack.flagged):
                 number = _of(name, _number(score))
                 yield number if attack.learned else replace(number, sentence=attack.notes[-1])
+            if attack.with_facts is not None:
+                yield from _with_facts(name, attack.with_facts)
+
+
+def _with_facts(name: str, attack: attacks.ForegroundWithFacts) -> Iterator[Number]:
+    """What the attack gets of an attribute that knows facts too."""
+    for score in (attack.recall, attack.excess, attack.flagged):
+        number = _of(name, _number(score))
+        yield replace(number, name=f"{number.name}-with-facts", title=f"{number.title} with the facts")
 
 
 def _strongest(release: Release, r: float, control: Microdata | None, progress: Progress) -> list[attacks.Strongest]:

@@ -172,6 +172,21 @@ def test_the_attack_by_foreground_knowledge_runs_where_it_is_asked_for(
     assert all(-1 <= numbers(answer)[name] <= 1 for name in more)
 
 
+def test_facts_are_known_to_the_adversary_of_foreground_knowledge(
+    people: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (str(people), "--known", "age,zip", "--secret", "disease")
+    secret = pd.read_csv(people)["disease"].iloc[0]
+    code, answer = told(capsys, *asked, "--foreground", "2", "--fact", f"row 1 has {secret}")
+    assert code == 0
+    assert numbers(answer)["foreground-breach-with-facts"] > 0, "what is known is given away, also of few people"
+    assert numbers(answer)["foreground-breach"] is None
+    assert main(["check", *asked, "--fact", "row 1 has flu"]) == 2
+    assert "ask for --foreground too" in capsys.readouterr().err
+    assert main(["check", *asked, "--foreground", "2", "--fact", "all is well"]) == 2
+    assert "is not understood as a fact" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_numbers_are_those_of_independent_definitions(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

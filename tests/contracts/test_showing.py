@@ -76,7 +76,8 @@ def shown() -> tuple[Any, ...]:
     vertical = VerticalFragmentation(k=2, l=2, seed=1).anonymize(data)
     masked = Mask(k=2, l=2, seed=1).anonymize(data)
     valued = VerticalFragmentation(k=2, enforce="selectivity", seed=1).anonymize(data)
-    foreground = attacks.foreground_knowledge(anatomy, "illness", epsilon=0.5)
+    fact = attacks.Fact(str(data.frame["illness"].iloc[0]), row=1, least=1.0)
+    foreground = attacks.foreground_knowledge(anatomy, "illness", epsilon=0.5, facts=[fact])
     return (
         data,
         data.domain["illness"],
@@ -116,6 +117,8 @@ def shown() -> tuple[Any, ...]:
         strongest.attribute,
         foreground,
         *foreground.sets[:1],
+        foreground.with_facts,
+        fact,
         attacks.foreground_knowledge_estimate(anatomy, "illness"),
         foreground.group(anatomy, 0),
         attacks.possible_worlds([0.25, 0.75], 1),

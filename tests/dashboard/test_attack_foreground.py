@@ -146,6 +146,9 @@ def test_examples_of_facts_are_facts() -> None:
     facts, refused = read_facts(data, "illness", lines)
     assert [str(fact) for fact in facts] == lines
     assert refused == []
+    told = attacks.foreground_knowledge(_release(), "illness", epsilon=EPSILON, draws=0, facts=facts).with_facts
+    assert told is not None
+    assert told.is_true == (True, True, True)
 
 
 def test_groups_come_with_the_most_believed_person_first() -> None:

@@ -200,12 +200,12 @@ class WeighedCounts:
         return np.maximum(spread, LEAST_SPREAD)
 
     def _aimed_at(self, means: Floats, deviations: Floats) -> Floats:
-        """The mean of each count given its bounds, from its mean and deviation under those of the other counts alone."""
+        """The mean of each count given its bounds, by its mean and deviation given those of the other counts."""
         aimed = np.empty(len(means))
-        for place, (one, mean, deviation, (lowest, highest)) in enumerate(
+        for place, (count, mean, deviation, (lowest, highest)) in enumerate(
             zip(self.counted, means, deviations, self._ends, strict=True)
         ):
-            least, most = max(one.least, lowest), min(one.most, highest)
+            least, most = max(count.least, lowest), min(count.most, highest)
             if least >= most:
                 aimed[place] = least
                 continue
@@ -239,7 +239,7 @@ def truncated_mean(low: float, high: float) -> float:
         return -truncated_mean(-high, -low)
     if np.isinf(low):
         return 0.0
-XX
+    # Far out both chances underflow, and their logarithms do not.
     chance = log_ndtr(-low) + np.log1p(-np.exp(log_ndtr(-high) - log_ndtr(-low)))
     height = -(low**2) / 2 - np.log(2 * np.pi) / 2
     return float(np.exp(height - chance) * -np.expm1((low**2 - high**2) / 2))

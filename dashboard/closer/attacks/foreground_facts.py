@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 
 import numpy as np
 import streamlit as st
@@ -74,14 +75,19 @@ def attacked(
 
 
 def examples(data: Microdata, attribute: str) -> list[str]:
-    """Facts as they may be typed, with names and values of this table."""
-    secret = in_quotes(data.domain[attribute].text(0))
-    lines = [f"row 1 has not {secret}"]
+    """Facts as they may be typed, which are true of this table."""
+    secrets = data.codes[attribute]
+    # The commonest value, so that there is something to say of most kinds of people.
+    commonest = int(np.bincount(secrets).argmax())
+    secret = in_quotes(data.domain[attribute].text(commonest))
+    lines = [f"row {row + 1} has not {secret}" for row in np.flatnonzero(secrets != commonest)[:1]]
     known = [name for name in data.quasi_identifiers if name != attribute]
-    for name in known[:1]:
-        lines.append(f"at least 10% where {_comparison(data, name)} has {secret}")
-    for name in known[-1:]:
-        lines.append(f"nobody where {_comparison(data, name)} has {secret}")
+    for name, bound in ((known[0], "at least"), (known[-1], "at most")):
+        where = _comparison(data, name)
+        people = Fact(secret, where=where).people(data)
+        share = 100 * float((secrets[people] == commonest).mean())
+        percent = floor(share) if bound == "at least" else ceil(share)
+        lines.append(f"{bound} {percent}% where {where} has {secret}")
     return lines
 
 
