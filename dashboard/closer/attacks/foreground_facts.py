@@ -127,20 +127,20 @@ def _draw(run: Run, found: ForegroundKnowledge, told: ForegroundWithFacts) -> No
                 told.recall.label,
                 share_text(float(told.recall)),
                 f"{escaped(told.recall.meaning)} Here the adversary knows the facts too.",
-                f"without the facts: {share_text(float(found.recall))}",
+                f"without: {share_text(float(found.recall))}",
             ),
             Tile(
                 told.excess.label,
                 share_text(float(told.excess)),
                 escaped(f"{told.excess.meaning} {told.notes[0]}"),
-                f"without the facts: {share_text(float(found.excess))}",
+                f"without: {share_text(float(found.excess))}",
             ),
             Tile(
                 "By the facts alone",
                 share_text(float(told.recall.baseline or 0)),
                 "The same share of people by the facts and the groups alone: all possible worlds that the facts allow "
                 "are equally likely.",
-                f"by the groups alone: {share_text(float(found.recall.baseline or 0))}",
+                f"groups alone: {share_text(float(found.recall.baseline or 0))}",
             ),
             Tile(
                 "More given away",
@@ -152,7 +152,7 @@ def _draw(run: Run, found: ForegroundKnowledge, told: ForegroundWithFacts) -> No
                 told.mean_probability.label,
                 share_text(float(told.mean_probability)),
                 f"{escaped(told.mean_probability.meaning)} Here the adversary knows the facts too.",
-                f"without the facts: {share_text(float(found.mean_probability))}",
+                f"without: {share_text(float(found.mean_probability))}",
             ),
         ]
     )
