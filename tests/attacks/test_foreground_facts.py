@@ -100,7 +100,7 @@ def test_facts_leave_the_worlds_of_the_definition(seed):
     worlds = worlds_by_value(groups, secrets, facts)
     unreliable = ["overall", "uniform", "group"][seed % 3]
     target = Target.of(release, "s", unreliable)
-    told = ToldTarget(target, value_facts(release, "s", facts_of(texts)))
+    told = ToldTarget.of(target, value_facts(release, "s", facts_of(texts)))
     labels = target.view.labels
     alike, minimum = told.random_worlds(), 1.1 + seed % 3
     for label in labels:

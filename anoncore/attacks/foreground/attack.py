@@ -258,7 +258,7 @@ def foreground_knowledge(
     names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
     target = Target.of(release, attribute, unreliable)
     known = facts_of(facts)
-    told = ToldTarget(target, value_facts(release, attribute, known)) if known else None
+    told = ToldTarget.of(target, value_facts(release, attribute, known)) if known else None
     if epsilon is not None:
         plan, begun = _Plan(epsilon), 0.0
     else:

@@ -62,7 +62,7 @@ class ListedWorlds:
 
     @classmethod
     def of(
-        cls, order: Int64, starts: Int64, group: Int64, n: Int64, counted: Sequence[Counted], n_rows: int
+        cls, order: Int64, starts: Int64, group: Int64, n: Int64, counts: Sequence[Counted], n_rows: int
     ) -> ListedWorlds | None:
         """The worlds in which `n[p]` of the rows of group `group[p]` have the value; None where they are too many."""
         sizes = starts[group + 1] - starts[group]
@@ -72,9 +72,10 @@ class ListedWorlds:
             n_worlds += comb(size, with_value) if size <= MOST_WORLDS else MOST_WORLDS + 1
             if n_worlds > MOST_WORLDS:
                 return None
-        rows_of = [order[starts[one] : starts[one + 1]] for one in group]
+        rows_of = [order[starts[number] : starts[number + 1]] for number in group]
         most = [
-            sum(min(int(one.people[rows].sum()), int(k)) for rows, k in zip(rows_of, n, strict=True)) for one in counted
+            sum(min(int(counted.people[rows].sum()), int(k)) for rows, k in zip(rows_of, n, strict=True))
+            for counted in counts
         ]
         widths = np.array(most, dtype=np.int64) + 1
         if float(np.prod(widths.astype(np.float64))) * len(group) > MOST_COUNTS:
@@ -86,13 +87,13 @@ class ListedWorlds:
             worlds = np.zeros((comb(len(rows), with_value), len(rows)), dtype=np.bool_)
             for world, people in enumerate(combinations(range(len(rows)), with_value)):
                 worlds[world, list(people)] = True
-            counts = worlds.astype(np.int64) @ np.column_stack([one.people[rows] for one in counted]).astype(np.int64)
-            listed.append(_ListedGroup(rows, worlds, counts @ place))
+            is_counted = np.column_stack([counted.people[rows] for counted in counts]).astype(np.int64)
+            listed.append(_ListedGroup(rows, worlds, worlds.astype(np.int64) @ is_counted @ place))
         number = np.arange(int(np.prod(widths)))
         allowed = np.ones(len(number))
-        for one, width, unit in zip(counted, widths, place, strict=True):
+        for counted, width, unit in zip(counts, widths, place, strict=True):
             count = number // unit % width
-            allowed *= (count >= one.least) & (count <= one.most)
+            allowed *= (count >= counted.least) & (count <= counted.most)
         return cls(tuple(listed), allowed, n_rows)
 
     def probabilities(self, f: Floats) -> Floats:
@@ -101,11 +102,11 @@ class ListedWorlds:
         Worlds count alike in a group in which all of them have the weight 0, and in all groups where no world that the
         facts allow is left.
         """
-        weights = [np.where(one.worlds, f[one.rows], 1 - f[one.rows]).prod(axis=1) for one in self.groups]
-        weights = [one / one.sum() if one.sum() > 0 else np.full(len(one), 1 / len(one)) for one in weights]
+        weights = [np.where(group.worlds, f[group.rows], 1 - f[group.rows]).prod(axis=1) for group in self.groups]
+        weights = [own / own.sum() if own.sum() > 0 else np.full(len(own), 1 / len(own)) for own in weights]
         told = self._told(weights)
         if told is None:
-            told = self._told([np.full(len(one), 1 / len(one)) for one in weights])
+            told = self._told([np.full(len(own), 1 / len(own)) for own in weights])
         assert told is not None, "the facts leave a world"
         return told
 
@@ -117,8 +118,8 @@ class ListedWorlds:
         """
         after: list[Floats] = [self.allowed]
         shares: list[Floats] = []
-        for one, weight in zip(reversed(self.groups), reversed(weights), strict=True):
-            share = np.bincount(one.adds, weights=weight).astype(np.float64)
+        for group, weight in zip(reversed(self.groups), reversed(weights), strict=True):
+            share = np.bincount(group.adds, weights=weight).astype(np.float64)
             shares.insert(0, share)
             adds = np.flatnonzero(share)
             after.insert(0, np.sum([share[add] * _shifted(after[0], -int(add)) for add in adds], axis=0))
@@ -127,12 +128,12 @@ class ListedWorlds:
         before = np.zeros(len(self.allowed))
         before[0] = 1.0
         p = np.zeros(self.n_rows)
-        for one, weight, share, rest in zip(self.groups, weights, shares, after[1:], strict=True):
+        for group, weight, share, rest in zip(self.groups, weights, shares, after[1:], strict=True):
             adds = np.flatnonzero(share)
             chance = np.zeros(len(share))
             chance[adds] = [before @ _shifted(rest, -int(add)) for add in adds]
-            weighed = weight * chance[one.adds]
-            p[one.rows] = weighed @ one.worlds / weighed.sum()
+            weighed = weight * chance[group.adds]
+            p[group.rows] = weighed @ group.worlds / weighed.sum()
             before = np.sum([share[add] * _shifted(before, int(add)) for add in adds], axis=0)
         return p
 
@@ -159,7 +160,7 @@ class WeighedCounts:
     held: Occurrences
     people: Int64
     member: Bools
-    counted: Sequence[Counted]
+    counts: Sequence[Counted]
     added: Floats
 
     @cached_property
@@ -202,10 +203,10 @@ class WeighedCounts:
     def _aimed_at(self, means: Floats, deviations: Floats) -> Floats:
         """The mean of each count given its bounds, by its mean and deviation given those of the other counts."""
         aimed = np.empty(len(means))
-        for place, (count, mean, deviation, (lowest, highest)) in enumerate(
-            zip(self.counted, means, deviations, self._ends, strict=True)
+        for place, (counted, mean, deviation, (lowest, highest)) in enumerate(
+            zip(self.counts, means, deviations, self._ends, strict=True)
         ):
-            least, most = max(count.least, lowest), min(count.most, highest)
+            least, most = max(counted.least, lowest), min(counted.most, highest)
             if least >= most:
                 aimed[place] = least
                 continue
@@ -221,10 +222,10 @@ class WeighedCounts:
         """The smallest and the largest number that each count can be."""
         added, ends = self.added, []
         f = np.full(len(self.people), 0.5)
-        for place in range(len(self.counted)):
+        for place in range(len(self.counts)):
             reached = []
             for side in (-CERTAIN, CERTAIN):
-                self.added = side * (np.arange(len(self.counted)) == place)
+                self.added = side * (np.arange(len(self.counts)) == place)
                 reached.append(float(np.round((self.member @ self._expected(f))[place])))
             ends.append((reached[0], reached[1]))
         self.added = added

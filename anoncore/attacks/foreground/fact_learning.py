@@ -16,7 +16,7 @@ from anoncore.attacks.foreground.mining import Leaks, Target, attack_set, publis
 from anoncore.attacks.foreground.sets import Signatures
 from anoncore.attacks.foreground.solver import Precision, Solution, Solver, solve
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
-from anoncore.kernels.foreground_cases import cases_of, compositions
+from anoncore.kernels.foreground_cases import Compositions, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 
@@ -185,31 +185,34 @@ class _Listed:
 class _Weighed:
     """Expectations under the odds that meet the counts of a larger table.
 
-    `of_class` int64 (n_classes,): the kind of each class of people whom groups and facts do not tell apart.
+    `classes` int32 (n_rows,): people whom groups and facts do not tell apart; `of_class` int64 (n_classes,): the kind
+    of each class. `groups` and `occurrence_of_pair`: see `foreground_cases`.
     """
 
     told: ToldValue
     classes: Codes
     of_class: Int64
+    groups: Compositions
+    occurrence_of_pair: Int64
     odds: WeighedCounts
 
     @classmethod
     def of(cls, told: ToldValue, kind: Int64, n_kinds: int) -> _Weighed:
         """Tell the people of each kind apart by which facts count them."""
-        counted = told.facts.counted
-        cell = atoms([one.people for one in counted])
+        counts = told.facts.counted
+        cell = atoms([counted.people for counted in counts])
         key, class_of, people = np.unique(
             cell[told.order] * n_kinds + kind[told.order], return_inverse=True, return_counts=True
         )
         classes = np.zeros(len(kind), dtype=np.int32)
         classes[told.order] = class_of.ravel()
-        first = np.zeros(len(key), dtype=np.int64)
-        first[class_of.ravel()] = told.order
-        member = np.array([one.people[first] for one in counted])
+        anybody = np.zeros(len(key), dtype=np.int64)
+        anybody[class_of.ravel()] = told.order
+        member = np.array([counted.people[anybody] for counted in counts])
         groups = compositions(told.order, told.starts, classes, len(key) + 1)
-        cases, held, _ = cases_of(groups, len(key) + 1, told.group, told.n, told.published.value_start)
-        odds = WeighedCounts(cases, held, people, member, counted, np.zeros(len(counted)))
-        return cls(told, classes, key % n_kinds, odds)
+        cases, held, occurrence_of_pair = cases_of(groups, len(key) + 1, told.group, told.n, told.published.value_start)
+        odds = WeighedCounts(cases, held, people, member, counts, np.zeros(len(counts)))
+        return cls(told, classes, key % n_kinds, groups, occurrence_of_pair, odds)
 
     def expected(self, shares: Floats) -> tuple[Floats, bool]:
         """How many people of each kind have x, and whether the counts are met."""
@@ -219,13 +222,13 @@ class _Weighed:
 
     def belief(self, shares: Floats) -> Floats:
         """The belief in x about every row."""
-        told, n_classes = self.told, len(self.of_class) + 1
-        groups = compositions(told.order, told.starts, self.classes, n_classes)
-        cases, held, occurrence_of_pair = cases_of(groups, n_classes, told.group, told.n, told.published.value_start)
-        weighed = np.append(self.odds.shares(shares[self.of_class]), ALIKE)[None, :]
-        found = beliefs(told.published, self.classes, groups, cases, held, occurrence_of_pair, weighed, 1.0)
+        odds, told = self.odds, self.told
+        weighed = np.append(odds.shares(shares[self.of_class]), ALIKE)[None, :]
+        believed = beliefs(
+            told.published, self.classes, self.groups, odds.cases, odds.held, self.occurrence_of_pair, weighed, 1.0
+        )
         belief = np.zeros(len(self.classes))
-        belief[told.order] = found.other
+        belief[told.order] = believed.other
         return belief
 
 
@@ -234,23 +237,22 @@ _Worlds = _Listed | _Weighed
 
 @dataclass(frozen=True, eq=False)
 class ToldTarget:
-    """What is attacked by somebody who knows facts: values of which these say nothing are attacked as without them."""
+    """What is attacked by somebody who knows facts.
+
+    `told`: the values of which these say something, by their codes. `others`: the target without these values, which
+    are attacked as without facts.
+    """
 
     target: Target
-    facts: Mapping[int, ValueFacts]
+    told: Mapping[int, ToldValue]
+    others: Target
 
-    @cached_property
-    def told(self) -> dict[int, ToldValue]:
-        """The values of which the facts say something."""
-        return {value: ToldValue.of(self.target, value, facts) for value, facts in self.facts.items()}
-
-    @cached_property
-    def others(self) -> Target:
-        """The target without these values."""
-        target = self.target
+    @classmethod
+    def of(cls, target: Target, facts: Mapping[int, ValueFacts]) -> ToldTarget:
+        """Attack with these facts by value."""
         published = target.published
         value = np.repeat(np.arange(target.n_values), np.diff(published.value_start))
-        rest = ~np.isin(value, list(self.facts))
+        rest = ~np.isin(value, list(facts))
         by_group = published_values(
             published.order,
             published.starts,
@@ -260,7 +262,8 @@ class ToldTarget:
             published.n[rest],
             target.n_values,
         )
-        return replace(target, published=by_group)
+        told = {value: ToldValue.of(target, value, of_value) for value, of_value in facts.items()}
+        return cls(target, told, replace(target, published=by_group))
 
     def random_worlds(self) -> tuple[Floats, Floats]:
         """p(t:x) of each row's own value, and the largest of any other, where all worlds that are left are alike."""

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
+from anoncore.attacks.foreground.dealings import usable
 from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.release.release import Release
 
-NOBODY = -1
-Allowed = tuple[tuple[bool, ...], ...]
+OPEN = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """At least `least` and at most `most` of the undecided `people`, bool (n_rows,), have the value."""
+    """At least `least` and at most `most` of the `people`, bool (n_rows,), have a value."""
 
     people: Bools
     least: int
@@ -28,7 +28,7 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class ValueFacts:
-    """What is known of one value x: who has it, who lacks it, bool (n_rows,), and how many of the others have it."""
+    """What is known of one value x: who has it, who lacks it, bool (n_rows,), and how many of some others have it."""
 
     has: Bools
     lacks: Bools
@@ -53,15 +53,17 @@ def value_facts(release: Release, attribute: str, facts: Sequence[Fact]) -> dict
         Where no possible world is left, with the first fact that contradicts those before it and the release; for a
         fact about another attribute, a value that does not occur, or people who do not.
     """
-    known = _Known.of(release, attribute)
-    for number, fact in enumerate(facts):
-        known.learn(fact)
-        if not known.follow():
-            others = " and the facts before it" if number else ""
-            raise DataError(
-                f"The fact '{fact}' leaves no possible world: it contradicts what the release publishes{others}. Leave "
-                "it out or change it."
-            )
+    known = _Known.of(release, attribute, facts)
+    if known is None:
+        # Whatever contradicts some facts contradicts more of them, so the first that does is found by halving.
+        first = bisect_left(
+            range(len(facts)), True, key=lambda i: _Known.of(release, attribute, facts[: i + 1]) is None
+        )
+        others = " and the facts before it" if first else ""
+        raise DataError(
+            f"The fact '{facts[first]}' leaves no possible world: it contradicts what the release publishes{others}. "
+            "Leave it out or change it."
+        )
     return known.by_value()
 
 
@@ -77,8 +79,8 @@ def is_true(release: Release, attribute: str, fact: Fact) -> bool:
 class _Known:
     """What has been learned so far: of single people by the codes of the attribute, of counts by the value attacked.
 
-    `must` int64 (n_rows,): the code that each row has, NOBODY where that is open. `cannot`: who lacks which code.
-    `counts`: who is counted with which value, and the bounds. `decided`: by value, who has it and who lacks it.
+    `must` int64 (n_rows,): the code that each row has, OPEN where that is not known. `cannot`: who lacks which code.
+    `counts`: how many of whom have which value. `decided`: by value, who has it and who lacks it.
     """
 
     release: Release
@@ -88,17 +90,20 @@ class _Known:
     n_values: int
     must: Int64
     cannot: dict[int, Bools] = field(default_factory=dict)
-    counts: list[tuple[int, Bools, int, int]] = field(default_factory=list)
+    counts: list[tuple[int, Counted]] = field(default_factory=list)
     decided: dict[int, tuple[Bools, Bools]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, release: Release, attribute: str) -> _Known:
-        """Nothing but the release."""
+    def of(cls, release: Release, attribute: str, facts: Sequence[Fact]) -> _Known | None:
+        """What these facts say beside the release; None where no possible world is left."""
         data, published = release.data, release.published_codes(attribute)
         every = np.arange(len(data.domain[attribute]), dtype=np.int32)
         view = data.sensitive_view(attribute, every)
         n_values = view.size if view.unique < 0 else view.unique
-        return cls(release, attribute, published, view.codes, n_values, np.full(data.n_rows, NOBODY))
+        known = cls(release, attribute, published, view.codes, n_values, np.full(data.n_rows, OPEN))
+        for fact in facts:
+            known.learn(fact)
+        return known if known.follow() else None
 
     def learn(self, fact: Fact) -> None:
         """Take a fact in, whatever follows from it."""
@@ -112,7 +117,7 @@ class _Known:
             return
         elif least == n_people:
             # Who must have two values can have none.
-            other = people & (self.must != NOBODY) & (self.must != code)
+            other = people & (self.must != OPEN) & (self.must != code)
             self.must[people] = code
             self.forbid(code, other)
             return
@@ -122,7 +127,7 @@ class _Known:
                 f"The fact '{fact}' counts a value that the attack does not tell apart from others; say it of single "
                 "people, or of nobody or everybody."
             )
-        self.counts.append((value, people, least, most))
+        self.counts.append((value, Counted(people, least, most)))
 
     def forbid(self, code: int, people: Bools) -> None:
         """These people lack the code."""
@@ -133,7 +138,7 @@ class _Known:
         while True:
             if not self._eliminate():
                 return False
-            drawn = [self._at_the_bounds(*counted) for counted in self.counts]
+            drawn = [self._at_the_bounds(value, counted) for value, counted in self.counts]
             if None in drawn:
                 return False
             if not any(drawn):
@@ -141,37 +146,35 @@ class _Known:
 
     def by_value(self) -> dict[int, ValueFacts]:
         """What is known of each value, as the attack counts values."""
-        nobody = np.zeros(len(self.must), dtype=np.bool_)
-        values = sorted({*self.decided, *(value for value, *_ in self.counts)})
-        return {
-            value: ValueFacts(
-                *self.decided.get(value, (nobody, nobody)),
-                tuple(
-                    self._counted(people, value, least, most) for v, people, least, most in self.counts if v == value
-                ),
-            )
-            for value in values
-        }
+        values = sorted({*self.decided, *(value for value, _ in self.counts)})
+        return {value: ValueFacts(*self._decided(value), tuple(self._open_counts(value))) for value in values}
 
-    def _counted(self, people: Bools, value: int, least: int, most: int) -> Counted:
-        """The same of those who are undecided."""
+    def _decided(self, value: int) -> tuple[Bools, Bools]:
+        """Who has the value for certain, and who lacks it."""
         nobody = np.zeros(len(self.must), dtype=np.bool_)
-        has, lacks = self.decided.get(value, (nobody, nobody))
-        sure = int((has & people).sum())
-        return Counted(people & ~has & ~lacks, least - sure, most - sure)
+        return self.decided.get(value, (nobody, nobody))
+
+    def _open_counts(self, value: int) -> list[Counted]:
+        """The counts of a value among those who may have it or not."""
+        return [self._open(value, counted) for counted_value, counted in self.counts if counted_value == value]
+
+    def _open(self, value: int, counted: Counted) -> Counted:
+        has, lacks = self._decided(value)
+        sure = int((has & counted.people).sum())
+        return Counted(counted.people & ~has & ~lacks, counted.least - sure, counted.most - sure)
 
     def _eliminate(self) -> bool:
         """Find who must have and who cannot have a value, group by group; False where a group cannot be dealt."""
         self.decided = {}
         group = self.release.partition.group
-        bites = self.must != NOBODY
+        bites = self.must != OPEN
         for code, people in self.cannot.items():
             bites |= people & np.isin(group, group[self.published == code])
         for number in np.unique(group[bites]):
             rows = self.release.partition.rows(int(number))
             codes, slots = np.unique(self.published[rows].astype(np.int64), return_counts=True)
             must = self.must[rows][:, None]
-            allowed = (must == NOBODY) | (must == codes)
+            allowed = (must == OPEN) | (must == codes)
             for place, code in enumerate(codes.tolist()):
                 if code in self.cannot:
                     allowed[:, place] &= ~self.cannot[code][rows]
@@ -193,9 +196,9 @@ class _Known:
                 of_value = self.decided.setdefault(int(value), (nobody[0], nobody[1]))
                 of_value[0][rows[has]], of_value[1][rows[lacks]] = True, True
 
-    def _at_the_bounds(self, value: int, people: Bools, least: int, most: int) -> bool | None:
+    def _at_the_bounds(self, value: int, among_all: Counted) -> bool | None:
         """Whether a count at the end of what is possible decided about somebody; None where it is impossible."""
-        counted = self._counted(people, value, least, most)
+        counted = self._open(value, among_all)
         undecided, n_with = self._undecided(value)
         inside, everybody = self._by_group(counted.people), self._by_group(undecided)
         lowest, highest = np.maximum(n_with - (everybody - inside), 0), np.minimum(n_with, inside)
@@ -215,8 +218,7 @@ class _Known:
 
     def _undecided(self, value: int) -> tuple[Bools, Int64]:
         """Whose value is open, and how many of them in each group have it, int64 (n_groups,)."""
-        nobody = np.zeros(len(self.must), dtype=np.bool_)
-        has, lacks = self.decided.get(value, (nobody, nobody))
+        has, lacks = self._decided(value)
         publishes = self.value_of_code[self.published] == value
         return ~(has | lacks), self._by_group(publishes) - self._by_group(has)
 
@@ -226,18 +228,18 @@ class _Known:
 
     def _is_feasible(self) -> bool:
         """Whether all counts of a value can be met together, by whole people in every group."""
-        for value in {value for value, *_ in self.counts}:
-            counted = [self._counted(*one[1:2], value, *one[2:]) for one in self.counts if one[0] == value]
-            undecided, n_with = self._undecided(value)
-            if len(counted) > 1 and not self._meets(counted, undecided, n_with):
+        for value in {value for value, _ in self.counts}:
+            counts = self._open_counts(value)
+            if len(counts) > 1 and not self._meets(counts, *self._undecided(value)):
                 return False
         return True
 
-    def _meets(self, counted: list[Counted], undecided: Bools, n_with: Int64) -> bool:
+    def _meets(self, counts: list[Counted], undecided: Bools, n_with: Int64) -> bool:
+        """Whether a whole number of people in each group and part of the counts meets all of these."""
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import coo_array
 
-        cell = atoms([one.people for one in counted])
+        cell = atoms([counted.people for counted in counts])
         n_cells, n_groups = int(cell.max()) + 1, len(n_with)
         key = cell[undecided] + n_cells * self.release.partition.group[undecided]
         size = np.bincount(key, minlength=n_cells * n_groups)
@@ -245,16 +247,16 @@ class _Known:
         kinds, times = np.unique(np.column_stack((size.reshape(n_groups, n_cells), n_with)), axis=0, return_counts=True)
         n_kinds, place = len(kinds), np.arange(len(kinds) * n_cells)
         whole = coo_array((np.ones(len(place)), (place // n_cells, place)), shape=(n_kinds, len(place)))
-        member = np.array([[bool((one.people & (cell == c)).any()) for c in range(n_cells)] for one in counted])
+        member = np.array([[bool((counted.people & (cell == c)).any()) for c in range(n_cells)] for counted in counts])
+        least, most = [counted.least for counted in counts], [counted.most for counted in counts]
+        n_with_of_kind = kinds[:, -1] * times
         met = milp(
             np.zeros(len(place)),
             integrality=np.ones(len(place), dtype=np.int64),
             bounds=Bounds(0, (kinds[:, :-1] * times[:, None]).ravel()),
             constraints=[
-                LinearConstraint(whole.tocsr(), kinds[:, -1] * times, kinds[:, -1] * times),
-                LinearConstraint(
-                    np.tile(member, n_kinds), [one.least for one in counted], [one.most for one in counted]
-                ),
+                LinearConstraint(whole.tocsr(), n_with_of_kind, n_with_of_kind),
+                LinearConstraint(np.tile(member, n_kinds), least, most),
             ],
         )
         return bool(met.success)
@@ -264,70 +266,3 @@ def atoms(masks: Sequence[Bools]) -> Int64:
     """Numbers that tell people apart by which of the masks they are in, int64 (n_rows,)."""
     number = sum(mask.astype(np.int64) << place for place, mask in enumerate(masks))
     return np.unique(number, return_inverse=True)[1].ravel()
-
-
-@lru_cache(maxsize=4096)
-def usable(allowed: Allowed, people: tuple[int, ...], slots: tuple[int, ...]) -> Allowed | None:
-    """Which values each kind of people has in some way to deal the secrets of a group; None where there is no way.
-
-    `allowed[i][v]`: whether one of the `people[i]` people of kind i may have the value v, which `slots[v]` people have.
-    A dealing is a maximum flow; another value is possible for a person where secrets can be passed around in a circle
-    (Régin, AAAI 1996).
-    """
-    flow = [[0] * len(slots) for _ in people]
-    left = list(slots)
-    for kind, n_people in enumerate(people):
-        for _ in range(n_people):
-            path = _augmenting(allowed, flow, left, kind)
-            if path is None:
-                return None
-            left[path[-1][1]] -= 1
-            for step, (giver, value) in enumerate(path):
-                flow[giver][value] += 1
-                if step + 1 < len(path):
-                    flow[path[step + 1][0]][value] -= 1
-    return tuple(
-        tuple(
-            may and (flow[kind][value] > 0 or kind in _passing(allowed, flow, value)) for value, may in enumerate(own)
-        )
-        for kind, own in enumerate(allowed)
-    )
-
-
-def _augmenting(
-    allowed: Allowed, flow: Sequence[Sequence[int]], left: Sequence[int], kind: int
-) -> list[tuple[int, int]] | None:
-    """How one more person of a kind gets a value: they take it, its holder the next one, until one is left over."""
-    came: dict[int, tuple[int, int] | None] = {kind: None}
-    queue = [kind]
-    for taker in queue:
-        for value, may in enumerate(allowed[taker]):
-            if not may:
-                continue
-            if left[value] > 0:
-                path = [(taker, value)]
-                while (before := came[path[0][0]]) is not None:
-                    path.insert(0, before)
-                return path
-            for holder in range(len(flow)):
-                if flow[holder][value] > 0 and holder not in came:
-                    came[holder] = (taker, value)
-                    queue.append(holder)
-    return None
-
-
-def _passing(allowed: Allowed, flow: Sequence[Sequence[int]], value: int) -> set[int]:
-    """The kinds whose people could give one of their values away if a holder of this value needs another one."""
-    reached = {holder for holder in range(len(flow)) if flow[holder][value] > 0}
-    queue = list(reached)
-    for taker in queue:
-        for wanted, may in enumerate(allowed[taker]):
-            if may:
-                for holder in range(len(flow)):
-                    if flow[holder][wanted] > 0 and holder not in reached:
-                        reached.add(holder)
-                        queue.append(holder)
-    return reached
-
-
-Facts = Mapping[int, ValueFacts]
