@@ -224,6 +224,7 @@ def test_protected_values_that_count_as_one():
         told("at least 50% where q = a has flu", release=release)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unreliable", ["overall", "group"])
 def test_weighed_odds_come_near_the_listed_worlds(unreliable, monkeypatch):
     rng = np.random.default_rng(5)

@@ -140,6 +140,19 @@ def test_a_line_that_is_no_fact_is_named() -> None:
     assert "leaves no possible world: it contradicts what the release publishes" in told
 
 
+@pytest.mark.slow
+def test_facts_tell_also_where_nothing_is_learned() -> None:
+    visitor = Visitor()
+    run = add_run(visitor, Anatomy(l=2, seed=1))
+    row = int(np.flatnonzero(run.data.frame["illness"] != "flu")[0]) + 1
+    visitor.at.session_state["foreground-epsilon"] = "0.01"
+    _typed(visitor, f"row {row} has not flu")
+    shown = _when_there(visitor, lambda: metrics(visitor)["By the facts alone"])
+    told = attacks.foreground_knowledge(run.release, "illness", r=2, epsilon=0.01, facts=[f"row {row} has not flu"])
+    assert not told.learned
+    assert shown == share_text(float(told.with_facts.recall)) != "0%"
+
+
 def test_examples_of_facts_are_facts() -> None:
     data = Microdata(people(), ROLES)
     lines = examples(data, "illness")
@@ -149,6 +162,16 @@ def test_examples_of_facts_are_facts() -> None:
     told = attacks.foreground_knowledge(_release(), "illness", epsilon=EPSILON, draws=0, facts=facts).with_facts
     assert told is not None
     assert told.is_true == (True, True, True)
+
+
+def test_no_more_is_read_than_can_be_read_quickly() -> None:
+    data = Microdata(people(), ROLES)
+    facts, refused = read_facts(data, "illness", ["row 1 has not flu" + " " * 1_000, *["row 2 has not flu"] * 40])
+    assert len(facts) == 30
+    assert refused == [
+        "Line 1: a fact has at most 500 letters; say it in fewer.",
+        "Line 32: at most 30 facts are read; leave the others out.",
+    ]
 
 
 def test_groups_come_with_the_most_believed_person_first() -> None:

@@ -25,6 +25,8 @@ from dashboard.session.workspace import Run
 
 MOST_FACTS = 30
 """Facts that are read of what is typed."""
+MOST_LETTERS = 500
+"""Letters of a line; to look for a fact in a longer one could take long."""
 LINES_HEIGHT = 140
 
 
@@ -35,6 +37,7 @@ def render(run: Run, adversary: Adversary, found: ForegroundKnowledge) -> None:
         key=f"foreground-facts-{adversary.attribute}",
         persist_state="session",
         height=LINES_HEIGHT,
+        max_chars=MOST_FACTS * MOST_LETTERS,
         placeholder="\n".join(examples(run.data, adversary.attribute)),
         help="Of one person: `row 12 has …` or `row 12 has not …`, where 1 is the first row of the table as loaded. Of "
         "people of a kind: `nobody`, `everybody`, `at least 10%`, `at most 10%` or `exactly 10%`, then `where`, "
@@ -107,6 +110,9 @@ def read_facts(data: Microdata, attribute: str, lines: Sequence[str]) -> tuple[t
         if len(facts) == MOST_FACTS:
             refused.append(f"Line {number}: at most {MOST_FACTS} facts are read; leave the others out.")
             break
+        if len(line) > MOST_LETTERS:
+            refused.append(f"Line {number}: a fact has at most {MOST_LETTERS} letters; say it in fewer.")
+            continue
         try:
             fact = Fact.parse(line)
             fact.code(data, attribute)
