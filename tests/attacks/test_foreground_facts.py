@@ -240,6 +240,8 @@ def test_weighed_odds_come_near_the_listed_worlds(unreliable, monkeypatch):
     without = told(release=release, epsilon=0.1, unreliable=unreliable)[0]
     apart = np.abs(weighed.own_probability - exact.own_probability).max()
     assert 0 < apart < 0.01
+    assert not any("too many to list" in note for note in exact.notes)
+    assert any("hold on average and not in each world" in note for note in weighed.notes)
     assert np.abs(without.own_probability - exact.own_probability).max() > 10 * apart
 
 
@@ -293,6 +295,7 @@ def test_conditions_compare_numbers_orders_and_texts():
     for where, rows in {
         "age < 30": [0],
         "age <= 30.0": [0, 1],
+        "age ≥ 30 and grade ≠ low": [1, 3],
         "age > 25 and grade = mid": [1, 3],
         "age != 20": [1, 2, 3],
         "age = (missing)": [2],

@@ -311,10 +311,10 @@ def foreground_knowledge(
     if told is None:
         return result
     holds = tuple(is_true(release, attribute, fact) for fact in known)
-    settled = told_converged or plan.precision != FULL
+    notes = notes_of(known, holds, told.weighs_counts, told_converged or plan.precision != FULL)
     return replace(
         result,
-        with_facts=_with_facts(result, told, best_told, known, holds, shares, notes_of(known, holds, settled)),
+        with_facts=_with_facts(result, told, best_told, known, holds, shares, notes),
         seconds=time.perf_counter() - begin,
     )
 

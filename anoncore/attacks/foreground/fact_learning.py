@@ -265,6 +265,11 @@ class ToldTarget:
         told = {value: ToldValue.of(target, value, of_value) for value, of_value in facts.items()}
         return cls(target, told, replace(target, published=by_group))
 
+    @property
+    def weighs_counts(self) -> bool:
+        """Whether there is a count over so many groups that their worlds are not listed."""
+        return any(told.facts.counted and told.listed is None for told in self.told.values())
+
     def random_worlds(self) -> tuple[Floats, Floats]:
         """p(t:x) of each row's own value, and the largest of any other, where all worlds that are left are alike."""
         own, other = self.others.random_worlds()

@@ -31,9 +31,10 @@ _GROUP = re.compile(
     r"\s+where\s+(?P<where>\S.*)\s+(?:has|have)\s+(?P<secret>\S.*)",
     re.IGNORECASE,
 )
-_COMPARISON = re.compile(r"(?P<name>[^=<>!]+?)\s*(?P<operator><=|>=|!=|=|<|>)\s*(?P<value>\S.*)")
+_COMPARISON = re.compile(r"(?P<name>[^=<>!≤≥≠]+?)\s*(?P<operator><=|>=|!=|=|<|>|≤|≥|≠)\s*(?P<value>\S.*)")
+_WRITTEN = {"≤": "<=", "≥": ">=", "≠": "!="}
 _SECRET = re.compile(r"(?P<name>[^=]+?)\s*=\s*(?P<value>\S.*)")
-_TELLS_APART = re.compile(r"\s(?:and|has|have|where)\s|[=<>!]|^(?:not|no)\s|^\s|\s$", re.IGNORECASE)
+_TELLS_APART = re.compile(r"\s(?:and|has|have|where)\s|[=<>!≤≥≠]|^(?:not|no)\s|^\s|\s$", re.IGNORECASE)
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
 
@@ -54,8 +55,8 @@ class Fact(Shown):
     where : str
         Which people it is about, by comparisons of quasi-identifiers that are joined by `and`, such as
         `age < 30 and sex = female`: `=`, `!=`, and for numbers, dates and ordered categories also `<`, `<=`, `>` and
-        `>=`. Empty for a fact about one person. A value or name with ` and `, ` has ` or an operator in it stands in
-        double quotes.
+        `>=` (or `≠`, `≤`, `≥`). Empty for a fact about one person. A value or name with ` and `, ` has ` or an
+        operator in it stands in double quotes.
     least : float
         Share of these people who have the value at least, from 0 to 1.
     most : float
@@ -252,7 +253,7 @@ class Fact(Shown):
                 raise DataError(
                     f"The fact '{self}' is about '{name}', which is no quasi-identifier; those are {listing(known)}."
                 )
-            comparisons.append((name, found["operator"], value))
+            comparisons.append((name, _WRITTEN.get(found["operator"], found["operator"]), value))
         return comparisons
 
 

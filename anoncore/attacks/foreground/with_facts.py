@@ -128,7 +128,9 @@ class ForegroundWithFacts(Result):
         )
 
 
-def notes_of(facts: tuple[Fact, ...], is_true: tuple[bool, ...], converged: bool) -> tuple[str, ...]:
+def notes_of(
+    facts: tuple[Fact, ...], is_true: tuple[bool, ...], weighs_counts: bool, converged: bool
+) -> tuple[str, ...]:
     """What to know of numbers with facts."""
     notes = ["The control knows no facts, so what lies above it is what the release and the facts give away together."]
     false = [str(fact) for fact, holds in zip(facts, is_true, strict=True) if not holds]
@@ -137,6 +139,11 @@ def notes_of(facts: tuple[Fact, ...], is_true: tuple[bool, ...], converged: bool
             f"Not true of the original table, so that they mislead the adversary: {listing(false)}."
             if len(false) > 1
             else f"Not true of the original table, so that it misleads the adversary: {listing(false)}."
+        )
+    if weighs_counts:
+        notes.append(
+            "The worlds of all groups are too many to list, so the counts of the facts hold on average and not in each "
+            "world; that moves beliefs the less, the more people are counted."
         )
     if not converged:
         notes.append(
