@@ -14,7 +14,6 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.class_search import SearchSteps, improved
 from anoncore.algorithms.closeness.stack_and_deal import dealt
-from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import DataError, InfeasibleError, ReleaseError
@@ -27,6 +26,7 @@ from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.table.levels import Levels
 from anoncore.table.microdata import Microdata
 from anoncore.utility.loss import information_loss
 
