@@ -26,6 +26,7 @@ from anoncore.attacks.memorizing import Memorization, memorization
 from anoncore.attacks.minimality import MinimalityAttack, minimality
 from anoncore.attacks.population_uniqueness import PopulationUniqueness, population_uniqueness
 from anoncore.attacks.posterior import sensitive_posterior
+from anoncore.attacks.refinement import Refinement, refinement
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 from anoncore.attacks.singling_out import SinglingOut, singling_out
@@ -50,6 +51,7 @@ __all__ = [
     "MinimalityAttack",
     "PopulationUniqueness",
     "PossibleWorlds",
+    "Refinement",
     "RegionMembership",
     "Reidentification",
     "Risk",
@@ -74,6 +76,7 @@ __all__ = [
     "population_uniqueness",
     "possible_worlds",
     "posterior_emd",
+    "refinement",
     "region_membership",
     "reidentification",
     "sensitive_posterior",

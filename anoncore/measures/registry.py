@@ -32,6 +32,14 @@ from anoncore.attacks.population_uniqueness import (
     UNIQUES_SNB,
     UNIQUES_ZAYATZ,
 )
+from anoncore.attacks.refinement import (
+    REFINEMENT_BREACH,
+    REFINEMENT_CONTROL,
+    REFINEMENT_EXCESS,
+    REFINEMENT_LOCATED,
+    REFINEMENT_NARROWED,
+    REFINEMENT_RULED_OUT,
+)
 from anoncore.attacks.region_membership import REGION_BELIEF_LARGEST, REGION_BELIEF_MEAN
 from anoncore.attacks.reidentification import (
     JOURNALIST_AT_RISK,
@@ -64,6 +72,12 @@ _OTHERS = (
     DEFINETTI_CONTROL,
     DEFINETTI_EXCESS,
     DEFINETTI_RIGHT,
+    REFINEMENT_BREACH,
+    REFINEMENT_CONTROL,
+    REFINEMENT_EXCESS,
+    REFINEMENT_LOCATED,
+    REFINEMENT_NARROWED,
+    REFINEMENT_RULED_OUT,
     STRONGEST_ON_IDENTITY,
     STRONGEST_ON_MEMBERSHIP,
     PROSECUTOR_AT_RISK,
@@ -128,6 +142,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
         "attacks.minimality": "Minimality attack",
         "attacks.population_uniqueness": "Uniqueness in the population",
         "attacks.posterior_emd": "Distance of beliefs",
+        "attacks.refinement": "Refinement",
         "attacks.region_membership": "Membership by regions",
         "attacks.reidentification": "Re-identification",
         "attacks.sensitive_posterior": "Beliefs about people",
