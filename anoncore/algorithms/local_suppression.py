@@ -31,7 +31,7 @@ from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
-from anoncore.table.levels import Levels, two_levels
+from anoncore.table.hierarchy_levels import Levels, two_levels
 from anoncore.table.microdata import Microdata
 from anoncore.table.part import published_beside
 

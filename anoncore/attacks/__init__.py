@@ -1,6 +1,7 @@
 """What an adversary gets out of a release, beside what guessing gets."""
 
 from anoncore.attacks.closeness import posterior_emd
+from anoncore.attacks.combinatorial_refinement import Refinement, refinement
 from anoncore.attacks.composition import Composition, composition
 from anoncore.attacks.definetti import DeFinetti, definetti
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
@@ -26,7 +27,6 @@ from anoncore.attacks.memorizing import Memorization, memorization
 from anoncore.attacks.minimality import MinimalityAttack, minimality
 from anoncore.attacks.population_uniqueness import PopulationUniqueness, population_uniqueness
 from anoncore.attacks.posterior import sensitive_posterior
-from anoncore.attacks.refinement import Refinement, refinement
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
 from anoncore.attacks.singling_out import SinglingOut, singling_out

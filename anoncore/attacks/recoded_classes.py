@@ -14,7 +14,7 @@ from anoncore.kernels.arrays import Bools, Codes, Int64, Words, runs_from, start
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.population import regions
 from anoncore.release.release import Release
-from anoncore.table.levels import Levels
+from anoncore.table.hierarchy_levels import Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,15 @@ class RecodedClasses:
                 )
         low, high, start, members = regions([(recoding, first_rows) for recoding in recodings])
         state = np.column_stack(
-            [_state(name, one, low[:, a], high[:, a]) for a, (name, one) in enumerate(zip(names, levels, strict=True))]
+            [
+                _state(name, hierarchy, low[:, a], high[:, a])
+                for a, (name, hierarchy) in enumerate(zip(names, levels, strict=True))
+            ]
         )
         takes_all, is_capped = known.applies.copy(), known.applies.copy()
         if release.algorithm is None:
             # Rows that another program suppressed may have been left over before all combinations were tried.
-            is_capped &= (state < [one.height for one in levels]).any(axis=1)
+            is_capped &= (state < [hierarchy.height for hierarchy in levels]).any(axis=1)
         # Readers see classes that publish the same as one.
         _, box = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
         open_boxes = np.isin(box.reshape(-1), box.reshape(-1)[~known.applies])
@@ -122,7 +125,7 @@ class RecodedClasses:
     def _words(self) -> tuple[Words, ...]:
         """A random word for every code of every attribute, the same each time, because the words decide nothing."""
         rng = np.random.default_rng(23)
-        return tuple(rng.integers(0, 2**64, len(one.domain), dtype=np.uint64) for one in self.levels)
+        return tuple(rng.integers(0, 2**64, len(hierarchy.domain), dtype=np.uint64) for hierarchy in self.levels)
 
     def key(self, codes: Codes, state: Int64) -> Words:
         """A word for what combinations of values, int32 (n, n_attributes), are at a combination of levels.
@@ -130,8 +133,8 @@ class RecodedClasses:
         That two different ones have the same word has a probability of 2^-64.
         """
         key = np.zeros(len(codes), dtype=np.uint64)
-        for words, one, level, own in zip(self._words, self.levels, state, codes.T, strict=True):
-            key += words[one.first[level][own]]
+        for words, hierarchy, level, own in zip(self._words, self.levels, state, codes.T, strict=True):
+            key += words[hierarchy.first[level][own]]
         return key
 
     @cached_property
@@ -142,7 +145,8 @@ class RecodedClasses:
     def is_above(self, of_class: Int64, state: Int64) -> Bools:
         """Whether classes stand at coarser levels than these, and nowhere at finer ones."""
         own = self.state[of_class]
-        return (own >= state).all(axis=1) & (own > state).any(axis=1)
+        above: Bools = np.logical_and((own >= state).all(axis=1), (own > state).any(axis=1))
+        return above
 
     def _states_of(self, chosen: Bools) -> Iterator[tuple[Int64, Int64]]:
         """Every combination of levels at which chosen classes stand, and these classes."""
@@ -165,26 +169,26 @@ class RecodedClasses:
 
     def covering(self, codes: Codes) -> tuple[Int64, Int64]:
         """The classes whose cells allow combinations of values: pairs of both, int64 (n_pairs,) each."""
-        found, of_class = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        combinations, of_class = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for state, classes in self._states_of(np.ones(self.n_classes, dtype=np.bool_)):
             wanted, offered = self.key(codes, state), self.key(self.low[classes], state)
             order = np.argsort(offered, kind="stable")
             begin = np.searchsorted(offered[order], wanted, side="left")
             n_fitting = np.searchsorted(offered[order], wanted, side="right") - begin
-            found.append(np.repeat(np.arange(len(codes)), n_fitting))
+            combinations.append(np.repeat(np.arange(len(codes)), n_fitting))
             of_class.append(classes[order[runs_from(begin, n_fitting)]])
-        combination, of_pair = np.concatenate(found), np.concatenate(of_class)
+        combination, of_pair = np.concatenate(combinations), np.concatenate(of_class)
         fits = self._in_sets(codes[combination], of_pair)
         return combination[fits], of_pair[fits]
 
     def _in_sets(self, codes: Codes, of_class: Int64) -> Bools:
         """Whether the values are among those of the classes' cells that are sets."""
         fits = np.ones(len(codes), dtype=np.bool_)
-        for a, one in enumerate(self.levels):
+        for a, hierarchy in enumerate(self.levels):
             width = self.set_start[:, a + 1] - self.set_start[:, a]
             if not width.any():
                 continue
-            size = len(one.domain)
+            size = len(hierarchy.domain)
             listed = (
                 np.repeat(np.arange(self.n_classes), width) * size
                 + self.members[runs_from(self.set_start[:, a], width)]

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -78,14 +79,17 @@ class _Counts:
     low: Int64
     high: Int64
 
-    def within_sizes(self) -> None:
-        """Narrow the bounds by those of the other cells of a class, which add up to its size."""
+    def within_sizes(self, is_counted: Bools) -> None:
+        """Narrow the bounds by those of the other cells of a class, which add up to its size.
+
+        Raises ReleaseError where the cells cannot hold the rows of their class.
+        """
         sizes, n = self.classes.sizes, self.classes.n_classes
         highest = np.bincount(self.of_class, weights=self.high, minlength=n).astype(np.int64)
         self.low = np.maximum(self.low, sizes[self.of_class] - highest[self.of_class] + self.high)
         lowest = np.bincount(self.of_class, weights=self.low, minlength=n).astype(np.int64)
         self.high = np.minimum(self.high, sizes[self.of_class] - lowest[self.of_class] + self.low)
-        if (highest < sizes)[np.unique(self.of_class)].any() or (self.low > self.high).any():
+        if (highest < sizes)[is_counted].any() or (self.low > self.high).any():
             raise ReleaseError(NOT_MADE_SO.format(k=self.classes.k))
 
 
@@ -118,26 +122,26 @@ def count_bounds(classes: RecodedClasses, most_cells: int, progress: Progress) -
       combinations were tried before coarser ones.
     Cost: O(m n) for m combinations of levels and n cells, and two integer programs for each cell of a part.
     """
-    n_states = int(np.prod([one.height + 1 for one in classes.levels]))
+    n_states = int(np.prod([hierarchy.height + 1 for hierarchy in classes.levels]))
     is_counted = _counted(classes, max(MOST_PAIRS // n_states, 1))
     numbers = np.flatnonzero(is_counted)
     empty = np.zeros((0, len(classes.levels)), dtype=np.int32)
-    codes = np.concatenate([empty, *(classes.combinations(number) for number in numbers)])
+    codes = np.concatenate([empty, *(classes.combinations(int(number)) for number in numbers)])
     of_class = np.repeat(numbers, classes.n_combinations[numbers])
     low, high = np.zeros(len(codes), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
     is_least = np.ones(len(codes), dtype=np.bool_)
     open_cells = np.flatnonzero(~classes.taken(codes, of_class))
     most = np.where(classes.is_capped, np.minimum(classes.sizes, classes.k - 1), classes.sizes)[of_class[open_cells]]
     counts = _Counts(classes, of_class[open_cells], codes[open_cells], low[open_cells], most)
-    counts.within_sizes()
+    counts.within_sizes(is_counted)
     refused = _refused_groups(counts, progress)
-    parts, n_apart = _parts(counts, refused, most_cells)
+    parts, is_apart = _parts(counts, refused, most_cells)
     solved = np.zeros(len(open_cells), dtype=np.bool_)
     for number, part in enumerate(parts):
         progress(0.2 + 0.8 * number / len(parts), f"Bounding the counts of part {number + 1:,} of {len(parts):,}")
         counts.low[part.cells], counts.high[part.cells], solved[part.cells] = part.solved()
-    low[open_cells], high[open_cells], is_least[open_cells] = counts.low, counts.high, solved
-    return CountBounds(of_class, codes, low, high, is_least, is_counted, len(refused), n_apart)
+    low[open_cells], high[open_cells], is_least[open_cells] = counts.low, counts.high, solved & ~is_apart
+    return CountBounds(of_class, codes, low, high, is_least, is_counted, len(refused), int(is_apart.sum()))
 
 
 def _counted(classes: RecodedClasses, most: int) -> Bools:
@@ -155,7 +159,7 @@ def _refused_groups(counts: _Counts, progress: Progress) -> list[Int64]:
     Left out are groups that no counts could fill, and those that lie in another one.
     """
     classes = counts.classes
-    heights = [one.height for one in classes.levels]
+    heights = [hierarchy.height for hierarchy in classes.levels]
     states = sorted(product(*(range(height + 1) for height in heights)), key=sum, reverse=True)
     capped = classes.is_capped[counts.of_class]
     coarser: dict[tuple[int, ...], Bools] = {}
@@ -183,24 +187,22 @@ def _refused_groups(counts: _Counts, progress: Progress) -> list[Int64]:
     return groups
 
 
-def _parts(counts: _Counts, refused: list[Int64], most_cells: int) -> tuple[list[_Part], int]:
-    """The parts that are solved, and how many cells lie in parts of which each class is looked at alone."""
+def _parts(counts: _Counts, refused: list[Int64], most_cells: int) -> tuple[list[_Part], Bools]:
+    """The parts that are solved, and the cells of parts of which each class is looked at alone, bool (n_cells,)."""
     number = _component(counts.of_class, refused, counts.classes.n_classes)
     too_large = np.bincount(number)[number] > most_cells if len(number) else np.zeros(0, dtype=np.bool_)
     # A class alone has fewer inequalities, each of which still holds: its bounds are right, and may be too wide.
     alone = np.where(too_large, number.max(initial=0) + 1 + counts.of_class, number)
-    pieces = [piece for cells in refused for piece in _split(cells, alone) if len(piece) > 1]
-    pieces = [cells for cells in pieces if counts.high[cells].sum() >= counts.classes.k]
-    order = np.argsort(alone, kind="stable")
-    part_starts = np.flatnonzero(np.append(True, alone[order][1:] != alone[order][:-1])) if len(order) else []
     groups_of: dict[int, list[Int64]] = {}
-    for cells in pieces:
-        groups_of.setdefault(int(alone[cells[0]]), []).append(cells)
-    parts = []
-    for cells in np.split(order, part_starts[1:]) if len(order) else ():
-        if len(cells) <= most_cells:
-            parts.append(_Part(counts, cells, groups_of.get(int(alone[cells[0]]), [])))
-    return parts, int(too_large.sum())
+    for cells in (piece for group in refused for piece in _split(group, alone)):
+        if len(cells) > 1 and counts.high[cells].sum() >= counts.classes.k:
+            groups_of.setdefault(int(alone[cells[0]]), []).append(cells)
+    parts = [
+        _Part(counts, cells, groups_of.get(int(alone[cells[0]]), []))
+        for cells in _split(np.arange(len(alone)), alone)
+        if 0 < len(cells) <= most_cells
+    ]
+    return parts, too_large
 
 
 def _split(cells: Int64, label: Int64) -> Iterator[Int64]:
@@ -261,13 +263,15 @@ class _Part:
         room = self._most_of_rows.copy()
         for row, in_row in enumerate(self.rows):
             room[row] -= self.low[in_row].sum()
+        if room.min() < 0:
+            return False
         counts = self.low.copy()
         # Cells whose most rows are not yet reached come first, so that one attempt may serve several.
         is_reached = self.most >= self.high
         by_class = (
             in_class[np.argsort(is_reached[in_class], kind="stable")] for in_class in self.rows[: self.n_classes]
         )
-        for in_class in ([cell], *by_class):
+        for in_class in (np.array([cell]), *by_class):
             for other in in_class:
                 rows = self.rows_of[other]
                 added = min(self.high[other] - counts[other], room[rows].min())
@@ -290,22 +294,21 @@ class _Part:
 
         goal = np.zeros(len(self.cells))
         goal[cell] = sign
-        found = milp(
+        solution = milp(
             goal,
-            integrality=np.ones(len(self.cells)),
+            integrality=np.ones(len(self.cells), dtype=np.int64),
             bounds=Bounds(self.low, self.high),
             constraints=self._constraints,
             options={"node_limit": MOST_STEPS, "mip_rel_gap": 0.0},
         )
-        if found.x is not None:
-            counts = np.rint(found.x).astype(np.int64)
-            self._remember(counts)
-        elif found.mip_dual_bound is None:
+        if solution.x is not None:
+            self._remember(np.rint(solution.x).astype(np.int64))
+        if solution.mip_dual_bound is None:
             raise ReleaseError(NOT_MADE_SO.format(k=self.counts.classes.k))
-        return int(np.ceil(found.mip_dual_bound - NEARLY)), found.status == 0
+        return int(np.ceil(solution.mip_dual_bound - NEARLY)), solution.status == 0
 
     @cached_property
-    def _constraints(self) -> object:
+    def _constraints(self) -> Any:
         """The sizes of the classes, and at most k - 1 rows in every refused group."""
         from scipy.optimize import LinearConstraint
         from scipy.sparse import csr_array

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from anoncore.attacks.combinatorial_refinement import refinement
 from anoncore.attacks.composition import By, composition
 from anoncore.attacks.control_figures import Figures
 from anoncore.attacks.definetti import definetti
@@ -23,7 +24,6 @@ from anoncore.attacks.linkability import linkability
 from anoncore.attacks.membership import membership
 from anoncore.attacks.memorizing import memorization
 from anoncore.attacks.minimality import minimality
-from anoncore.attacks.refinement import refinement
 from anoncore.attacks.region_membership import region_membership
 from anoncore.attacks.reidentification import reidentification
 from anoncore.attacks.singling_out import singling_out

@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from anoncore.algorithms.vertical.changes import CLASS_CHANGES
+from anoncore.attacks.combinatorial_refinement import (
+    REFINEMENT_BREACH,
+    REFINEMENT_CONTROL,
+    REFINEMENT_EXCESS,
+    REFINEMENT_LOCATED,
+    REFINEMENT_NARROWED,
+    REFINEMENT_RULED_OUT,
+)
 from anoncore.attacks.composition import FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH
 from anoncore.attacks.definetti import DEFINETTI_BREACH, DEFINETTI_CONTROL, DEFINETTI_EXCESS, DEFINETTI_RIGHT
 from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
@@ -31,14 +39,6 @@ from anoncore.attacks.population_uniqueness import (
     UNIQUES_PITMAN,
     UNIQUES_SNB,
     UNIQUES_ZAYATZ,
-)
-from anoncore.attacks.refinement import (
-    REFINEMENT_BREACH,
-    REFINEMENT_CONTROL,
-    REFINEMENT_EXCESS,
-    REFINEMENT_LOCATED,
-    REFINEMENT_NARROWED,
-    REFINEMENT_RULED_OUT,
 )
 from anoncore.attacks.region_membership import REGION_BELIEF_LARGEST, REGION_BELIEF_MEAN
 from anoncore.attacks.reidentification import (

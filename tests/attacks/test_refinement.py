@@ -12,7 +12,7 @@ import pytest
 
 from anoncore import Hierarchy, Microdata, ParameterError, Release, ReleaseError, attacks
 from anoncore.algorithms import Anatomy, LocalRecoding, Mondrian, OptimalRecoding
-from anoncore.attacks.refinement import ALONE, LEFT_OVER, least_share
+from anoncore.attacks.combinatorial_refinement import ALONE, LEFT_OVER, least_share
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.algorithms.test_incognito import arx_adult, needs_data
 from tests.attacks.naive_refinement import (
@@ -197,12 +197,23 @@ def test_the_original_of_an_opened_release_tells_who_is_breached() -> None:
 
 
 def test_a_release_that_local_recoding_cannot_have_made_is_refused() -> None:
-    """Two of three people of 31 and 32 are alike, and would have been a class."""
+    """Of seven people of three ages three have the same one, and would have been a class where k is 2 or 3.
+
+    Of four people in their thirties with three ages two have the same one, whatever their sex.
+    """
     published = pd.DataFrame({"age": ["30s"] * 7, "sex": ["f"] * 7, "ill": list("aabbccc")})
     release = Release.from_published(published, ROLES, kinds={"age": "nominal"}, hierarchies=HIERARCHY)
     assert attacks.refinement(release, "ill", k=4).low.tolist() == [1, 1, 1]
     with pytest.raises(ReleaseError, match="the release was made in another way"):
+        attacks.refinement(release, "ill", k=3)
+    of_both = published.iloc[:4].assign(sex="*")
+    release = Release.from_published(of_both, ROLES, kinds={"age": "nominal"}, hierarchies=BOTH)
+    with pytest.raises(ReleaseError, match="the release was made in another way"):
         attacks.refinement(release, "ill", k=2)
+    original = table([("31", "f", "a"), ("32", "f", "a"), ("22", "f", "b"), ("33", "f", "b")])
+    release = Release.from_published(published.iloc[:4], original=original)
+    with pytest.raises(ReleaseError, match="the release was made in another way"):
+        attacks.refinement(release, "ill", k=4)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -17,7 +17,7 @@ from anoncore.release.recoding import Distorted, Exact, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Requirement
 from anoncore.table.domain import Domain
-from anoncore.table.levels import Levels
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 
 

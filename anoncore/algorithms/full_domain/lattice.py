@@ -19,7 +19,7 @@ from anoncore.kernels.incognito import (
     rows_in_small_groups,
 )
 from anoncore.requirements import CheckSet
-from anoncore.table.levels import Levels
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 
 Node = tuple[int, ...]

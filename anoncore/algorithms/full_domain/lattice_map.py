@@ -20,7 +20,7 @@ from anoncore.algorithms.full_domain.optimal_recoding import OptimalRecoding, op
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.release import Release
-from anoncore.table.levels import Levels
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 
 MOST_NODES = 160

@@ -11,8 +11,8 @@ from anoncore.privacy.refusals import RefusalList, Refusals
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.keys import dense_key
-from anoncore.table.levels import Levels
 
 MOST_REFUSED = 2_000
 """Refused combinations of levels of Incognito that are looked at, those with the largest loss first."""

@@ -14,7 +14,7 @@ from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, lattice_map, node_facts
 from anoncore.base.progress import Progress
 from anoncore.base.texts import share_text
-from anoncore.table.levels import Levels
+from anoncore.table.hierarchy_levels import Levels
 from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts

@@ -9,10 +9,10 @@ import numpy as np
 
 from anoncore.attacks.foreground.control import Excess
 from anoncore.attacks.recoded_classes import RecodedClasses
-from anoncore.attacks.refined_counts import MOST_CELLS, CountBounds, count_bounds
+from anoncore.attacks.refined_counts import MOST_CELLS, NOT_MADE_SO, CountBounds, count_bounds
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import ONE_PARTITION, Number
+from anoncore.base.number import Number
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
@@ -36,7 +36,7 @@ REFINEMENT_NARROWED = Number(
     higher_is_better=False,
     bounds=(0.0, 1.0),
     baseline="0: without the method any of them may be that of all rows, or of none.",
-    release_forms=ONE_PARTITION,
+    release_forms=("generalization",),
     is_slow=True,
     short="Narrowed",
 )
@@ -413,6 +413,8 @@ class _Places:
         cell = sorted_keys[np.minimum(place, len(keys) - 1)] if len(keys) else np.zeros(len(wanted), dtype=np.int64)
         is_bounded = bounds.is_counted[of_class]
         low[is_bounded], high[is_bounded] = bounds.low[cell[is_bounded]], bounds.high[cell[is_bounded]]
+        if not np.bincount(which, weights=high, minlength=len(codes)).all():
+            raise ReleaseError(NOT_MADE_SO.format(k=classes.k))
         start = starts_of(np.bincount(which, minlength=len(codes)))
         return cls(combination.reshape(-1).astype(np.int64), start, of_class, low, high, least, most)
 
