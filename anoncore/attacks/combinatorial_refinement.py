@@ -104,6 +104,7 @@ FROM_ELSEWHERE = (
 LEFT_OVER = (
     "One class holds rows that were left over. Readers are taken to know which, and nothing is concluded from it."
 )
+ORDER_BY_LOSS = "Of combinations of levels whose losses depend on the table, it is not used which was tried first."
 ORDER = "Of combinations of levels of which neither is finer in all attributes, it is not used which was tried first."
 
 
@@ -202,9 +203,10 @@ def refinement(
 ) -> Refinement:
     """What readers learn from the finer groups of rows that local recoding did not make classes.
 
-    Local recoding tries combinations of levels from fine to coarse, and makes every group of k rows a class. So a row
-    that is published at coarse levels tells that at every finer combination the rows that were left and like it were
-    fewer than k, and that no class at finer levels fits it. These are linear inequalities on the counts of values
+    Local recoding tries combinations of levels by ascending loss, and makes every group of k rows a class. So a row
+    that is published at some levels tells that at every earlier combination the rows that were left and like it were
+    fewer than k, and that no earlier class fits it. Finer combinations are earlier ones; by the losses of our method,
+    which depend on the table only in part, more are. These are linear inequalities on the counts of values
     inside the classes. Integer programs bound each count by them, in parts that share no class and no inequality.
 
     The adversary knows a person's quasi-identifiers and not the class. A person who fits several classes may have been
@@ -372,7 +374,7 @@ def _notes(release: Release, classes: RecodedClasses, bounds: CountBounds, most_
         )
     if not release.data.knows_rows:
         notes.append(ALONE)
-    notes.append(ORDER)
+    notes.append(ORDER if classes.least_added is None else ORDER_BY_LOSS)
     return tuple(notes)
 
 
@@ -431,10 +433,13 @@ class _Places:
         combination, secret = np.divmod(pairs, view.size)
         beliefs = []
         for low, high in ((self.low, self.high), (self.least, self.most)):
-            belief = np.empty(len(pairs))
-            for i, (v, s) in enumerate(zip(combination.tolist(), secret.tolist(), strict=True)):
-                at = slice(self.start[v], self.start[v + 1])
-                belief[i] = least_share(low[at], high[at], shares[self.of_class[at], s])
+            possible = np.flatnonzero(high)
+            low, high, of_class = low[possible], high[possible], self.of_class[possible]
+            start = np.searchsorted(possible, self.start)
+            belief = shares[of_class[start[combination]], secret]
+            for i in np.flatnonzero(np.diff(start)[combination] > 1).tolist():
+                at = slice(start[combination[i]], start[combination[i] + 1])
+                belief[i] = least_share(low[at], high[at], shares[of_class[at], secret[i]])
             beliefs.append(np.where(view.codes == view.unique, nan, belief[number.reshape(-1)]))
         return beliefs[0], beliefs[1]
 
@@ -443,9 +448,8 @@ def least_share(low: Int64, high: Int64, shares: Floats) -> float:
     """The least mean share over classes of which each counts as often as between `low` and `high`, and some do.
 
     It is reached where the classes with the smallest shares count as often as they may, and the others as seldom.
+    `high` is at least 1 everywhere.
     """
-    possible = high > 0
-    low, high, shares = low[possible], high[possible], shares[possible]
     order = np.argsort(shares, kind="stable")
     low, high, shares = low[order], high[order], shares[order]
     rest = low.sum() - np.cumsum(low)

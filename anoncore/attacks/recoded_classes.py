@@ -10,11 +10,14 @@ import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import quoted
-from anoncore.kernels.arrays import Bools, Codes, Int64, Words, runs_from, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Words, runs_from, starts_of
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.population import regions
 from anoncore.release.release import Release
 from anoncore.table.hierarchy_levels import Levels
+
+TIE = 1e-12
+"""Losses that differ by less count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +41,13 @@ class RecodedClasses:
     state : ndarray of int64, shape (n_classes, n_attributes)
         The lowest level of each hierarchy at which a class's values are one group.
     takes_all : ndarray of bool, shape (n_classes,)
-        Whether a class took all rows that fitted it at its levels and had no class yet, and its own rows were not
-        taken by classes at finer levels.
+        Whether a class took all rows that fitted it at its levels and had no class yet, and its own rows fitted no
+        earlier class.
     is_capped : ndarray of bool, shape (n_classes,)
         Whether the rows of a class were tried at all finer levels, where they were fewer than k.
+    least_added : tuple of ndarray of float, shape (n_levels, n_levels), or None
+        For each attribute the least loss that a value has more at one level (column) than at another (row); None where
+        it is not known by which loss the combinations of levels were tried.
     """
 
     k: int
@@ -54,6 +60,7 @@ class RecodedClasses:
     state: Int64
     takes_all: Bools
     is_capped: Bools
+    least_added: tuple[Floats, ...] | None
 
     @classmethod
     def of(cls, release: Release, k: int | None) -> RecodedClasses:
@@ -96,7 +103,10 @@ class RecodedClasses:
                 f"Some class has {int(sizes[is_capped].min()):,} rows, and local recoding with k = {known.all_below} "
                 "makes none with fewer than k; give the k that it was made with."
             )
-        return cls(known.all_below, levels, sizes, low, high, start, members, state, takes_all, is_capped)
+        least_added = None
+        if known.by_loss:
+            least_added = tuple((axis.loss[None, :] - axis.loss[:, None]).min(axis=2) for axis in levels)
+        return cls(known.all_below, levels, sizes, low, high, start, members, state, takes_all, is_capped, least_added)
 
     @property
     def n_classes(self) -> int:
@@ -142,11 +152,17 @@ class RecodedClasses:
         """A random word for every class, as for every code."""
         return np.random.default_rng(29).integers(0, 2**64, self.n_classes, dtype=np.uint64)
 
-    def is_above(self, of_class: Int64, state: Int64) -> Bools:
-        """Whether classes stand at coarser levels than these, and nowhere at finer ones."""
+    def is_later(self, of_class: Int64, state: Int64) -> Bools:
+        """Whether classes were made after a combination of levels had been tried, whatever the values of the table."""
         own = self.state[of_class]
-        above: Bools = np.logical_and((own >= state).all(axis=1), (own > state).any(axis=1))
-        return above
+        if self.least_added is None:
+            return np.logical_and((own >= state).all(axis=1), (own > state).any(axis=1))
+        added = np.sum([least[state[a], own[:, a]] for a, least in enumerate(self.least_added)], axis=0)
+        differs = own != state
+        first = np.argmax(differs, axis=1)
+        is_lower_first = differs.any(axis=1) & (state[first] < own[np.arange(len(own)), first])
+        is_later: Bools = (added > TIE) | ((added > -TIE) & is_lower_first)
+        return is_later
 
     def _states_of(self, chosen: Bools) -> Iterator[tuple[Int64, Int64]]:
         """Every combination of levels at which chosen classes stand, and these classes."""
@@ -160,10 +176,10 @@ class RecodedClasses:
             yield state, classes[order[ends[i] : ends[i + 1]]]
 
     def taken(self, codes: Codes, of_class: Int64) -> Bools:
-        """Whether a class at finer levels took all rows with these values, so that none can be in this class."""
+        """Whether an earlier class took all rows with these values, so that none can be in this class."""
         taken = np.zeros(len(codes), dtype=np.bool_)
         for state, takers in self._states_of(self.takes_all):
-            later = np.flatnonzero(self.takes_all[of_class] & ~taken & self.is_above(of_class, state))
+            later = np.flatnonzero(self.takes_all[of_class] & ~taken & self.is_later(of_class, state))
             taken[later] = np.isin(self.key(codes[later], state), self.key(self.low[takers], state))
         return taken
 
@@ -178,12 +194,12 @@ class RecodedClasses:
             combinations.append(np.repeat(np.arange(len(codes)), n_fitting))
             of_class.append(classes[order[runs_from(begin, n_fitting)]])
         combination, of_pair = np.concatenate(combinations), np.concatenate(of_class)
-        fits = self._in_sets(codes[combination], of_pair)
+        fits = self._in_cells(codes[combination], of_pair)
         return combination[fits], of_pair[fits]
 
-    def _in_sets(self, codes: Codes, of_class: Int64) -> Bools:
-        """Whether the values are among those of the classes' cells that are sets."""
-        fits = np.ones(len(codes), dtype=np.bool_)
+    def _in_cells(self, codes: Codes, of_class: Int64) -> Bools:
+        """Whether the values are among those of the classes' cells, which may be less than a node of a hierarchy."""
+        fits: Bools = ((codes >= self.low[of_class]) & (codes <= self.high[of_class])).all(axis=1)
         for a, hierarchy in enumerate(self.levels):
             width = self.set_start[:, a + 1] - self.set_start[:, a]
             if not width.any():

@@ -4,9 +4,9 @@ A cell is a class and a combination of values that its published cells allow. It
 these values, is not published. Of the counts is known:
 
 - those of a class add up to its size;
-- where a class at finer levels took all rows with these values, the count is 0;
-- at every finer combination of levels fewer than k rows that were left were alike (a refused group): the counts of all
-  classes at coarser levels add up to at most k - 1 there.
+- where an earlier class took all rows with these values, the count is 0;
+- at every combination of levels that was tried before, fewer than k rows that were left were alike (a refused group):
+  the counts of all later classes add up to at most k - 1 there.
 
 These are linear inequalities. They fall apart into parts that share no class and no group.
 """
@@ -26,7 +26,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
 
-MOST_PAIRS = 100_000_000
+MOST_PAIRS = 20_000_000
 """Pairs of a cell and a combination of levels that are looked at; classes with more cells come last."""
 MOST_CELLS = 500
 """Cells up to which a part is solved as a whole."""
@@ -118,8 +118,8 @@ def count_bounds(classes: RecodedClasses, most_cells: int, progress: Progress) -
 
     Notes
     -----
-    Assumes: every class was made at the first of all combinations of levels where k rows were left, and finer
-      combinations were tried before coarser ones.
+    Assumes: every class was made at the first of all combinations of levels where k rows were left; which were tried
+      before is what `RecodedClasses.is_later` says.
     Cost: O(m n) for m combinations of levels and n cells, and two integer programs for each cell of a part.
     """
     n_states = int(np.prod([hierarchy.height + 1 for hierarchy in classes.levels]))
@@ -168,7 +168,7 @@ def _refused_groups(counts: _Counts, progress: Progress) -> list[Int64]:
         if number % 64 == 0:
             progress(0.2 * number / len(states), "Looking for groups that did not become classes")
         levels = np.array(state, dtype=np.int64)
-        tried = capped & classes.is_above(counts.of_class, levels)
+        tried = capped & classes.is_later(counts.of_class, levels)
         coarser[state] = tried
         cells = np.flatnonzero(tried)
         if not len(cells):
@@ -230,6 +230,8 @@ class _Part:
     """Cells that share no class and no refused group with others, and the programs that bound their counts."""
 
     def __init__(self, counts: _Counts, cells: Int64, groups: list[Int64]) -> None:
+        from scipy.sparse import csr_array
+
         self.counts, self.cells = counts, cells
         self.low, self.high = counts.low[cells].copy(), counts.high[cells].copy()
         # The fewest and the most rows of each cell in any solution: bounds that one reaches need no program.
@@ -239,10 +241,10 @@ class _Part:
         place = np.empty(len(counts.of_class), dtype=np.int64)
         place[cells] = np.arange(len(cells))
         self.rows += [place[group] for group in groups]
-        self.rows_of: list[list[int]] = [[] for _ in cells]
-        for row, in_row in enumerate(self.rows):
-            for cell in in_row.tolist():
-                self.rows_of[cell].append(row)
+        starts = starts_of(map(len, self.rows))
+        by_row = csr_array((np.ones(starts[-1]), np.concatenate(self.rows), starts), (len(self.rows), len(cells)))
+        self.by_row, by_cell = by_row, by_row.tocsc()
+        self.rows_of = np.split(by_cell.indices, by_cell.indptr[1:-1])
 
     def solved(self) -> tuple[Int64, Int64, Bools]:
         """The bounds of all counts, and whether they are the narrowest; raises ReleaseError where there are none."""
@@ -260,9 +262,7 @@ class _Part:
 
     def _fills(self, cell: int) -> bool:
         """Whether counts are easily found in which a cell has the most rows; they are remembered."""
-        room = self._most_of_rows.copy()
-        for row, in_row in enumerate(self.rows):
-            room[row] -= self.low[in_row].sum()
+        room = self._most_of_rows - (self.by_row @ self.low).astype(np.int64)
         if room.min() < 0:
             return False
         counts = self.low.copy()
@@ -311,15 +311,10 @@ class _Part:
     def _constraints(self) -> Any:
         """The sizes of the classes, and at most k - 1 rows in every refused group."""
         from scipy.optimize import LinearConstraint
-        from scipy.sparse import csr_array
 
-        starts = starts_of(map(len, self.rows))
-        matrix = csr_array(
-            (np.ones(starts[-1]), np.concatenate(self.rows), starts), shape=(len(self.rows), len(self.cells))
-        )
         least = self._most_of_rows.copy()
         least[self.n_classes :] = 0
-        return LinearConstraint(matrix, least, self._most_of_rows)
+        return LinearConstraint(self.by_row, least, self._most_of_rows)
 
     @cached_property
     def _most_of_rows(self) -> Int64:

@@ -7,7 +7,7 @@ cells allow, and its size; a world says for each class how many of its rows have
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb, prod
@@ -16,6 +16,8 @@ Path = tuple[str, ...]
 Combination = tuple[Path, ...]
 State = tuple[int, ...]
 World = tuple[Counter[Combination], ...]
+Losses = Sequence[dict[Path, Sequence[float]]]
+"""For each attribute what each of its values loses at each level."""
 
 
 def n_worlds(classes: Sequence[Sequence[Combination]], sizes: Sequence[int]) -> int:
@@ -37,6 +39,11 @@ def states(classes: Sequence[Sequence[Combination]]) -> list[State]:
     return list(product(*(range(len(path)) for path in classes[0][0])))
 
 
+def order(classes: Sequence[Sequence[Combination]], losses: Losses | None) -> set[tuple[State, State]]:
+    """All pairs of combinations of levels of which the first is tried before the second; see `is_before`."""
+    return {pair for pair in product(states(classes), repeat=2) if is_before(*pair, losses)}
+
+
 def state_of(allowed: Sequence[Combination]) -> State:
     """The lowest level of each attribute at which all values of a class are one."""
     return tuple(
@@ -50,20 +57,33 @@ def at(combination: Combination, state: State) -> tuple[str, ...]:
     return tuple(path[level] for path, level in zip(combination, state, strict=True))
 
 
+def is_before(state: State, other: State, losses: Losses | None) -> bool:
+    """Whether a combination of levels is tried before another whatever values the rows of a table have."""
+    if losses is None:
+        return state != other and all(a <= b for a, b in zip(state, other, strict=True))
+    added = sum(
+        min(by_level[b] - by_level[a] for by_level in of_attribute.values())
+        for of_attribute, a, b in zip(losses, state, other, strict=True)
+    )
+    return added > 1e-9 or (added > -1e-9 and state < other)
+
+
 def is_possible(
-    world: World, classes: Sequence[Sequence[Combination]], k: int, uses: Sequence[bool], suppressed: Sequence[bool]
+    world: World,
+    classes: Sequence[Sequence[Combination]],
+    k: int,
+    uses: Sequence[bool],
+    suppressed: Sequence[bool],
+    before: Container[tuple[State, State]],
 ) -> bool:
     """Whether a world has no group that would have become a class: what refinement uses of the method.
 
     `uses` are the classes of which something is known; those that are `suppressed` may have been too few at any levels.
+    `before` has the pairs of combinations of levels of which the first is tried before the second.
     """
     own = [state_of(allowed) for allowed in classes]
     for state in states(classes):
-        later = [
-            number
-            for number, one in enumerate(own)
-            if uses[number] and one != state and all(a >= b for a, b in zip(one, state, strict=True))
-        ]
+        later = [number for number, one in enumerate(own) if uses[number] and (state, one) in before]
         rows: Counter[tuple[str, ...]] = Counter()
         for number in later:
             for combination, count in world[number].items():
@@ -77,7 +97,7 @@ def is_possible(
     return True
 
 
-def recoded(rows: Counter[Combination], losses: Sequence[dict[Path, Sequence[float]]], k: int) -> Counter[object]:
+def recoded(rows: Counter[Combination], losses: Losses, k: int) -> Counter[object]:
     """What local recoding publishes of rows: what each class is at its levels, with its size; and the rows left.
 
     Combinations of levels are tried by ascending mean loss, of equal ones the lower level of the first attribute first.
@@ -108,9 +128,7 @@ def recoded(rows: Counter[Combination], losses: Sequence[dict[Path, Sequence[flo
     return published
 
 
-def by_rule(
-    rows: Sequence[Combination], losses: Sequence[dict[Path, Sequence[float]]], k: int
-) -> list[tuple[str, ...]]:
+def by_rule(rows: Sequence[Combination], losses: Losses, k: int) -> list[tuple[str, ...]]:
     """What ARX publishes of each row by its rule.
 
     In each round the combination of levels with the least loss at which some group of the rows left has k rows is

@@ -181,6 +181,7 @@ class LocalRecoding(Algorithm):
             is_lowest=True,
             all_below=search.checks.kernel.minimum_rows if only_sizes else 0,
             takes_all=True,
+            by_loss=is_whole,
         )
 
     @property
