@@ -33,7 +33,7 @@ SEXES = {sex: (sex, "*") for sex in "fm"}
 PATHS = (AGES, SEXES)
 ROLES = dict.fromkeys(KNOWN, "quasi-identifier") | {"ill": "sensitive"}
 HIERARCHY = {"age": Hierarchy.from_table(pd.DataFrame(AGES.values()))}
-MOST_WORLDS = 400
+MOST_WORLDS = 250
 
 
 def table(rows: list[tuple[str, str, str]], as_numbers: bool = False) -> Microdata:
@@ -169,7 +169,7 @@ def fitting(cell: str, paths: dict[str, tuple[str, ...]]) -> list[tuple[str, ...
     return [path for path in paths.values() if cell in path]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_bounds_of_releases_made_by_arx_s_rule_are_those_of_all_tables_that_the_inequalities_allow(seed: int) -> None:
     people, published, k = made_by_arx_s_rule(seed)
     release = Release.from_published(published, ROLES, kinds={"age": "nominal"}, hierarchies=BOTH)
@@ -235,7 +235,7 @@ def test_a_release_that_local_recoding_cannot_have_made_is_refused() -> None:
         attacks.refinement(release, "ill", k=4)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_parts_that_are_too_large_have_bounds_that_hold(seed: int) -> None:
     release = random_release(seed)
     exact, apart = attacks.refinement(release, "ill"), attacks.refinement(release, "ill", most_cells=1)
@@ -306,10 +306,10 @@ def test_on_adult_nearly_everybody_s_class_is_certain() -> None:
     data = arx_adult(["age", "sex", "race", "education"], "occupation")
     release = LocalRecoding(requirements=[KAnonymity(k=5)]).anonymize(data)
     found = attacks.refinement(release, "occupation")
-    assert (len(found.low), found.n_refused) == (30_646, 1_058)
-    assert (float(found.narrowed), round(found.ruled_out, 3)) == (1.0, 0.6)
-    assert (round(found.located, 4), round(found.located.baseline, 4)) == (0.9925, 0.0002)
-    assert (round(found.recall, 4), round(found.recall.baseline, 4)) == (0.0643, 0.0064)
+    assert (len(found.low), found.n_refused) == (30_646, 3_334)
+    assert (float(found.narrowed), round(found.ruled_out, 3)) == (1.0, 0.644)
+    assert (round(found.located, 4), round(found.located.baseline, 4)) == (0.999, 0.0002)
+    assert (round(found.recall, 4), round(found.recall.baseline, 4)) == (0.0654, 0.0064)
     assert found.control < 0.01
     assert found.excess_interval[0] > 0.05
     alone = attacks.attribute_disclosure(release, "occupation")
