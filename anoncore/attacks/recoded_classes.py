@@ -199,7 +199,9 @@ class RecodedClasses:
 
     def _in_cells(self, codes: Codes, of_class: Int64) -> Bools:
         """Whether the values are among those of the classes' cells, which may be less than a node of a hierarchy."""
-        fits: Bools = np.logical_and(codes >= self.low[of_class], codes <= self.high[of_class]).all(axis=1)
+        fits: Bools = np.logical_and(
+            (codes >= self.low[of_class]).all(axis=1), (codes <= self.high[of_class]).all(axis=1)
+        )
         for a, hierarchy in enumerate(self.levels):
             width = self.set_start[:, a + 1] - self.set_start[:, a]
             if not width.any():
