@@ -104,6 +104,7 @@ FROM_ELSEWHERE = (
 LEFT_OVER = (
     "One class holds rows that were left over. Readers are taken to know which, and nothing is concluded from it."
 )
+NONE_LEFT_OVER = "No rows were left over, and readers are taken to know that."
 ORDER_BY_LOSS = "Of combinations of levels whose losses depend on the table, it is not used which was tried first."
 ORDER = "Of combinations of levels of which neither is finer in all attributes, it is not used which was tried first."
 
@@ -249,8 +250,9 @@ def refinement(
 
     Notes
     -----
-    Assumes: the adversary knows the hierarchies, the method and its k, the quasi-identifiers of the person they ask
-      about, and that this person is in the table; no other person, and nothing of how frequent values are.
+    Assumes: the adversary knows the hierarchies, the method and its k, whether rows were left over and which class they
+      joined, the quasi-identifiers of the person they ask about, and that this person is in the table; no other person,
+      and nothing of how frequent values are.
     Cost: O(m n) for m combinations of levels and n cells, and up to two integer programs for each cell.
     Use: a table is recoded locally, by ARX for example, and it is feared that the coarse classes tell who is in them.
     Avoid: the adversary knows everybody's class: then single groups tell as much. For Mondrian and recoding of the
@@ -357,15 +359,15 @@ def _notes(release: Release, classes: RecodedClasses, bounds: CountBounds, most_
     notes = []
     if release.algorithm is None:
         notes.append(FROM_ELSEWHERE.format(k=classes.k))
-    if not classes.takes_all.all():
-        notes.append(LEFT_OVER)
+    else:
+        notes.append(NONE_LEFT_OVER if classes.takes_all.all() else LEFT_OVER)
     hidden = classes.n_combinations > 1
     n_uncounted = int((hidden & classes.takes_all & ~bounds.is_counted).sum())
     if n_uncounted:
         notes.append(
             f"Of {int(hidden.sum()):,} generalized classes {n_uncounted:,} allow so many combinations of values that "
-            "their counts were not bounded; shares of cells leave them out, and people may be in them unless a class "
-            "at finer levels fits."
+            "their counts were not bounded; shares of cells leave them out, and people may be in them unless an "
+            "earlier class fits."
         )
     if bounds.n_apart:
         notes.append(

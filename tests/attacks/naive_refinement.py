@@ -97,37 +97,6 @@ def is_possible(
     return True
 
 
-def recoded(rows: Counter[Combination], losses: Losses, k: int) -> Counter[object]:
-    """What local recoding publishes of rows: what each class is at its levels, with its size; and the rows left.
-
-    Combinations of levels are tried by ascending mean loss, of equal ones the lower level of the first attribute first.
-    """
-    left, n_rows = rows.copy(), sum(rows.values())
-    heights = [len(next(iter(of_attribute.values()))) for of_attribute in losses]
-    cost = {
-        state: round(
-            sum(
-                sum(count * losses[a][combination[a]][level] for combination, count in rows.items()) / n_rows
-                for a, level in enumerate(state)
-            ),
-            9,
-        )
-        for state in product(*map(range, heights))
-    }
-    published: Counter[object] = Counter()
-    for state in sorted(cost, key=lambda state: (cost[state], state)):
-        groups: Counter[tuple[str, ...]] = Counter()
-        for combination, count in left.items():
-            groups[at(combination, state)] += count
-        holding = {group for group, count in groups.items() if count >= k}
-        for group in holding:
-            members = [combination for combination in left if at(combination, state) == group]
-            published[tuple(sorted({at(one, state_of(members)) for one in members})), groups[group]] += 1
-        left = Counter({one: count for one, count in left.items() if at(one, state) not in holding})
-    published["left over"] = sum(left.values())
-    return published
-
-
 def by_rule(rows: Sequence[Combination], losses: Losses, k: int) -> list[tuple[str, ...]]:
     """What ARX publishes of each row by its rule.
 
