@@ -2,8 +2,8 @@
 
 `python -m tests.benchmarks.refinement` prints a table in Markdown: 30,162 people with ARX's hierarchies, of whom age,
 sex, race and education are known, or marital status as well, and the occupation is the secret. The releases by ARX's
-rule are read back as tables that another program made. `--whole` solves parts of up to 5,000 cells as a whole, which takes many
-minutes.
+rule are read back as tables that another program made. `--whole` solves parts of up to 5,000 cells as a
+whole, which takes many minutes.
 """
 
 from __future__ import annotations
