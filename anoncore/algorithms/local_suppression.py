@@ -13,7 +13,6 @@ import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm, require_feasible, require_groups
-from anoncore.algorithms.full_domain.lattice import Levels, two_levels
 from anoncore.algorithms.refined_work import RefinedCells
 from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import AnonymizationError, DataError
@@ -32,6 +31,7 @@ from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
+from anoncore.table.hierarchy_levels import Levels, two_levels
 from anoncore.table.microdata import Microdata
 from anoncore.table.part import published_beside
 

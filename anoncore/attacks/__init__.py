@@ -1,6 +1,7 @@
 """What an adversary gets out of a release, beside what guessing gets."""
 
 from anoncore.attacks.closeness import posterior_emd
+from anoncore.attacks.combinatorial_refinement import Refinement, refinement
 from anoncore.attacks.composition import Composition, composition
 from anoncore.attacks.definetti import DeFinetti, definetti
 from anoncore.attacks.disclosure import AttributeDisclosure, attribute_disclosure
@@ -55,6 +56,7 @@ __all__ = [
     "MinimalityAttack",
     "PopulationUniqueness",
     "PossibleWorlds",
+    "Refinement",
     "RegionMembership",
     "Reidentification",
     "Risk",
@@ -80,6 +82,7 @@ __all__ = [
     "population_uniqueness",
     "possible_worlds",
     "posterior_emd",
+    "refinement",
     "region_membership",
     "reidentification",
     "sensitive_posterior",

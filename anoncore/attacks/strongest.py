@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from anoncore.attacks.combinatorial_refinement import refinement
 from anoncore.attacks.composition import By, composition
 from anoncore.attacks.control_figures import Figures
 from anoncore.attacks.definetti import BURN_IN, SAMPLES, STARTS, definetti
@@ -331,6 +332,11 @@ def _minimality(asked: _Asked, progress: Progress) -> Outcome:
     return share, _BELIEVED, float(np.mean(by_chance)), SHUFFLED
 
 
+def _refinement(asked: _Asked, progress: Progress) -> Outcome:
+    found = refinement(asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress)
+    return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
+
+
 def _knowing_the_method(release: Release, asked: _Asked, progress: Progress) -> float:
     found = minimality(release, asked.attribute, seed=asked.seed, progress=progress)
     view = release.data.sensitive_view(asked.attribute)
@@ -421,6 +427,7 @@ _ATTACKS = (
     _Attack("foreground_knowledge", "foreground knowledge", "attribute", _foreground, 20.0),
     _Attack("definetti", "deFinetti's attack", "attribute", _definetti, 5.0),
     _Attack("minimality", "knowing the method", "attribute", _minimality, 5.0),
+    _Attack("refinement", "refused groups", "attribute", _refinement, 8.0),
     _Attack("composition", "both releases together", "attribute", _composition),
     _Attack("inference", "inference", "attribute", _beside_outsiders(inference, "share of right guesses", True), 3.0),
     _Attack("memorization", "reconstruction", "attribute", _beside_outsiders(memorization, _ALL_ALIKE, True), 3.0),

@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from anoncore.algorithms.vertical.changes import CLASS_CHANGES
+from anoncore.attacks.combinatorial_refinement import (
+    REFINEMENT_BREACH,
+    REFINEMENT_CONTROL,
+    REFINEMENT_EXCESS,
+    REFINEMENT_LOCATED,
+    REFINEMENT_NARROWED,
+    REFINEMENT_RULED_OUT,
+)
 from anoncore.attacks.composition import FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH
 from anoncore.attacks.definetti import DEFINETTI_BREACH, DEFINETTI_CONTROL, DEFINETTI_EXCESS, DEFINETTI_RIGHT
 from anoncore.attacks.downcoding import DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE
@@ -65,6 +73,12 @@ _OTHERS = (
     DEFINETTI_CONTROL,
     DEFINETTI_EXCESS,
     DEFINETTI_RIGHT,
+    REFINEMENT_BREACH,
+    REFINEMENT_CONTROL,
+    REFINEMENT_EXCESS,
+    REFINEMENT_LOCATED,
+    REFINEMENT_NARROWED,
+    REFINEMENT_RULED_OUT,
     STRONGEST_ON_IDENTITY,
     STRONGEST_ON_MEMBERSHIP,
     PROSECUTOR_AT_RISK,
@@ -130,6 +144,7 @@ _TITLES: Mapping[str, str] = MappingProxyType(
         "attacks.minimality": "Minimality attack",
         "attacks.population_uniqueness": "Uniqueness in the population",
         "attacks.posterior_emd": "Distance of beliefs",
+        "attacks.refinement": "Refinement",
         "attacks.region_membership": "Membership by regions",
         "attacks.reidentification": "Re-identification",
         "attacks.sensitive_posterior": "Beliefs about people",

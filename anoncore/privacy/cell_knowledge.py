@@ -24,6 +24,10 @@ class CellKnowledge:
     takes_all : bool
         Whether a class that is published with a finer cell holds every row that fits it, so that no row of a class
         with a coarser cell, and the same ones otherwise, does.
+    by_loss : bool
+        Whether combinations of levels were tried by ascending information loss of a cell, averaged over the table, and
+        of equal ones the lower level of the first attribute first; else finer ones came before coarser ones, and
+        nothing is known of others.
     """
 
     applies: Bools
@@ -31,3 +35,4 @@ class CellKnowledge:
     some_below: int = 0
     all_below: int = 0
     takes_all: bool = False
+    by_loss: bool = False

@@ -21,6 +21,7 @@ ALL = {
     "foreground_knowledge",
     "definetti",
     "minimality",
+    "refinement",
     "composition",
     "inference",
     "memorization",

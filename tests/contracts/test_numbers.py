@@ -17,7 +17,7 @@ import pytest
 
 import anoncore
 from anoncore import AnonymizationError, Microdata, Release, ReleaseError, attacks
-from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, RandomBuckets, VerticalFragmentation
+from anoncore.algorithms import ALGORITHMS, Anatomy, LocalRecoding, Mondrian, RandomBuckets, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import class_changes
 from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
@@ -94,6 +94,10 @@ def told() -> dict[str, list[tuple[str, Score]]]:
         if form != "synthetic":
             together = attacks.composition([release, releases()["generalization"]], "illness")
             found[form] += [("attacks.composition", score) for score in scores_in(together)]
+        if form == "generalization":
+            recoded = LocalRecoding(requirements=[KAnonymity(k=5)]).anonymize(release.data)
+            scores = scores_in(attacks.refinement(recoded, "illness"))
+            found[form] += [("attacks.refinement", score) for score in scores]
         if form == "own partitions":
             name = "algorithms.vertical.changes.class_changes"
             found[form] += [(name, score) for score in scores_in(class_changes(release))]

@@ -14,7 +14,7 @@ import pytest
 
 import anoncore
 from anoncore import AnonymizationError, Hierarchy, Microdata, Recipe, attacks, privacy, search, utility
-from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing, VerticalFragmentation
+from anoncore.algorithms import Anatomy, LocalRecoding, Mask, Mondrian, Slicing, VerticalFragmentation
 from anoncore.base import Estimate, Score
 from anoncore.base.showing import FRAME_COLUMNS, MOST_LINES, Result, Shown
 from anoncore.measures import verdict
@@ -129,6 +129,7 @@ def shown() -> tuple[Any, ...]:
         attacks.matching_buckets(slicing, "illness", 0),
         attacks.minimality(mondrian, "illness"),
         attacks.downcoding(mondrian),
+        attacks.refinement(LocalRecoding(requirements=[KAnonymity(k=4)]).anonymize(data), "illness"),
         utility.information_loss(mondrian),
         utility.least_loss(data, k=4, seconds=0.2),
         utility.discernibility(mondrian),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anoncore import attacks
-from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, Slicing
+from anoncore.algorithms import ALGORITHMS, Anatomy, LocalRecoding, Mondrian, Slicing
 from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION
 from anoncore.requirements import FrequencyDiversity, KAnonymity
@@ -59,6 +59,20 @@ def test_with_k_alone_nothing_is_learned(visitor: Visitor) -> None:
     known_method(visitor)
     wait_for(visitor, "Nothing is learned.")
     assert metrics(visitor)["Lift"] == "+0.0 points"
+
+
+@pytest.mark.slow
+def test_local_recoding_tells_which_class_people_are_in(visitor: Visitor) -> None:
+    run = add_run(visitor, LocalRecoding(requirements=[KAnonymity(k=3)]))
+    known_method(visitor)
+    wait_for(visitor, "Here the readers know one person's quasi-identifiers")
+    found = attacks.refinement(run.release, "illness")
+    numbers = metrics(visitor)
+    assert numbers["Located"] == share_text(found.located)
+    assert numbers["Breached"] == share_text(found.recall)
+    assert numbers["Ruled out"] == share_text(found.ruled_out)
+    assert numbers["Refused groups"] == f"{found.n_refused:,}"
+    assert found.notes[0] in visitor.texts()
 
 
 def test_a_method_that_is_not_open_says_why_and_one_that_is_not_followed_too(visitor: Visitor) -> None:

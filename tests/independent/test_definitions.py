@@ -46,6 +46,7 @@ ELSEWHERE = {
     "attacks.matching_buckets": "independent/test_membership.py",
     "attacks.membership": "independent/test_membership.py",
     "attacks.downcoding": "attacks/test_downcoding.py",
+    "attacks.refinement": "attacks/test_refinement.py",
     "attacks.individual_risk": "attacks/test_uniqueness.py",
     "attacks.inference": "attacks/test_control.py",
     "attacks.linkability": "attacks/test_control.py",

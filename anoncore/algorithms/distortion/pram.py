@@ -8,7 +8,6 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed
-from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats
@@ -18,6 +17,7 @@ from anoncore.release.recoding import Distorted, Exact, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Requirement
 from anoncore.table.domain import Domain
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 
 

@@ -15,11 +15,12 @@ import numpy as np
 
 from anoncore.algorithms.full_domain.best_first import BestFirst, Course, Optimum
 from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
-from anoncore.algorithms.full_domain.lattice import Levels, Node
+from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.optimal_recoding import OptimalRecoding, optimum_behind
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.release import Release
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 
 MOST_NODES = 160

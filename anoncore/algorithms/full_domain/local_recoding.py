@@ -14,7 +14,6 @@ from pydantic import Field
 from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
 from anoncore.algorithms.class_search import SearchSteps, improved
 from anoncore.algorithms.closeness.stack_and_deal import dealt
-from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import DataError, InfeasibleError, ReleaseError
@@ -27,6 +26,7 @@ from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 from anoncore.utility.loss import information_loss
 
@@ -101,7 +101,8 @@ class LocalRecoding(Algorithm):
         "Local recoding makes a class at the first combination of levels where it satisfies the requirements, so "
         "readers know of every finer group of its people that it broke one. With l-diversity, t-closeness or "
         "variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of "
-        "sizes, which everybody can count. With `refine`, and with another start than levels, no finer group is known "
+        "sizes, which tells readers who know everybody's values nothing, and others in which class a person is, as "
+        "refinement measures. With `refine`, and with another start than levels, no finer group is known "
         "to have been refused, but readers know that no row could move to another class with less loss.",
     )
 
@@ -180,6 +181,7 @@ class LocalRecoding(Algorithm):
             is_lowest=True,
             all_below=search.checks.kernel.minimum_rows if only_sizes else 0,
             takes_all=True,
+            by_loss=is_whole,
         )
 
     @property

@@ -6,12 +6,12 @@ from itertools import product
 
 import numpy as np
 
-from anoncore.algorithms.full_domain.lattice import Levels
 from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.privacy.refusals import RefusalList, Refusals
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
+from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.keys import dense_key
 
 MOST_REFUSED = 2_000

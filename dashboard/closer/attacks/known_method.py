@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import attacks
-from anoncore.attacks import Downcoding, MinimalityAttack
+from anoncore.algorithms import LocalRecoding
+from anoncore.attacks import Downcoding, MinimalityAttack, Refinement
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
 from anoncore.release.openness import QUESTION, Openness
@@ -30,21 +31,24 @@ def render(run: Run) -> None:
     told = run.algorithm.minimality_here
     st.markdown(f"**{QUESTION} {told.openness.value.capitalize()}.** {told.reason}")
     if told.openness is not Openness.NOT_OPEN:
-        _secrets(run)
+        attribute = _secrets(run)
         if len(run.release.fragments) == 1:
             _cells(run)
+        if attribute is not None and isinstance(run.algorithm, LocalRecoding):
+            _refused_groups(run, attribute)
 
 
-def _secrets(run: Run) -> None:
-    """What is learned about sensitive values."""
+def _secrets(run: Run) -> str | None:
+    """Draw what is learned about sensitive values, and return the attribute that was chosen, if any is published."""
     names = [name for name in run.data.sensitive if name in run.release.attributes]
     if not names:
         st.info("No sensitive attribute is published, so there is nothing to learn about a person's value.")
-        return
+        return None
     attribute = parts.choice("Sensitive attribute", names, f"known-method-{run.id}", "Whose values are guessed.")
     found = parts.later("Possible worlds", "attacks.minimality", run, attacks.minimality, attribute)
     if isinstance(found, MinimalityAttack):
         _draw(run, found)
+    return attribute
 
 
 def _cells(run: Run) -> None:
@@ -76,6 +80,33 @@ def _cells(run: Run) -> None:
         "table. For each cell they guess below which child of the published node the value lies. Knowing the method "
         "tells them what the children of a node cannot be: large enough to be published on their own."
     )
+
+
+def _refused_groups(run: Run, attribute: str) -> None:
+    """Which classes readers can rule out for a person."""
+    about.heading("Groups that did not become classes", "attack:refinement")
+    found = parts.later("Refused groups", "attacks.refinement", run, attacks.refinement, attribute)
+    if not isinstance(found, Refinement):
+        return
+    parts.tiles(
+        [
+            _tile(found.located),
+            _tile(found.recall),
+            _tile(found.ruled_out),
+            Tile(
+                "Refused groups",
+                f"{found.n_refused:,}",
+                "Groups of rows that were tried before a class was made, and that had fewer than k rows.",
+                f"counts: {len(found.low):,}",
+            ),
+        ]
+    )
+    st.markdown(
+        "Here the readers know one person's quasi-identifiers, the hierarchies and the method, and look for the class "
+        "that this person is in. A class that was made earlier took everybody who fitted it, so who is in a later one "
+        "does not fit it."
+    )
+    st.caption(escaped(" ".join(found.notes)))
 
 
 def _draw(run: Run, found: MinimalityAttack) -> None:

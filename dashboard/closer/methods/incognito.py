@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from anoncore import Release
-from anoncore.algorithms.full_domain.lattice import Levels, Node
+from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, lattice_map, node_facts
 from anoncore.base.progress import Progress
 from anoncore.base.texts import share_text
+from anoncore.table.hierarchy_levels import Levels
 from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
