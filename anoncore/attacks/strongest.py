@@ -45,6 +45,7 @@ AIMS: tuple[Aim, ...] = get_args(Aim)
 ON_ATTRIBUTES: tuple[Aim, ...] = ("attribute",)
 SHUFFLED = "the same attack on shuffled secrets"
 GUESSING = "guessing without the release"
+NOT_AT_FIRST = "A first answer leaves this attack out, as it takes longer."
 OTHERS = "the same attack on people who are not in the table"
 
 STRONGEST_ON_ATTRIBUTES = Number(
@@ -320,7 +321,7 @@ def _believed_words(release: Release) -> str:
 def _minimality(asked: _Asked, progress: Progress) -> Outcome:
     """Readers who know the method; on releases of shuffled secrets they know it as well."""
     if asked.estimate:
-        raise ParameterError("It is only made with all its worlds, which takes longer.")
+        raise ParameterError(NOT_AT_FIRST)
     share = _knowing_the_method(asked.release, asked, part_of(progress, 0, 0.4))
     by_chance = []
     for draw in range(asked.draws):
@@ -333,6 +334,8 @@ def _minimality(asked: _Asked, progress: Progress) -> Outcome:
 
 
 def _refinement(asked: _Asked, progress: Progress) -> Outcome:
+    if asked.estimate:
+        raise ParameterError(NOT_AT_FIRST)
     found = refinement(asked.release, asked.attribute, asked.r, draws=asked.draws, seed=asked.seed, progress=progress)
     return float(found.recall), _BELIEVED, float(found.control), SHUFFLED
 
@@ -481,7 +484,7 @@ def strongest(
         How often the secret is shuffled for the controls; at least 1.
     estimate : bool
         Whether a first answer is enough: some attribute sets for foreground knowledge, fewer rounds of deFinetti's
-        attack, one control for each, and no readers who know the method.
+        attack, one control for each, and nothing that a known method refused.
     seed : int
         Draws the controls and all else that is random.
     progress : callable, optional

@@ -179,3 +179,19 @@ def test_which_attack_is_strongest_on_adult(method: object, attack: str) -> None
     assert found.attribute is not None
     assert found.attribute.name == attack
     assert found.attribute.gain > 0.05
+
+
+@pytest.mark.slow
+def test_a_first_answer_leaves_out_what_takes_long_and_lies_near_the_exact_one() -> None:
+    require("adult.csv")
+    release = Anatomy(l=3, seed=1).anonymize(adult_sample(45_222))
+    first, exact = (
+        attacks.strongest(release, "occupation", aims=("attribute",), estimate=is_first) for is_first in (True, False)
+    )
+    assert first.attribute is not None
+    assert exact.attribute is not None
+    assert first.attribute.name == exact.attribute.name
+    assert float(first.attribute.gain) == pytest.approx(float(exact.attribute.gain), abs=0.1)
+    local = Mondrian(requirements=[KAnonymity(k=10)]).anonymize(adult_sample(2_000))
+    left_out = attacks.strongest(local, "occupation", aims=("attribute",), estimate=True).not_tried
+    assert left_out["minimality"] == "A first answer leaves this attack out, as it takes longer."
