@@ -1,5 +1,6 @@
 """Algorithms. A new one needs its own file, one import here, and its test."""
 
+from anoncore.algorithms.attack_safe import AttackSafe
 from anoncore.algorithms.base import Algorithm
 from anoncore.algorithms.bucketization.anatomy import Anatomy
 from anoncore.algorithms.bucketization.foreground_safe import ForegroundSafe
@@ -34,6 +35,7 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "Anatomy",
+    "AttackSafe",
     "CentroidMicroaggregation",
     "ForegroundSafe",
     "Incognito",

@@ -1,0 +1,69 @@
+"""What it costs to withstand attacks: methods alone and with `AttackSafe`, on Adult with occupation secret.
+
+`python -m tests.benchmarks.withstood_attacks` prints a table in Markdown. Of each method it asks that nobody is given away,
+and then the least share of people that can be reached in four rounds. `--method` runs one method alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from anoncore import AnonymizationError, InfeasibleError, Microdata, Release, attacks, utility
+from anoncore.algorithms import AttackSafe
+from anoncore.algorithms.breaches import SEEDS, TITLES, Breach
+from tests.benchmarks.strongest_attacks import METHODS, tables
+
+SECRET, R, EPSILON, ROUNDS = "occupation", 2.0, 0.02, 4
+CHOSEN = ("Mondrian, k = 10", "Local recoding, k = 10", "Stack & Deal, k = 10", "Anatomy, l = 3")
+
+
+def figures(release: Release) -> str:
+    """What each attack gives away, deFinetti's with other seeds, and what the release costs, as cells of a table."""
+    shares = [Breach.of(release, SECRET, attack, R, EPSILON, lambda share, text: None).share for attack in TITLES]
+    beliefs = [attacks.definetti(release, SECRET, R, draws=0, seed=len(SEEDS) + seed).own_belief for seed in SEEDS]
+    other, single = np.mean(beliefs, axis=0) > 1 / R + 1e-9, beliefs[0] > 1 / R + 1e-9
+    given = [*shares, float(other.mean()), float(single.mean())]
+    costs = float(utility.information_loss(release)), float(utility.two_way_error(release))
+    return " | ".join(
+        [f"{release.partition.n_groups:,}", *(f"{share:.2%}" for share in given), *map("{:.3f}".format, costs)]
+    )
+
+
+def withstanding(name: str, data: Microdata) -> tuple[float, Release]:
+    """The release of which attacks give away fewest, and the share that was asked for."""
+    safe = AttackSafe(method=METHODS[name], r=R, epsilon=EPSILON, rounds=ROUNDS)
+    try:
+        return 0.0, safe.anonymize(data)
+    except InfeasibleError as error:
+        if error.nearest is None:
+            raise
+        return error.nearest, safe.replace(at_most=error.nearest).anonymize(data)
+
+
+def main() -> None:
+    """Print a line per method alone and with the attacks withstood."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--method", choices=CHOSEN, action="append")
+    chosen = parser.parse_args().method or CHOSEN
+    print(
+        "| method | groups | single groups | deFinetti | foreground | other seeds | one seed | loss | two-way | seconds |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    data = next(tables())[1]
+    for name in chosen:
+        print(f"| {name} | {figures(METHODS[name].anonymize(data))} | |", flush=True)
+        begin = time.perf_counter()
+        try:
+            at_most, release = withstanding(name, data)
+        except AnonymizationError as error:
+            print(f"| {name}: {error} | | | | | | | | | |", flush=True)
+            continue
+        seconds = time.perf_counter() - begin
+        print(f"| ... at most {at_most:.2%} | {figures(release)} | {seconds:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
