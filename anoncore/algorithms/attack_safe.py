@@ -42,8 +42,9 @@ class AttackSafe(Algorithm):
     """Attacks the release of another method and joins its groups until the attacks give nobody away.
 
     An attack gives somebody away that believes with more than 1 / r in the value that they have. A belief of that size
-    in another value is an error of the adversary: with hundreds of people in one group deFinetti's attack has many,
-    also where nothing is to be learned.
+    in another value is an error of the adversary. deFinetti's attack makes many, also where nothing is to be learned,
+    because it confirms itself in what it drew at random. So it is made with eight seeds, and the mean of its beliefs
+    counts, in which what is believed by chance is not the same each time.
 
     In each round the release is attacked, and every group in which somebody is given away joins another one: of the 32
     whose joining adds least information loss that with which its sensitive values are distributed most as in the whole
@@ -57,9 +58,10 @@ class AttackSafe(Algorithm):
 
     Notes
     -----
-    Assumes: the adversary attacks as is said here. deFinetti's attack draws with seed 0, and with another seed it may
-      give away a few people; the attack with foreground knowledge has sigma 0.9, goes through all attribute sets, and
-      has the given epsilon or else the one that gives most away in the release of the method alone, as notes say.
+    Assumes: the adversary attacks as is said here. The seeds of deFinetti's attack are 0 to 7; with others, or one
+      alone, it may give away more people. The attack with foreground knowledge has sigma 0.9, goes through all
+      attribute sets, and has the given epsilon, or else the one that gives most away in the release of the method
+      alone, as the notes say.
     Cost: the attacks, up to `rounds` + 1 times. With foreground knowledge each takes O(N n) for a group of N people of
       which n have a value, for every attribute set, which becomes long where groups become large.
     Use: a release shall withstand the attacks on all groups together, whatever method makes it.

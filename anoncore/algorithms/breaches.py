@@ -33,8 +33,9 @@ UNRELIABLE: Unreliable = "overall"
 SIGMA = 0.9
 """What the adversary assumes who has foreground knowledge."""
 SEEDS = range(8)
-"""What deFinetti's attack draws with, time after time: what is believed by chance differs from draw to draw, and the mean
-is what an adversary believes who knows that.
+"""What deFinetti's attack draws with, time after time.
+
+What is believed by chance differs from draw to draw, and the mean is what an adversary believes who knows that.
 """
 
 

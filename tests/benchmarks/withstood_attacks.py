@@ -1,7 +1,9 @@
 """What it costs to withstand attacks: methods alone and with `AttackSafe`, on Adult with occupation secret.
 
-`python -m tests.benchmarks.withstood_attacks` prints a table in Markdown. Of each method it asks that nobody is given away,
-and then the least share of people that can be reached in four rounds. `--method` runs one method alone.
+`python -m tests.benchmarks.withstood_attacks` prints a table in Markdown. Of each method it asks that nobody is given
+away, and then the least share of people that can be reached in four rounds. The attack with foreground knowledge takes
+minutes where groups are large, so it is withstood only where it is the strongest at first, and measured everywhere.
+`--method` runs one method alone.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ from anoncore.algorithms.breaches import SEEDS, TITLES, Breach
 from tests.benchmarks.strongest_attacks import METHODS, tables
 
 SECRET, R, EPSILON, ROUNDS = "occupation", 2.0, 0.02, 4
-CHOSEN = ("Mondrian, k = 10", "Local recoding, k = 10", "Stack & Deal, k = 10", "Anatomy, l = 3")
+WITHOUT_FOREGROUND = ("attribute_disclosure", "definetti")
+WITHSTOOD = {
+    "Mondrian, k = 10": tuple(TITLES),
+    "Local recoding, k = 10": tuple(TITLES),
+    "Stack & Deal, k = 10": WITHOUT_FOREGROUND,
+    "Anatomy, l = 3": WITHOUT_FOREGROUND,
+}
 
 
 def figures(release: Release) -> str:
@@ -34,7 +42,7 @@ def figures(release: Release) -> str:
 
 def withstanding(name: str, data: Microdata) -> tuple[float, Release]:
     """The release of which attacks give away fewest, and the share that was asked for."""
-    safe = AttackSafe(method=METHODS[name], r=R, epsilon=EPSILON, rounds=ROUNDS)
+    safe = AttackSafe(method=METHODS[name], r=R, attacks=WITHSTOOD[name], epsilon=EPSILON, rounds=ROUNDS)
     try:
         return 0.0, safe.anonymize(data)
     except InfeasibleError as error:
@@ -46,11 +54,10 @@ def withstanding(name: str, data: Microdata) -> tuple[float, Release]:
 def main() -> None:
     """Print a line per method alone and with the attacks withstood."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--method", choices=CHOSEN, action="append")
-    chosen = parser.parse_args().method or CHOSEN
-    print(
-        "| method | groups | single groups | deFinetti | foreground | other seeds | one seed | loss | two-way | seconds |"
-    )
+    parser.add_argument("--method", choices=list(WITHSTOOD), action="append")
+    chosen = parser.parse_args().method or list(WITHSTOOD)
+    heads = "groups | single groups | deFinetti | foreground | other seeds | one seed | loss | two-way error | seconds"
+    print(f"| method | {heads} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     data = next(tables())[1]
     for name in chosen:
