@@ -11,13 +11,12 @@ import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.base import Algorithm, build_algorithm, require_groups
-from anoncore.algorithms.breaches import SIGMA, TITLES, Attack, Breach, chosen_for
+from anoncore.algorithms.defence.breaches import SIGMA, TITLES, Attack, Breach, chosen_for
 from anoncore.algorithms.joined_groups import Joining, as_read
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.attacks.foreground.adversary import EPSILONS
 from anoncore.base.errors import DataError, InfeasibleError
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
 from anoncore.privacy.check import check
@@ -246,7 +245,8 @@ class AttackSafe(Algorithm):
 
     @property
     def _names(self) -> str:
-        return listing([title for attack, title in TITLES.items() if attack in self.attacks])
+        titles = [title for attack, title in TITLES.items() if attack in self.attacks]
+        return " and ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
 
     def _published(self, release: Release, n_before: int, number: int, epsilon: float, reached: float) -> Release:
         with_what = f" (epsilon {epsilon:g}, sigma {SIGMA:g})" if "foreground_knowledge" in self.attacks else ""
