@@ -14,7 +14,9 @@ from anoncore.algorithms import (
     Anatomy,
     AttackSafe,
     LocalRecoding,
+    Microaggregation,
     Mondrian,
+    OptimalRecoding,
     Pram,
     Slicing,
     StackAndDeal,
@@ -55,7 +57,16 @@ def tagged(frame: pd.DataFrame) -> Microdata:
 
 def method(seed: int) -> Algorithm:
     k = [KAnonymity(k=2 + seed % 2)]
-    return (Mondrian(k), Anatomy(l=2, seed=seed), StackAndDeal(k=2, seed=seed), LocalRecoding(k))[seed % 4]
+    methods = (
+        Mondrian(k),
+        Anatomy(l=2, seed=seed),
+        StackAndDeal(k=2, seed=seed),
+        LocalRecoding(k),
+        OptimalRecoding(k),
+        Slicing(l=1.2, columns=2),
+        Microaggregation(k=2, t=0.9),
+    )
+    return methods[seed % len(methods)]
 
 
 def given_away(release: Release, attack: str, epsilon: float = 0.2) -> np.ndarray:
@@ -271,8 +282,8 @@ def test_of_adult_far_fewer_are_given_away_at_a_cost_that_is_measured() -> None:
     require("adult.csv")
     data = adult_sample(3_000)
     plain = StackAndDeal(k=10, seed=1)
-    safe = AttackSafe(method=plain, attacks=("attribute_disclosure", "definetti"), at_most=0.01)
+    safe = AttackSafe(method=plain, attacks=("attribute_disclosure", "definetti"), at_most=0.005)
     before, after = plain.anonymize(data), safe.anonymize(data)
-    assert safe.personal_guarantees(before)[0].reached > 0.03
-    assert privacy.personal_guarantees(after)[0].reached <= 0.01
+    assert safe.personal_guarantees(before)[0].reached > 0.015
+    assert privacy.personal_guarantees(after)[0].reached <= 0.005
     assert float(information_loss(before)) < float(information_loss(after)) < 0.6
