@@ -34,10 +34,17 @@ def figures(release: Release) -> str:
     beliefs = [attacks.definetti(release, SECRET, R, draws=0, seed=len(SEEDS) + seed).own_belief for seed in SEEDS]
     other, single = np.mean(beliefs, axis=0) > 1 / R + 1e-9, beliefs[0] > 1 / R + 1e-9
     given = [*shares, float(other.mean()), float(single.mean())]
-    costs = float(utility.information_loss(release)), float(utility.two_way_error(release))
+    costs = float(utility.information_loss(release)), float(utility.two_way_error(release)), kept_association(release)
     return " | ".join(
         [f"{release.partition.n_groups:,}", *(f"{share:.2%}" for share in given), *map("{:.3f}".format, costs)]
     )
+
+
+def kept_association(release: Release) -> float:
+    """How much of phi squared of the secret and each known attribute, summed over these, is left in the release."""
+    error = utility.association_error(release)
+    released, original = (frame[SECRET].drop(SECRET).sum() for frame in (error.released, error.original))
+    return float(released / original)
 
 
 def withstanding(name: str, data: Microdata) -> tuple[float, Release]:
@@ -56,9 +63,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--method", choices=list(WITHSTOOD), action="append")
     chosen = parser.parse_args().method or list(WITHSTOOD)
-    heads = "groups | single groups | deFinetti | foreground | other seeds | one seed | loss | two-way error | seconds"
-    print(f"| method | {heads} |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    given = ["single groups", "deFinetti", "foreground", "other seeds", "one seed"]
+    heads = ["method", "groups", *given, "loss", "two-way error", "association", "seconds"]
+    print(f"| {' | '.join(heads)} |")
+    print("|---" * len(heads) + "|")
     data = next(tables())[1]
     for name in chosen:
         print(f"| {name} | {figures(METHODS[name].anonymize(data))} | |", flush=True)
@@ -66,7 +74,7 @@ def main() -> None:
         try:
             at_most, release = withstanding(name, data)
         except AnonymizationError as error:
-            print(f"| {name}: {error} | | | | | | | | | |", flush=True)
+            print(f"| {name}: {error} |{' |' * (len(heads) - 1)}", flush=True)
             continue
         seconds = time.perf_counter() - begin
         print(f"| ... at most {at_most:.2%} | {figures(release)} | {seconds:.0f} |", flush=True)

@@ -269,7 +269,8 @@ class AttackSafe(Algorithm):
         advice = f"choose at_most at least {nearest:g}, or" if is_of_use else "choose"
         return InfeasibleError(
             f"at_most = {self.at_most:g} was not reached in {self.rounds} rounds: at best, {TITLES[closest.attack]} "
-            f"gives away {closest.share:.2%} of the people, in '{closest.attribute}' by a belief above 1/{self.r:g}; "
+            f"gives away {int(closest.given_away.sum()):,} people ({closest.share:.2%}), in '{closest.attribute}' by a "
+            f"belief above 1/{self.r:g}; "
             f"{advice} a smaller r, fewer attacks or another method.",
             nearest=nearest if is_of_use else None,
         )
