@@ -172,7 +172,7 @@ class AttackSafe(Algorithm):
         holds = bool(stays_within(reached, self.at_most, ACCUMULATED))
         sentence = (
             f"At most {reached:.2%} of the people are given away by a belief above 1/{self.r:g} in their value "
-            f"(asked: at most {self.at_most:.4g}), by {self._names}."
+            f"(asked: at most {self.at_most:.2%}), by {self._names}."
         )
         level = f"at most {self.at_most:.4g} given away"
         return (PersonalGuarantee(None, self.at_most, reached, holds, sentence, level, HIDDEN_ATTACK),)
@@ -216,10 +216,6 @@ class AttackSafe(Algorithm):
             return EPSILONS[-1] if self.epsilon is None else self.epsilon
         return max(chosen_for(release, name, self.r, progress) for name in release.data.sensitive)
 
-    @property
-    def _in_order(self) -> Sequence[Attack]:
-        return [attack for attack in TITLES if attack in self.attacks]
-
     def _attacked(self, release: Release, epsilon: float | None, progress: Progress) -> Sequence[Breach]:
         """What every attack gets, on every sensitive attribute."""
         chosen = self._chosen_epsilon(replace(release, algorithm=None), silent) if epsilon is None else epsilon
@@ -241,7 +237,9 @@ class AttackSafe(Algorithm):
             failing[release.partition.group[breach.given_away]] = True
         # Whose group breaks a promise about people is not known.
         failing |= not self._keeps_persons(release)
-        return _JoiningAlike(release, self.method.promises(release.data), failing).run()
+        # Somebody in several buckets may be safe where the value has too large a share of one of them.
+        required = self.method.promises(release.data) if failing.any() else self.promises(release.data)
+        return _JoiningAlike(release, required, failing).run()
 
     @property
     def _names(self) -> str:
