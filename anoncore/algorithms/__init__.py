@@ -9,6 +9,7 @@ from anoncore.algorithms.closeness.random_partition import RandomPartition
 from anoncore.algorithms.closeness.sabre import Sabre
 from anoncore.algorithms.closeness.sensitive_space import SensitiveSpaceFragmentation
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
+from anoncore.algorithms.defence.attack_safe import AttackSafe
 from anoncore.algorithms.distortion.centroid_microaggregation import CentroidMicroaggregation
 from anoncore.algorithms.distortion.pram import Pram
 from anoncore.algorithms.full_domain.incognito import Incognito
@@ -34,6 +35,7 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "Anatomy",
+    "AttackSafe",
     "CentroidMicroaggregation",
     "ForegroundSafe",
     "Incognito",

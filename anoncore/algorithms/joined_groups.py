@@ -39,18 +39,14 @@ def with_joined_groups(release: Release, requirements: Sequence[Requirement]) ->
     n_before = release.partition.n_groups
     # A joined group may get the cells of another one, which is then the same group to a reader.
     while check(release, requirements):
-        joining = _Joining(release, requirements)
+        joining = Joining(release, requirements)
         if not joining.failing.any():
             labels = ", ".join(requirement.label() for requirement in requirements)
             raise InfeasibleError(
                 f"{labels} cannot all be kept by joining groups: by what is published of them some still fail. Ask for "
                 "less, or choose a method that generalizes what is known."
             )
-        joining.run()
-        group = joining.groups()
-        into = np.empty(release.partition.n_groups, dtype=np.int32)
-        into[release.partition.group] = group
-        release = as_read(_joined(release, Partition(group), into))
+        release = joining.run()
     counted = "" if release.data.people is None else " where people are counted instead of rows"
     note = (
         f"{n_before:,} groups were joined to {release.partition.n_groups:,}, so that each that a reader tells apart "
@@ -124,15 +120,19 @@ def _published_checks(release: Release, requirements: Sequence[Requirement]) -> 
     return checks
 
 
-class _Joining:
+class Joining:
     """The groups while they are joined, numbered by their first row in order of content.
+
+    Groups fail that break a requirement, and those of `failing` bool (n_groups of the release,), which are joined with
+    one other at least, whether or not they keep the requirements.
 
     `members` are the rows of each group, empty for one that joined another, and `sizes` int64 (n_groups,) their number;
     `low` and `high` int64 (n_groups, d) are the bounds of what each group publishes of the attributes that are
     generalized, and `weight` float (d,) is what one code more costs.
     """
 
-    def __init__(self, release: Release, requirements: Sequence[Requirement]) -> None:
+    def __init__(self, release: Release, requirements: Sequence[Requirement], failing: Bools | None = None) -> None:
+        self.release = release
         self.requirements = requirements
         self.checks = _published_checks(release, requirements)
         order, numbered = _by_content(release.data, release.partition)
@@ -148,13 +148,13 @@ class _Joining:
         self.low = np.array([region.low[order] for region in regions], dtype=np.int64).T.reshape(shape)
         self.high = np.array([region.high[order] for region in regions], dtype=np.int64).T.reshape(shape)
         self.weight = np.array([1 / max(len(region.domain) - 1, 1) for region in regions])
-        self.failing = np.zeros(len(order), dtype=np.bool_)
+        self.failing = np.zeros(len(order), dtype=np.bool_) if failing is None else failing[order]
         for condition in self.checks:
             codes = None if condition.values is None else condition.values.codes
             self.failing |= ~condition.holds(condition.levels(numbered, codes))
 
-    def run(self) -> None:
-        """Join groups until none fails."""
+    def run(self) -> Release:
+        """The release with groups joined until none fails; those whose cells are equal afterwards are one group."""
         here: Bools = np.ones(len(self.members), dtype=np.bool_)
         while self.failing.any():
             group = int(np.argmax(self.failing))
@@ -166,11 +166,21 @@ class _Joining:
                     f"Groups were joined until each keeps {labels}, and not even one group of all rows does; ask for "
                     "less."
                 )
-            nearest = others[_smallest(self._added(group, others), TRIED)].tolist()
-            holds = (other for other in nearest if self._holds(self.members[group], self.members[other]))
-            other = next(holds, nearest[0])
+            other = self._partner(group, others[_smallest(self._added(group, others), TRIED)])
             self.failing[group] = not self._join(group, other)
             self.failing[other] = here[other] = False
+        group_of_row = self._groups()
+        into = np.empty(self.release.partition.n_groups, dtype=np.int32)
+        into[self.release.partition.group] = group_of_row
+        return as_read(_joined(self.release, Partition(group_of_row), into))
+
+    def _partner(self, group: int, nearest: Int64) -> int:
+        """Which of the others joins the group: the first with which it keeps the requirements, else the first."""
+        return self._first_holding(group, nearest.tolist())
+
+    def _first_holding(self, group: int, others: Sequence[int]) -> int:
+        holds = (other for other in others if self._holds(self.members[group], self.members[other]))
+        return next(holds, others[0])
 
     def _added(self, group: int, others: Int64) -> Floats:
         """The information loss, summed over rows and attributes, that each of the others adds when it joins the
@@ -199,7 +209,7 @@ class _Joining:
         self.high[group] = np.maximum(self.high[group], self.high[other])
         return holds
 
-    def groups(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    def _groups(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """The number of each row's group."""
         present = [rows for rows in self.members if len(rows)]
         group = np.empty(sum(len(rows) for rows in present), dtype=np.int32)

@@ -12,6 +12,10 @@ from anoncore.privacy.published import fragments_of
 from anoncore.release.release import Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
 
+HIDDEN_NOISE = "no table can show how much noise went into it; it is the promise of the method that made it"
+HIDDEN_ATTACK = "the attacks know everybody's own values, which only the original table has"
+"""Why no table can show what a method promises of everybody."""
+
 
 @dataclass(frozen=True)
 class Guarantee(Result):
@@ -84,8 +88,9 @@ class PersonalGuarantee(Result):
     sentence : str
         All of this in one sentence for people.
     level : str
-        What is promised in a few words, such as `epsilon = 1`, where no table can show it and `reached` is what was
-        asked; else empty.
+        What is promised in a few words, such as `epsilon = 1`, where no table can show it; else empty.
+    hidden : str
+        Why no table can show it, as the end of a sentence; else empty.
 
     Examples
     --------
@@ -109,6 +114,7 @@ class PersonalGuarantee(Result):
     holds: bool
     sentence: str
     level: str = ""
+    hidden: str = ""
 
 
 @checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anoncore.algorithms import ALGORITHMS, Algorithm, Slicing, Suppression
+from anoncore.algorithms import ALGORITHMS, Algorithm, AttackSafe, Slicing, Suppression
 from anoncore.base.errors import AnonymizationError, InfeasibleError, ParameterError
 from anoncore.requirements import (
     DistinctDiversity,
@@ -55,8 +55,8 @@ def keeping(
     `left_out` is the share of the rows that may be left out by a method where that makes sense (`can_leave_out`).
     Raises ParameterError where nothing is asked of a method that needs requirements, or a value is out of range.
     """
-    if name == Suppression.name:
-        wrapper = Suppression(**fields)
+    if name in (AttackSafe.name, Suppression.name):
+        wrapper = AttackSafe(**fields) if name == AttackSafe.name else Suppression(**fields)
         inner = {field: getattr(wrapper.method, field) for field in type(wrapper.method).model_fields}
         return wrapper.replace(method=keeping(wrapper.method.name, inner, levels, more, data))
     if left_out and can_leave_out(name):

@@ -17,6 +17,7 @@ FAMILIES: Mapping[str, str] = {
     "generalization with distortion": "Coarsen values and distort some",
     "distortion": "Publish other values than people have",
     "synthesis": "Draw new rows from noisy counts, with differential privacy",
+    "defence": "Join groups of another method until attacks fail",
 }
 """What the families of methods do, in plain words."""
 SHORTLY: Mapping[str, str] = {
@@ -28,6 +29,7 @@ SHORTLY: Mapping[str, str] = {
     "generalization with distortion": "coarsens and distorts",
     "distortion": "publishes other values",
     "synthesis": "draws nobody's rows",
+    "defence": "joins until attacks fail",
 }
 """The same in two or three words, for lists of all methods."""
 RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")

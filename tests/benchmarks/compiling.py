@@ -28,6 +28,7 @@ from numba.core import event
 METHODS = (
     "mondrian",
     "anatomy",
+    "attack-safe",
     "slicing",
     "stack-and-deal",
     "centroid-microaggregation",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anoncore import AnonymizationError
-from anoncore.algorithms import ALGORITHMS, Algorithm, LocalRecoding, Mondrian, StackAndDeal
+from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, LocalRecoding, Mondrian, StackAndDeal
 from anoncore.requirements import DistinctDiversity, KAnonymity
 
 SEED = (1 << 127) + 7
@@ -16,6 +16,10 @@ SEED = (1 << 127) + 7
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "anatomy": [{"l": 2}, {"l": 3}, {"l": 2, "refine": True}],
+    "attack-safe": [
+        {"method": Mondrian(requirements=(KAnonymity(k=2),)), "attacks": ("attribute_disclosure",), "at_most": 0.5},
+        {"method": Anatomy(l=2, seed=SEED), "attacks": ("foreground_knowledge",), "epsilon": 0.2, "at_most": 0.95},
+    ],
     "foreground-safe": [
         {},
         {"epsilon": 0.35, "unreliable": "both", "tolerance": 0.9},

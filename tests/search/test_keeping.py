@@ -78,6 +78,7 @@ def test_people_may_be_left_out_by_every_method_where_that_makes_sense(name, dat
             "generalization with distortion",
             "distortion",
             "synthesis",
+            "defence",
         )
         assert plain.family in without_regions
         assert found == plain

@@ -17,7 +17,7 @@ from anoncore.base.model import Stops
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes
-from anoncore.privacy.guarantees import PersonalGuarantee
+from anoncore.privacy.guarantees import HIDDEN_NOISE, PersonalGuarantee
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.release import ONLY_TABLE, Release
 from anoncore.requirements import Requirement
@@ -165,7 +165,7 @@ class MarginalSynthesis(Algorithm):
             f"Promised: differential privacy with {level} for every person{rows}, by OpenDP's account of its noise, "
             "where categories and ranges are public. No table can show an epsilon, so nothing re-checks it."
         )
-        return (PersonalGuarantee(None, self.epsilon, self.epsilon, True, sentence, level),)
+        return (PersonalGuarantee(None, self.epsilon, self.epsilon, True, sentence, level, HIDDEN_NOISE),)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise an error where OpenDP is not installed, several rows may be one person's, or attributes do not fit."""

@@ -400,11 +400,14 @@ def _personal(
 ) -> Personal:
     if not guarantee.holds:
         raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
-    if guarantee.level:
-        source = "" if method is None else method.source
-        sentence = guarantee.sentence
+    if guarantee.hidden:
         return Personal(
-            attribute=None, asked=guarantee.asked, source=source, sentence=sentence, rechecked=False, reason=UNSHOWABLE
+            attribute=None,
+            asked=guarantee.asked,
+            source="" if method is None else method.source,
+            sentence=guarantee.sentence,
+            rechecked=False,
+            reason=guarantee.hidden,
         )
     entry = Personal(
         attribute=guarantee.attribute,
@@ -441,11 +444,11 @@ def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins
     """What held when the release was made and the files do not show, in sentences."""
     entries: list[tuple[str, Statement]] = [
         *((statement.label, statement) for statement in asked),
-        *((f"The {people_check(promise)}", promise) for promise in people if promise.reason != UNSHOWABLE),
+        *((f"The {people_check(promise)}", promise) for promise in people if promise.reason not in UNSHOWABLE),
     ]
     if joins is not None:
         entries.append((f"Joins on '{joins.common}'", joins))
-    sentences = [promise.sentence for promise in people if promise.reason == UNSHOWABLE]
+    sentences = [promise.sentence for promise in people if promise.reason in UNSHOWABLE]
     sentences += [
         f"{what} held when the release was made, but the files alone do not show it: {statement.reason}."
         for what, statement in entries

@@ -89,7 +89,7 @@ def requirement_findings(certificate: Certificate, counted: Counted, is_given: b
 def _asks_for_something(statement: Asked | Personal, counted: Counted) -> bool:
     """Whether not everybody who is alone in a group would have what is stated."""
     if isinstance(statement, Personal):
-        return statement.asked > 1 or statement.reason == UNSHOWABLE
+        return statement.asked > 1 or statement.reason in UNSHOWABLE
     try:
         question = question_of(statement)
         is_hidden = hidden_reason(counted.attributes, question)
@@ -241,7 +241,7 @@ def people_findings(certificate: Certificate, published: PublishedRelease) -> It
         reason = unshown_reason(certificate.numbers is not None, promise)
         found = None if reason else recheck_people(published, certificate.method, promise)
         if found is None:
-            what = promise.sentence.rstrip(".") if reason == UNSHOWABLE else f"The {check}"
+            what = promise.sentence.rstrip(".") if reason in UNSHOWABLE else f"The {check}"
             yield claim(check, what, reason or HIDDEN_PEOPLE)
             continue
         yield Finding(check, "holds" if found.holds else "fails", found.sentence)

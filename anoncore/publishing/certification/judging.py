@@ -16,6 +16,7 @@ from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.privacy.guarantees import HIDDEN_ATTACK, HIDDEN_NOISE
 from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
 from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Method, Personal
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
@@ -31,7 +32,7 @@ T = TypeVar("T")
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
 HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
-UNSHOWABLE = "no table can show how much noise went into it; it is the promise of the method that made it"
+UNSHOWABLE = (HIDDEN_NOISE, HIDDEN_ATTACK)
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 HIDDEN_POPULATION = "the population that the table is compared with is not published"
 MOST_NAMED = 30
@@ -97,8 +98,8 @@ def judged(question: Question, levels: Sequence[Level], is_told: bool = True) ->
 
 def unshown_reason(has_numbers: bool, promise: Personal) -> str:
     """Why no table can show what is promised of everybody; empty where tables might."""
-    if promise.reason == UNSHOWABLE:
-        return UNSHOWABLE
+    if promise.reason in UNSHOWABLE:
+        return promise.reason
     return HIDDEN_SUPPRESSION if promise.attribute is None and has_numbers else ""
 
 
@@ -130,7 +131,7 @@ def recheck_people(published: PublishedRelease, method: Method | None, promise: 
 
 def people_check(promise: Personal) -> str:
     """What is checked of a promise about every person, in a few words."""
-    if promise.reason == UNSHOWABLE:
+    if promise.reason in UNSHOWABLE:
         return "promise about everybody"
     if promise.attribute is None:
         return f"number of rows that agree where neither has '{ROOT}'"
