@@ -42,8 +42,8 @@ class AttackSafe(Algorithm):
 
     An attack gives somebody away that believes with more than 1 / r in the value that they have. A belief of that size
     in another value is an error of the adversary. deFinetti's attack makes many, also where nothing is to be learned,
-    because it confirms itself in what it drew at random. So it is made with eight seeds, and the mean of its beliefs
-    counts, in which what is believed by chance is not the same each time.
+    because it confirms itself in what it drew at random. So it begins eight times, with a seed each, and the mean of
+    its beliefs counts, in which what is believed by chance is not the same each time.
 
     In each round the release is attacked, and every group in which somebody is given away joins another one: of the 32
     whose joining adds least information loss that with which its sensitive values are distributed most as in the whole

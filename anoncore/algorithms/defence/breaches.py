@@ -73,7 +73,7 @@ def _own_belief(
         total = np.zeros(release.data.n_rows)
         for seed in SEEDS:
             within = part_of(progress, seed / len(SEEDS), (seed + 1) / len(SEEDS))
-            total += definetti(release, attribute, r, draws=0, seed=seed, progress=within).own_belief
+            total += definetti(release, attribute, r, draws=0, starts=1, seed=seed, progress=within).own_belief
         return total / len(SEEDS)
     found = foreground_knowledge(release, attribute, r, epsilon, SIGMA, UNRELIABLE, draws=0, progress=progress)
     return found.own_probability
