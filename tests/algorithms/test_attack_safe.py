@@ -76,7 +76,7 @@ def given_away(release: Release, attack: str, epsilon: float = 0.2) -> np.ndarra
         sizes, counts = Counter(group), Counter(zip(group, secret, strict=True))
         return np.array([counts[pair] / sizes[pair[0]] > ABOVE_HALF for pair in zip(group, secret, strict=True)])
     if attack == "definetti":
-        beliefs = [attacks.definetti(release, "ill", draws=0, seed=seed).own_belief for seed in range(8)]
+        beliefs = [attacks.definetti(release, "ill", draws=0, starts=1, seed=seed).own_belief for seed in range(8)]
         return np.mean(beliefs, axis=0) > ABOVE_HALF
     return attacks.foreground_knowledge(release, "ill", epsilon=epsilon, draws=0).own_probability > ABOVE_HALF
 
