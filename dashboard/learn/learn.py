@@ -82,12 +82,15 @@ LESSONS = (
         "Mondrian cuts a plane",
         "How people are put into crowds with as little blur as possible.",
         3,
-        attack="Crowds must be large, but every crowd costs detail.",
+        attack=(
+            "Crowds must be large, but every crowd costs detail. And whoever knows the method learns from each finer "
+            "crowd that it refused to publish: this one was too small, or had too few values."
+        ),
         cure=(
             "Mondrian: cut at the median of the widest attribute, again and again, while both sides keep what is "
-            "required."
+            "required. What its refusals tell is measured before the table goes out."
         ),
-        entries=("algorithm:mondrian", "measure:information_loss"),
+        entries=("algorithm:mondrian", "measure:information_loss", "attack:minimality", "attack:refinement"),
     ),
     Lesson(
         "sampling",
@@ -169,9 +172,12 @@ LESSONS = (
         "Is somebody in the table?",
         "How invented people hide that somebody is in a table at all.",
         4,
-        attack="Membership: whoever fits the release is taken to be in the table, and that alone is the secret.",
+        attack=(
+            "Membership: whoever fits the release is taken to be in the table, and that alone is the secret. And if "
+            "secrets of people in the table are guessed better than those of others, rows were memorized."
+        ),
         cure="Shuffled columns and joins that many invented people fit as well as the real ones.",
-        entries=("attack:membership", "attack:join_likelihood", "algorithm:random-buckets"),
+        entries=("attack:membership", "attack:join_likelihood", "attack:memorization", "algorithm:random-buckets"),
     ),
     Lesson(
         "hospitals",

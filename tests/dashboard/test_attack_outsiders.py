@@ -47,6 +47,19 @@ def test_a_question_is_put_to_a_release_of_the_others(visitor: Visitor) -> None:
 
 
 @pytest.mark.slow
+def test_reconstruction_says_what_was_memorized_of_people_in_the_table(visitor: Visitor) -> None:
+    run = add_run(visitor, Mondrian(requirements=[KAnonymity(k=2)]))
+    visitor.open("attack")
+    visitor.at.session_state[f"outsiders-question-{run.id}"] = "memorization"
+    open_tab(visitor, "In or out")
+    shown = wait_for(visitor, "Memorized")
+    members, others = run.data.split(control=0.2)
+    found = attacks.memorization(run.algorithm.anonymize(members), "illness", control=others)
+    assert shown["In the table"] == share_text(found.members)
+    assert shown["Memorized"] == share_text(found.memorized)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [Mondrian(requirements=[KAnonymity(k=5)]), Anatomy(l=2, seed=1)])
 @pytest.mark.parametrize("question", ["singling_out", "linkability"])
 def test_each_question_without_people_outside(visitor: Visitor, method, question) -> None:

@@ -25,17 +25,17 @@ EXAMPLES = (
 ROUNDING = 1e-9
 """Part of a person by which a share of people may miss a whole number of them."""
 _QUOTED = re.compile(r'"[^"]*"')
-_PERSON = re.compile(r"row\s+(?P<row>[0-9]+)\s+has\s+(?P<lacks>not\s+|no\s+)?(?P<secret>\S.*)", re.IGNORECASE)
+_SPACES = re.compile(r"\s++")
+_PERSON = re.compile(r"row (?P<row>[0-9]++) has (?P<lacks>not |no )?", re.IGNORECASE)
 _GROUP = re.compile(
-    r"(?P<bound>nobody|everybody|at\s+least|at\s+most|exactly)(?:\s+(?P<share>[0-9.]+)\s*(?P<percent>%?))?"
-    r"\s+where\s+(?P<where>\S.*)\s+(?:has|have)\s+(?P<secret>\S.*)",
+    r"(?P<bound>nobody|everybody|at least|at most|exactly)(?: (?P<share>[0-9.]++)(?P<percent> ?%)?)? where ",
     re.IGNORECASE,
 )
-_COMPARISON = re.compile(r"(?P<name>[^=<>!≤≥≠]+?)\s*(?P<operator><=|>=|!=|=|<|>|≤|≥|≠)\s*(?P<value>\S.*)")
+_HAS = re.compile(r" ha(?:s|ve) ", re.IGNORECASE)
+_COMPARISON = re.compile(r"(?P<name>[^=<>!≤≥≠]++)(?P<operator><=|>=|!=|=|<|>|≤|≥|≠)(?P<value>.++)")
 _WRITTEN = {"≤": "<=", "≥": ">=", "≠": "!="}
-_SECRET = re.compile(r"(?P<name>[^=]+?)\s*=\s*(?P<value>\S.*)")
 _TELLS_APART = re.compile(r"\s(?:and|has|have|where)\s|[=<>!≤≥≠]|^(?:not|no)\s|^\s|\s$", re.IGNORECASE)
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_AND = re.compile(r" and ", re.IGNORECASE)
 
 
 @checked_methods
@@ -124,18 +124,20 @@ class Fact(Shown):
         ParameterError
             For a sentence that is none of these.
         """
-        # What stands in quotes neither ends a condition nor begins a value.
-        plain, sentence = _QUOTED.sub(lambda quote: "\0" * len(quote[0]), text.strip()), text.strip()
-        person, group = _PERSON.fullmatch(plain), _GROUP.fullmatch(plain)
+        sentence = _spaced(text)
+        plain = _masked(sentence)
+        person, group = _PERSON.match(plain), _GROUP.match(plain)
+        has = list(_HAS.finditer(plain, group.end() - 1)) if group is not None else []
+        start = person.end() if person is not None else has[-1].end() if has else len(plain)
+        if start == len(plain) or (has and group is not None and has[-1].start() <= group.end()):
+            raise ParameterError(f"{text.strip()!r} is not understood as a fact; write it like {EXAMPLES}.")
+        attribute, value = _secret(sentence[start:], plain[start:])
         if person is not None:
-            attribute, value = _secret(sentence, plain, *person.span("secret"))
             share = 0.0 if person["lacks"] else 1.0
             return cls(value, int(person["row"]), "", share, share, attribute)
-        if group is None:
-            raise ParameterError(f"{text.strip()!r} is not understood as a fact; write it like {EXAMPLES}.")
-        attribute, value = _secret(sentence, plain, *group.span("secret"))
+        assert group is not None, "there is no condition without a group"
         least, most = _bounds(group, text)
-        return cls(value, None, sentence[slice(*group.span("where"))].strip(), least, most, attribute)
+        return cls(value, None, sentence[group.end() : has[-1].start()], least, most, attribute)
 
     def __str__(self) -> str:
         value = in_quotes(self.value)
@@ -147,11 +149,12 @@ class Fact(Shown):
         elif self.least == 1:
             bound = "everybody"
         elif self.least == self.most:
-            bound = f"exactly {self.least:.6%}"
+            bound = f"exactly {_percent(self.least)}"
         else:
-            parts = [f"at least {self.least:.6%}"] * (self.least > 0) + [f"at most {self.most:.6%}"] * (self.most < 1)
+            parts = [f"at least {_percent(self.least)}"] * (self.least > 0)
+            parts += [f"at most {_percent(self.most)}"] * (self.most < 1)
             bound = " and ".join(parts) or "at least 0%"
-        return f"{_TRAILING.sub('%', bound)} where {self.where} has {secret}"
+        return f"{bound} where {self.where} has {secret}"
 
     def _headline(self) -> str:
         return "Fact about a person" if self.row is not None else "Fact about people of a kind"
@@ -237,18 +240,18 @@ class Fact(Shown):
         return ceil(self.least * n_people - ROUNDING), floor(self.most * n_people + ROUNDING)
 
     def _comparisons(self, known: Sequence[str]) -> list[tuple[str, str, str]]:
-        plain = _QUOTED.sub(lambda quote: "\0" * len(quote[0]), self.where)
+        where = _spaced(self.where)
+        plain = _masked(where)
         ends = [found.span() for found in _AND.finditer(plain)]
         starts, stops = [0, *(end for _, end in ends)], [*(start for start, _ in ends), len(plain)]
         comparisons = []
         for start, stop in zip(starts, stops, strict=True):
             found = _COMPARISON.fullmatch(plain, start, stop)
-            if found is None:
+            if found is None or not (found["name"].strip() and found["value"].strip()):
                 raise DataError(
-                    f"In the fact '{self}' the part '{self.where[start:stop]}' compares nothing; write it like "
-                    "'age < 30'."
+                    f"In the fact '{self}' the part '{where[start:stop]}' compares nothing; write it like 'age < 30'."
                 )
-            name, value = (_unquoted(self.where[slice(*found.span(part))]) for part in ("name", "value"))
+            name, value = (_unquoted(where[slice(*found.span(part))]) for part in ("name", "value"))
             if name not in known:
                 raise DataError(
                     f"The fact '{self}' is about '{name}', which is no quasi-identifier; those are {listing(known)}."
@@ -257,7 +260,19 @@ class Fact(Shown):
         return comparisons
 
 
-_TRAILING = re.compile(r"\.?0+%")
+def _spaced(text: str) -> str:
+    """A sentence with single spaces, but for what stands in quotes."""
+    parts = text.strip().split('"')
+    return '"'.join(part if number % 2 else _SPACES.sub(" ", part) for number, part in enumerate(parts))
+
+
+def _masked(sentence: str) -> str:
+    """The sentence without what stands in quotes, which neither ends a condition nor begins a value."""
+    return _QUOTED.sub(lambda quote: "\0" * len(quote[0]), sentence)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6f}".rstrip("0").rstrip(".") + "%"
 
 
 def in_quotes(text: str) -> str:
@@ -286,14 +301,14 @@ def _bounds(group: re.Match[str], text: str) -> tuple[float, float]:
     return {"at least": (share, 1.0), "at most": (0.0, share), "exactly": (share, share)}[bound]
 
 
-def _secret(sentence: str, plain: str, start: int, stop: int) -> tuple[str, str]:
+def _secret(sentence: str, plain: str) -> tuple[str, str]:
     """Attribute, empty where none is given, and value."""
-    found = _SECRET.fullmatch(plain, start, stop)
-    if found is None:
-        return "", _unquoted(sentence[start:stop])
-    name, value = (_unquoted(sentence[slice(*found.span(part))]) for part in ("name", "value"))
+    end = plain.find("=")
+    name, value = sentence[:end].strip(), sentence[end + 1 :].strip()
     # A value such as <=50K has the sign of a comparison in it.
-    return (name, value) if name[-1] not in "<>!" else ("", _unquoted(sentence[start:stop]))
+    if end > 0 and name and value and name[-1] not in "<>!":
+        return _unquoted(name), _unquoted(value)
+    return "", _unquoted(sentence)
 
 
 def _unquoted(text: str) -> str:

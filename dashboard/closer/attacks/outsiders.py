@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Microdata, ParameterError, Release, attacks
+from anoncore.attacks import Memorization
 from anoncore.attacks.control_figures import Figures
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
@@ -24,13 +25,15 @@ QUESTIONS = {
     "inference": "Inference: guess a secret of a person",
     "singling_out": "Singling out: describe exactly one person",
     "linkability": "Linkability: link two lists about the same people",
+    "memorization": "Reconstruction: guess a secret, rare values counting as much",
 }
 FIFTH, HALF = (0.2, "a fifth", "four fifths"), (0.5, "half", "half")
-HELD_BACK = {"inference": FIFTH, "singling_out": HALF, "linkability": FIFTH}
+HELD_BACK = {"inference": FIFTH, "singling_out": HALF, "linkability": FIFTH, "memorization": FIFTH}
 """The share of the table that is held back, in words too, and the share that is left. Singling out counts of how many
 people a description is true, so that as many have to be outside as inside."""
 ALL, TAGGED = "all else that is published", "the quasi-identifiers"
 HOLD, UPLOAD, ALONE = "hold back a part of the table", "a table of my own", "nobody"
+ABOUT_A_SECRET = ("inference", "memorization")
 FIRST = "inference"
 """The question that the button above the tab explains."""
 
@@ -38,9 +41,9 @@ FIRST = "inference"
 def render(run: Run) -> None:
     """Draw the tab."""
     st.markdown(
-        "The three questions of the Article 29 Working Party, as attacks that are carried out. What succeeds as often "
-        "with **people who are not in the table** is knowledge about people in general; what succeeds more often with "
-        "those who are in it, only the release gives away."
+        "The three questions of the Article 29 Working Party, and whether rows were memorized, as attacks that are "
+        "carried out. What succeeds as often with **people who are not in the table** is knowledge about people in "
+        "general; what succeeds more often with those who are in it, only the release gives away."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = parts.choice(
@@ -54,7 +57,7 @@ def render(run: Run) -> None:
         names = [*run.data.sensitive, *(name for name in run.release.attributes if name not in run.data.sensitive)]
         names = [name for name in names if name in run.release.attributes]
         attribute, knows = None, ALL
-        if question == "inference":
+        if question in ABOUT_A_SECRET:
             attribute = parts.choice("Secret", names, f"outsiders-secret-{run.id}", "What is guessed.")
             knows = parts.choice(
                 "What the adversary knows",
@@ -136,7 +139,10 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
                 f"95%: {low * 100:+.1f} to {high * 100:+.1f}",
             ),
         ]
-    row += [_plain("Precision", found.precision), _plain("Recall", found.recall)]
+    if isinstance(found, Memorization):
+        row += [_plain("Memorized", found.memorized)] if who != ALONE else []
+    else:
+        row += [_plain("Precision", found.precision), _plain("Recall", found.recall)]
     parts.tiles(row)
     st.markdown(_meaning(found, who))
     for note in found.notes:

@@ -41,8 +41,8 @@ def test_every_algorithm_is_certified_and_verifies_from_its_files(name: str, par
     assert sum(int(count) * int(size) for size, count in proof.tables[0].group_sizes.items()) == 120
     hidden = [one for one in (*proof.requirements, *proof.people, proof.joins) if one and not one.rechecked]
     assert len(proof.not_checked) == len(hidden) + 1
-    # Only slicing with quasi-identifiers in several columns may promise what its tables cannot show.
-    assert not hidden or (name == "slicing" and parameters.get("columns") == 3)
+    # Only slicing with quasi-identifiers in several columns, and what attacks get, cannot be shown by tables.
+    assert not hidden or (name == "slicing" and parameters.get("columns") == 3) or name == "attack-safe"
 
 
 @pytest.mark.slow
