@@ -375,7 +375,9 @@ class Visitor:
                 break
         with self.run():
             options.first.click()
-        self.wait_for_cell(key, column, row, option)
+        # A grid that is drawn anew may have the row in another place.
+        cells = grid.locator(f"[data-testid^='glide-cell-{column}-']").filter(has_text=option)
+        cells.first.wait_for(state="attached", timeout=15_000)
 
     def type_into_cell(self, key: str, column: int, row: int, left: int, text: str) -> None:
         """Type another text into a cell of an editor; `left` is a place in its column, in pixels of the grid.
