@@ -189,8 +189,11 @@ def exact_variance(numbers):
 )
 def test_variance_is_judged_as_by_fractions_in_every_unit(rows, shift, scale, data):
     values, group = dense(rows)
-    # A double has sixteen digits for what is written.
-    values = [value + (shift if scale[1] == 2 or Fraction(scale[0]) < 1 else shift % 10**4) for value in values]
+    # A number is what is written, in sixteen digits: a large one in units of a power of two has more, and would be
+    # another number there.
+    power, base = scale
+    is_written = int(power) >= 0 if base == 2 else Fraction(power) < 1
+    values = [value + (shift if is_written else shift % (10**4 if base == 10 else 100)) for value in values]
     exact = [exact_variance([Fraction(one) for one in members(values, group, i)]) for i in range(max(group) + 1)]
     v = data.draw(around(data.draw(st.sampled_from(exact))))
     whole, holds = answers(VarianceDiversity(v=v), data_of(values), group)
