@@ -74,7 +74,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 """What an algorithm needs beyond its defaults to run on tables of a few rows, one entry per variant to test."""
 
-FOUND_BY_SEARCH = {"foreground-safe", "injector"}
+FOUND_BY_SEARCH = {"attack-safe", "foreground-safe", "injector"}
 """Methods that can only say after their search that a table does not allow what was asked."""
 
 
