@@ -156,6 +156,8 @@ class Strongest(Result):
         All attacks that apply, by aim, the strongest first.
     not_tried : dict of str to str
         The other attacks, and why they do not apply.
+    is_estimate : bool
+        Whether these are first answers, which the exact ones may exceed.
 
     Examples
     --------
@@ -178,6 +180,7 @@ class Strongest(Result):
     membership: AttackGain | None
     tried: tuple[AttackGain, ...]
     not_tried: dict[str, str]
+    is_estimate: bool
 
     def frame(self) -> pd.DataFrame:
         """A line per attack, the strongest of each aim first.
@@ -576,7 +579,9 @@ def strongest(
         if of_aim:
             of_aim[0] = best[aim] = replace(of_aim[0], gain=Score(of_aim[0].gain, number, baseline=0.0, words=words))
         ranked += of_aim
-    return Strongest(attribute, r, best["identity"], best["attribute"], best["membership"], tuple(ranked), not_tried)
+    return Strongest(
+        attribute, r, best["identity"], best["attribute"], best["membership"], tuple(ranked), not_tried, estimate
+    )
 
 
 def _believed(own: Floats, limit: float) -> float:

@@ -119,7 +119,8 @@ def result_lines(name: str, result: object) -> Iterator[str]:
 
 def attack_lines(measured: Strongest) -> Iterator[str]:
     """What every attack got, beside its control, and why others were not tried."""
-    yield f"Attacks on '{clean(measured.attribute_name)}', the strongest of each aim first:"
+    estimated = ", estimated only" if measured.is_estimate else ""
+    yield f"Attacks on '{clean(measured.attribute_name)}', the strongest of each aim first{estimated}:"
     for attack in measured.tried:
         got, by_chance = share_text(attack.share), share_text(attack.control)
         yield f"{attack.aim}, {attack.title}: {got} ({attack.measured}); control: {by_chance} ({attack.compared_with})"

@@ -107,6 +107,8 @@ def _published(runs: list[Run], views: list[PersonView], row: int) -> None:
 
 def _found_with(run: Run, row: int) -> str:
     """How likely the row of a person is linked rightly by all that the release publishes of them."""
+    if run.data.people is not None:
+        return "not measured"  # of rows that look alike several may be one person's, who is found more easily
     try:
         return share_text(float(compute.cached("individual-risk", run, attacks.individual_risk).risk[row]))
     except AnonymizationError:
@@ -117,21 +119,21 @@ def _alone(runs: list[Run], row: int) -> None:
     """By which few attributes nobody else looks like a person."""
     about.heading("Alone by few attributes", "attack:special_uniques")
     table = parts.later("Special uniques", "special-uniques-before", runs[0], _special_uniques_before)
-    found = [parts.later("Special uniques", "special-uniques", run, attacks.special_uniques) for run in runs]
+    of_runs = [parts.later("Special uniques", "special-uniques", run, attacks.special_uniques) for run in runs]
     if not isinstance(table, SpecialUniques):
         return
     names = run_names(runs)
     titles = ["original", *(names[run.id] for run in runs)]
-    measured = [(title, one) for title, one in zip(titles, (table, *found), strict=True) if one is not None]
+    measured = [(title, alone) for title, alone in zip(titles, (table, *of_runs), strict=True) if alone is not None]
     frame = pd.DataFrame(
         {
             "release": [title for title, _ in measured],
             "alone by": [
-                "; ".join(" + ".join(names) for names in one.of_row(row)) or "no three attributes"
-                for _, one in measured
+                "; ".join(" + ".join(attributes) for attributes in alone.of_row(row)) or "no three attributes"
+                for _, alone in measured
             ],
-            "SUDA score": [one.score[row] for _, one in measured],
-            "rows with a higher score": [float((one.score > one.score[row]).mean()) for _, one in measured],
+            "SUDA score": [alone.score[row] for _, alone in measured],
+            "rows with a higher score": [float((alone.score > alone.score[row]).mean()) for _, alone in measured],
         }
     )
     st.dataframe(

@@ -29,12 +29,14 @@ class TriedAttacks(Entry):
     """The attacks that were tried on one attribute, in which a belief above 1 / r gives a value away.
 
     `tried` has the strongest attack of each aim before the others with this aim, and `not_tried` why others were not.
+    Where `is_estimate`, the attacks gave first answers only.
     """
 
     attribute: str
     r: float = Field(ge=1)
     tried: list[TriedAttack]
     not_tried: dict[AttackName, str]
+    is_estimate: bool
 
     @classmethod
     def of(cls, measured: Strongest) -> TriedAttacks:
@@ -50,7 +52,13 @@ class TriedAttacks(Entry):
             )
             for attack in measured.tried
         ]
-        return cls(attribute=measured.attribute_name, r=measured.r, tried=tried, not_tried=measured.not_tried)
+        return cls(
+            attribute=measured.attribute_name,
+            r=measured.r,
+            tried=tried,
+            not_tried=measured.not_tried,
+            is_estimate=measured.is_estimate,
+        )
 
     @property
     def sentence(self) -> str:
@@ -64,9 +72,11 @@ class TriedAttacks(Entry):
             for aim, attack in strongest.items()
         ]
         not_tried = f"; not tried: {', '.join(map(_words, self.not_tried))}" if self.not_tried else ""
+        estimated = ", estimated only" if self.is_estimate else ""
         return (
             f"What attacks get from the release takes the original table. Whoever made it tried {len(self.tried)} "
-            f"attacks on '{self.attribute}' with r = {self.r:g}: {'; '.join(gains) or 'none applied'}{not_tried}."
+            f"attacks on '{self.attribute}' with r = {self.r:g}{estimated}: {'; '.join(gains) or 'none applied'}"
+            f"{not_tried}."
         )
 
 

@@ -365,6 +365,9 @@ def test_attacks_that_were_tried_stand_in_the_certificate_and_are_only_claimed()
     # In groups of three with one value each, a person is found with 1/3; guessing finds one of six.
     assert "on identity, reidentification got 33.3% and its control 16.7%" in claimed.sentence
     assert "not tried: singling out, linkability" in claimed.sentence
+    first = certificate(release, attacks=[attacks.strongest(release, "illness", estimate=True)])
+    assert "with r = 2, estimated only: " in (first.attacks or ())[0].sentence
+    assert "estimated only" not in entry.sentence
 
 
 @pytest.mark.parametrize(
