@@ -14,7 +14,7 @@ from anoncore.base.texts import share_text
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import KAnonymity
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, figure, table_of
+from tests.dashboard.results import add_run, figure, people, table_of
 
 T = TypeVar("T")
 
@@ -93,3 +93,11 @@ def test_the_picture_of_sizes_says_that_buckets_hide_nobody(visitor: Visitor) ->
     add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
     add_run(visitor, Anatomy(l=2, seed=1))
     assert "The groups of Anatomy are buckets" in visitor.open("classes").texts()
+
+
+def test_how_surely_a_row_is_found_is_not_said_where_one_person_may_have_several(visitor: Visitor) -> None:
+    frame = people().assign(name=[f"Person {number // 2}" for number in range(240)])
+    run = add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]), frame, unit="name")
+    assert run.data.people is not None
+    table = table_of(visitor.open("one person"), "attribute", "original").set_index("attribute")
+    assert table.loc["found with", run.label] == "not measured"
