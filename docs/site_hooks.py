@@ -35,9 +35,8 @@ from anoncore.base.model import Model  # noqa: E402
 from anoncore.base.number import Number  # noqa: E402
 from anoncore.cli import main  # noqa: E402
 from anoncore.datasets import tables as built_in_tables  # noqa: E402
-from anoncore.measures.criteria import CRITERIA, FAMILIES  # noqa: E402
+from anoncore.measures.criteria import CRITERIA, FAMILIES, NUMBERS  # noqa: E402
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL  # noqa: E402
-from anoncore.measures.registry import NUMBERS  # noqa: E402
 from anoncore.release.openness import QUESTION  # noqa: E402
 from anoncore.requirements import REQUIREMENTS, Requirement  # noqa: E402
 

@@ -7,6 +7,7 @@ import numpy as np
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import measure
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.matching import distances_from_table
 from anoncore.release.release import Release
@@ -14,6 +15,7 @@ from anoncore.requirements.t_closeness import GROUNDS, Ground, ground_reference
 from anoncore.table.microdata import SensitiveValues
 
 
+@measure(title="Distance of beliefs")
 @checked
 def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") -> Floats:
     """How far the belief about each person lies from the distribution of the whole table.

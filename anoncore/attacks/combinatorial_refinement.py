@@ -12,7 +12,7 @@ from anoncore.attacks.recoded_classes import RecodedClasses
 from anoncore.attacks.refined_counts import MOST_CELLS, NOT_MADE_SO, CountBounds, count_bounds
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
@@ -30,7 +30,6 @@ REFINEMENT_NARROWED = Number(
     ),
     family="adversary",
     source="Chhillar, Righi, Sutter and Kornaropoulos 2025 (arXiv 2509.03350)",
-    measured_by="attacks.refinement",
     form="share",
     unit="share of cells",
     higher_is_better=False,
@@ -191,6 +190,15 @@ class Refinement(Result):
     notes: tuple[str, ...]
 
 
+@measure(
+    REFINEMENT_BREACH,
+    REFINEMENT_CONTROL,
+    REFINEMENT_EXCESS,
+    REFINEMENT_LOCATED,
+    REFINEMENT_NARROWED,
+    REFINEMENT_RULED_OUT,
+    title="Refinement",
+)
 @checked
 def refinement(
     release: Release,

@@ -22,7 +22,7 @@ from anoncore.attacks.published_keys import Entries
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
@@ -46,7 +46,6 @@ FEW_VALUES = Number(
     ),
     family="adversary",
     source="Ganta, Kasiviswanathan and Smith, KDD 2008",
-    measured_by="attacks.composition",
     form="share",
     unit="share of people",
     higher_is_better=False,
@@ -162,6 +161,7 @@ class Composition(Result):
         return dense
 
 
+@measure(FEW_VALUES, JOINT_BREACH, JOINT_LARGEST, JOINT_TRUTH, title="Several releases together")
 @checked
 def composition(releases: Sequence[Release], attribute: str, by: By = None, l: float = 2.0) -> Composition:
     """Lay releases of overlapping people side by side: what they tell together about those who are in all of them.

@@ -45,7 +45,6 @@ class AttackNumbers:
             template=f"{success}, of people who are in the table.",
             family="adversary",
             source=GIOMI,
-            measured_by=f"attacks.{name.replace('-', '_')}",
             form="share",
             unit="share of guesses",
             higher_is_better=False,

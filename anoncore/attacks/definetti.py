@@ -14,7 +14,7 @@ from anoncore.attacks.published_keys import Cells, key_inside_groups
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import ONE_PARTITION, Number
+from anoncore.base.number import ONE_PARTITION, Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
@@ -39,7 +39,6 @@ DEFINETTI_BREACH = Number(
     ),
     family="adversary",
     source="Kifer, SIGMOD 2009",
-    measured_by="attacks.definetti",
     form="share",
     unit="share of people",
     higher_is_better=False,
@@ -152,6 +151,7 @@ class DeFinetti(Result):
     notes: tuple[str, ...]
 
 
+@measure(DEFINETTI_BREACH, DEFINETTI_CONTROL, DEFINETTI_EXCESS, DEFINETTI_RIGHT, title="deFinetti's attack")
 @checked
 def definetti(
     release: Release,

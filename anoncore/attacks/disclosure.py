@@ -10,7 +10,7 @@ import numpy.typing as npt
 from anoncore.attacks.posterior import SignaturePosterior, signature_posterior, table_distribution
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
@@ -24,7 +24,6 @@ LARGEST_BELIEF = Number(
     template="How sure an adversary who knows the quasi-identifiers is at most of anyone's value of {attribute}.",
     family="adversary",
     source="Li et al., Slicing, 2009, section 4",
-    measured_by="attacks.attribute_disclosure",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -41,12 +40,27 @@ BELIEF_IN_TRUTH = Number(
     ),
     family="adversary",
     source="Li et al., Slicing, 2009, section 4",
-    measured_by="attacks.attribute_disclosure",
     form="share",
     unit="probability",
     higher_is_better=False,
     bounds=(0.0, 1.0),
     baseline="the share of people's true value in the table, on average: what guessing without the release gets.",
+    of_attribute=True,
+)
+BELIEVED_ABOVE_HALF = Number(
+    name="believed-above-half",
+    title="Believed above 1/2",
+    template=(
+        "Share of people of whom an adversary who knows the quasi-identifiers believes one value with more than one "
+        "half."
+    ),
+    family="adversary",
+    source="Li et al., Slicing, 2009, section 4",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+    baseline="1 where one value has more than half of the table, else 0: what guessing without the release gets.",
     of_attribute=True,
 )
 
@@ -120,6 +134,7 @@ class AttributeDisclosure(Result):
         return lies_above(self.belief, 1 / l, ACCUMULATED)
 
 
+@measure(LARGEST_BELIEF, BELIEF_IN_TRUTH, BELIEVED_ABOVE_HALF)
 @checked
 def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosure:
     """How strongly the adversary who knows everybody's quasi-identifiers believes in people's sensitive values.

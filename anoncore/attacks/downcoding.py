@@ -9,7 +9,7 @@ import numpy as np
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
@@ -34,7 +34,6 @@ DOWNCODED_RIGHT = Number(
     ),
     family="adversary",
     source="Cohen, USENIX Security 2022",
-    measured_by="attacks.downcoding",
     form="share",
     unit="share of generalized cells",
     higher_is_better=False,
@@ -120,6 +119,7 @@ class Downcoding(Result):
     undone: Score
 
 
+@measure(DOWNCODED_RIGHT, DOWNCODING_LIFT, UNDONE, title="Downcoding")
 @checked
 def downcoding(release: Release, progress: Progress | None = None) -> Downcoding:
     """How far readers who know the method can undo generalization, cell by cell.

@@ -10,7 +10,7 @@ import pandas as pd
 from anoncore.attacks.sampled_classes import SampledClasses, checked_fraction, sampled_classes
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
@@ -23,7 +23,6 @@ INDIVIDUAL_RISK_MEAN = Number(
     template="How likely a record of the sample is linked rightly with its person in the population, on average.",
     family="adversary",
     source="Benedetti and Franconi, 1998",
-    measured_by="attacks.individual_risk",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -36,7 +35,6 @@ INDIVIDUAL_RISK_LARGEST = Number(
     template="How likely the record of the sample that is most at risk is linked rightly with its person.",
     family="adversary",
     source="Benedetti and Franconi, 1998",
-    measured_by="attacks.individual_risk",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -49,7 +47,6 @@ EXPECTED_LINKS = Number(
     template="How many records of the sample an adversary is expected to link rightly with the population.",
     family="adversary",
     source="Benedetti and Franconi, 1998",
-    measured_by="attacks.individual_risk",
     unit="records",
     higher_is_better=False,
     bounds=(0.0, None),
@@ -104,6 +101,7 @@ class IndividualRisk(Result):
     notes: tuple[str, ...]
 
 
+@measure(INDIVIDUAL_RISK_MEAN, INDIVIDUAL_RISK_LARGEST, EXPECTED_LINKS, title="Individual risk")
 @checked
 def individual_risk(release: Release, weights: str | None = None, fraction: float | None = None) -> IndividualRisk:
     """How likely each record of a sample is linked rightly with its person in the population.

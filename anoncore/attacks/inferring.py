@@ -24,6 +24,7 @@ from anoncore.attacks.linked_records import Records
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools
 from anoncore.release.release import Release
@@ -97,6 +98,7 @@ class Inference(Figures):
     curve: pd.DataFrame
 
 
+@measure(*INFERENCE.all, title="Inference")
 @checked
 def inference(
     release: Release,

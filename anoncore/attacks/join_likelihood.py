@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
@@ -23,7 +23,6 @@ LIKELIHOOD_LARGEST = Number(
     template="Share of the joined rows that fit a person, of the person for whom it is largest.",
     family="adversary",
     source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1",
-    measured_by="attacks.join_likelihood",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -45,7 +44,6 @@ UNMATCHED = Number(
     template="Share of the people whose classes join to no row, as class values were changed.",
     family="adversary",
     source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1",
-    measured_by="attacks.join_likelihood",
     form="share",
     unit="share of people",
     bounds=(0.0, 1.0),
@@ -99,6 +97,7 @@ class JoinLikelihood(Result):
     unmatched: Score
 
 
+@measure(LIKELIHOOD_LARGEST, LIKELIHOOD_MEAN, UNMATCHED)
 @checked
 def join_likelihood(release: Release) -> JoinLikelihood:
     """How likely the join of the fragments holds the record of a person whose class in each fragment is known.

@@ -18,6 +18,7 @@ from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Floats, Int64
@@ -123,6 +124,7 @@ class _Links:
         return float(self.has_own.sum() / links) if links else nan
 
 
+@measure(*LINKABILITY.all, title="Linkability")
 @checked
 def linkability(
     release: Release,

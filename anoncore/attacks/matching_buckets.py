@@ -13,6 +13,7 @@ from anoncore.attacks.published_keys import Cells, Entries, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Release
@@ -64,6 +65,7 @@ class MatchingBuckets(Result):
     notes: tuple[str, ...] = ()
 
 
+@measure()
 @checked
 def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuckets:
     """Show step by step what the adversary infers about one person from the buckets that the person may be in.

@@ -14,7 +14,7 @@ from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import BUCKETS, Number
+from anoncore.base.number import BUCKETS, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
@@ -31,7 +31,6 @@ FAKE_TUPLES = Number(
     template="Tuples that match a bucket although they are not in the table; they hide those that are.",
     family="adversary",
     source="Li et al., Slicing, 2009, section 5",
-    measured_by="attacks.membership",
     form="count",
     unit="tuples",
     higher_is_better=True,
@@ -45,7 +44,6 @@ MEMBERSHIP_BELIEF = Number(
     template="Share of the different tuples matching a bucket that are in the table: how sure a match makes.",
     family="adversary",
     source="Li et al., Slicing, 2009, section 5",
-    measured_by="attacks.membership",
     form="share",
     unit="share of tuples",
     higher_is_better=False,
@@ -121,6 +119,7 @@ class Membership(Result):
     method: str
 
 
+@measure(MEMBERSHIP_BELIEF, FAKE_TUPLES)
 @checked
 def membership(
     release: Release,

@@ -15,6 +15,7 @@ from anoncore.attacks.linked_records import Records
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
+from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Bools, Floats
@@ -102,6 +103,7 @@ class Memorization(Figures):
     memorized_interval: Interval
 
 
+@measure(*MEMORIZATION.all, MEMORIZED, title="Memorization")
 @checked
 def memorization(
     release: Release,

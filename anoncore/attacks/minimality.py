@@ -10,7 +10,7 @@ from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.progress import Progress, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
@@ -34,7 +34,6 @@ RIGHT_GUESSES = Number(
     ),
     family="adversary",
     source=SOURCE,
-    measured_by="attacks.minimality",
     form="share",
     unit="share of people",
     higher_is_better=False,
@@ -181,6 +180,7 @@ class MinimalityAttack(Result):
         return self.probability[self.signature]
 
 
+@measure(RIGHT_GUESSES, LIFT, TRUE_BELIEF, STRONGEST, EXPOSED, title="Minimality attack")
 @checked
 def minimality(
     release: Release, attribute: str, worlds: int = 1_000, seed: int = 0, progress: Progress | None = None

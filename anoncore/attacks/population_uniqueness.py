@@ -10,7 +10,7 @@ from anoncore.attacks.sampled_classes import SampledClasses, checked_fraction, s
 from anoncore.attacks.uniqueness_estimates import Classes, dankar, pitman, slide_negative_binomial, zayatz
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.release.population import population_sizes
@@ -26,7 +26,6 @@ POPULATION_UNIQUES = Number(
     ),
     family="adversary",
     source="Dankar et al., 2012",
-    measured_by="attacks.population_uniqueness",
     form="share",
     unit="share of people",
     higher_is_better=False,
@@ -68,7 +67,6 @@ UNIQUE_STAYS = Number(
     template="How likely a row that is unique in the table belongs to a person who is unique in the population.",
     family="adversary",
     source="Dankar et al., 2012",
-    measured_by="attacks.population_uniqueness",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -131,6 +129,15 @@ class PopulationUniqueness(Result):
     notes: tuple[str, ...]
 
 
+@measure(
+    POPULATION_UNIQUES,
+    UNIQUES_ZAYATZ,
+    UNIQUES_PITMAN,
+    UNIQUES_SNB,
+    UNIQUES_COUNTED,
+    UNIQUE_STAYS,
+    title="Uniqueness in the population",
+)
 @checked
 def population_uniqueness(
     release: Release, fraction: float | None = None, population: Microdata | None = None

@@ -12,6 +12,7 @@ import numpy as np
 from anoncore.attacks.published_keys import Cells, Entries, key_inside_groups, published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
+from anoncore.base.number import measure
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats, Int64, starts_of
 from anoncore.kernels.matching import Columns, slicing_posterior
@@ -157,6 +158,7 @@ class BucketPosterior(SignaturePosterior):
         return Entries(*found)
 
 
+@measure(title="Beliefs about people")
 @checked
 def sensitive_posterior(release: Release, attribute: str) -> Floats:
     """The belief p(t, s) that the person of row t has the sensitive value of code s.

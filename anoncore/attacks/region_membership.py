@@ -11,7 +11,7 @@ from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
@@ -27,7 +27,6 @@ REGION_BELIEF_LARGEST = Number(
     ),
     family="adversary",
     source="the analogue for regions of Li et al., Slicing, 2009, section 5",
-    measured_by="attacks.region_membership",
     form="share",
     unit="share of combinations",
     higher_is_better=False,
@@ -86,6 +85,7 @@ class RegionMembership(Result):
     notes: tuple[str, ...] = ()
 
 
+@measure(REGION_BELIEF_LARGEST, REGION_BELIEF_MEAN, title="Membership by regions")
 @checked
 def region_membership(release: Release) -> RegionMembership:
     """How well the regions of a generalized table hide who is in it.

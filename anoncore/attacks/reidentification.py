@@ -9,7 +9,7 @@ import numpy as np
 from anoncore.attacks.published_keys import published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64
@@ -25,7 +25,6 @@ REIDENTIFIED_LARGEST = Number(
     template="Probability with which the person at most risk is found by the quasi-identifiers (prosecutor's risk).",
     family="adversary",
     source="El Emam, 2013",
-    measured_by="attacks.reidentification",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -38,7 +37,6 @@ REIDENTIFIED_MEAN = Number(
     template="Share of the people looked for whose record is found by the quasi-identifiers (prosecutor's risk).",
     family="adversary",
     source="El Emam, 2013",
-    measured_by="attacks.reidentification",
     form="share",
     unit="probability",
     higher_is_better=False,
@@ -51,7 +49,6 @@ PROSECUTOR_AT_RISK = Number(
     template="Share of the records that the prosecutor finds with a probability above {threshold}.",
     family="adversary",
     source="El Emam, 2013",
-    measured_by="attacks.reidentification",
     form="share",
     unit="share of records",
     higher_is_better=False,
@@ -209,6 +206,18 @@ class _Classes:
         return len(self.records) / float(self.people.sum())
 
 
+@measure(
+    REIDENTIFIED_MEAN,
+    REIDENTIFIED_LARGEST,
+    PROSECUTOR_AT_RISK,
+    JOURNALIST_LARGEST,
+    JOURNALIST_MEAN,
+    JOURNALIST_AT_RISK,
+    MARKETER_LARGEST,
+    MARKETER_MEAN,
+    MARKETER_AT_RISK,
+    title="Re-identification",
+)
 @checked
 def reidentification(release: Release, population: Microdata | None = None, threshold: float = 0.2) -> Reidentification:
     """How likely people are found in a release by their quasi-identifiers: prosecutor, journalist and marketer risk.

@@ -16,6 +16,7 @@ from anoncore.attacks.rows_counted import rows_counted
 from anoncore.attacks.success_among_more import SuccessAmongMore
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.kernels.guessing import count_inside, records_inside
@@ -108,6 +109,7 @@ class _Predicates:
         return count_inside(people.below, people.above, weight, self.low, self.high, self.set_start, self.members)
 
 
+@measure(*SINGLING_OUT.all, title="Singling out")
 @checked
 def singling_out(
     release: Release,

@@ -11,7 +11,7 @@ import numpy as np
 from anoncore.attacks.published_keys import published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
@@ -25,7 +25,6 @@ SPECIAL_UNIQUES = Number(
     template="Share of the rows that are alone in the release by few of the known attributes already.",
     family="adversary",
     source="Elliot, Manning and Ford, 2002 (SUDA)",
-    measured_by="attacks.special_uniques",
     form="share",
     unit="share of rows",
     higher_is_better=False,
@@ -93,6 +92,7 @@ class SpecialUniques(Result):
         return [names for names, rows in zip(self.sets, self.rows, strict=True) if row in rows]
 
 
+@measure(SPECIAL_UNIQUES, title="Special uniques")
 @checked
 def special_uniques(release: Release, size: int = 3, progress: Progress | None = None) -> SpecialUniques:
     """Find the rows that are alone already by few of the known attributes.

@@ -30,7 +30,7 @@ from anoncore.attacks.reidentification import reidentification
 from anoncore.attacks.singling_out import singling_out
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result, picture
@@ -57,7 +57,6 @@ STRONGEST_ON_ATTRIBUTES = Number(
     ),
     family="adversary",
     source="the authors of each attack; ranking by what lies above the control is ours",
-    measured_by="attacks.strongest",
     form="share",
     unit="share of people",
     higher_is_better=False,
@@ -440,6 +439,7 @@ _ATTACKS = (
 """Every attack, and about how long it takes beside the others."""
 
 
+@measure(STRONGEST_ON_ATTRIBUTES, STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP, title="Strongest attack")
 @checked
 def strongest(
     release: Release,

@@ -1,17 +1,20 @@
-"""What a number about a release is: its name, title, unit, direction, bounds and meaning, said once."""
+"""The registry of measures: functions that measure releases, and all that is said of the numbers they tell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 Family = Literal["protection", "adversary", "cost"]
 Form = Literal["share", "count", "number"]
 ReleaseForm = Literal["generalization", "bucketization", "slicing", "own partitions", "synthetic"]
 Bounds = tuple[float | None, float | None]
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 EVERY_FORM: tuple[ReleaseForm, ...] = ("generalization", "bucketization", "slicing", "own partitions")
 """The forms whose rows are those of people."""
@@ -39,8 +42,8 @@ USUAL_WORDS: Mapping[str, str] = MappingProxyType(
 class Number:
     """All that is said of a number about a release, whatever its value is.
 
-    A function that measures a release makes its scores of such an entry, and `anoncore.measures` registers it; pages,
-    commands and reports read the words from there.
+    A function that measures a release makes its scores of such an entry, and `measure` registers both; pages, commands
+    and reports read the words from there.
 
     Attributes
     ----------
@@ -55,8 +58,6 @@ class Number:
         Whether it says what the release protects, what an adversary gets, or what the release costs.
     source : str
         Who defined it.
-    measured_by : str
-        The public function that tells it, such as `utility.information_loss`.
     form : {"share", "count", "number"}
         How it is written: as a percentage, as a whole number, or with decimals.
     unit : str
@@ -93,7 +94,6 @@ class Number:
     ...     template="Share of the people whose value of {attribute} is known.",
     ...     family="adversary",
     ...     source="Nobody, 2000",
-    ...     measured_by="attacks.known_share",
     ...     form="share",
     ...     higher_is_better=False,
     ... )
@@ -108,7 +108,6 @@ class Number:
     template: str
     family: Family
     source: str
-    measured_by: str
     form: Form = "number"
     unit: str = ""
     higher_is_better: bool | None = None
@@ -124,6 +123,11 @@ class Number:
         unknown = {word for _, word, _, _ in Formatter().parse(self.template) if word} - set(USUAL_WORDS)
         if unknown:
             raise ValueError(f"The meaning of {self.name} has no usual word for {', '.join(sorted(unknown))}.")
+
+    @property
+    def measured_by(self) -> str:
+        """The name of the registered function that tells it, such as `utility.information_loss`."""
+        return next(name for name, one in REGISTERED.items() if any(number.name == self.name for number in one.numbers))
 
     @property
     def label(self) -> str:
@@ -150,7 +154,7 @@ class Number:
 
         Examples
         --------
-        >>> from anoncore.measures.registry import NUMBERS
+        >>> from anoncore.measures import NUMBERS
         >>> NUMBERS["average-group-size"].meaning_of({"group": "bucket"})
         'Rows of a bucket on average.'
         """
@@ -194,3 +198,56 @@ class Number:
         if self.form == "share":
             return f"{value:.1%}"
         return f"{value:,.0f}" if self.form == "count" else f"{value:,.3f}"
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A registered function: what it is called by people, and the numbers that it tells."""
+
+    function: Function
+    title: str
+    numbers: tuple[Number, ...]
+
+    @property
+    def first_parameter(self) -> str:
+        """`release`, or `releases` of a function that measures several together."""
+        return next(iter(inspect.signature(self.function).parameters))
+
+
+REGISTERED: dict[str, Measuring] = {}
+"""Every function that `measure` registered, by its name; `anoncore.measures` has what is read from it."""
+
+
+def measure(*numbers: Number, title: str = "") -> Callable[[F], F]:
+    """Register a function that measures a release, with the numbers that it tells.
+
+    Recipes, the command line, the board, reports and the reference have it from then on, by the name of its package and
+    its own, such as `utility.information_loss`. Its first parameter is the release, or `releases` where it measures
+    several together; its docstring is what people read, its annotations are what arguments are checked against.
+
+    Parameters
+    ----------
+    *numbers : Number
+        What stands in its result as scores.
+    title : str
+        How people call it; by default as its number is called where it tells one, else its name in words.
+
+    Returns
+    -------
+    callable
+        The decorator, which gives the function back as it is.
+
+    Examples
+    --------
+    >>> from anoncore.base.number import REGISTERED
+    >>> REGISTERED["utility.information_loss"].title
+    'Information loss'
+    """
+
+    def register(function: F) -> F:
+        package = function.__module__.removeprefix("anoncore.").partition(".")[0]
+        usual = numbers[0].title if len(numbers) == 1 else function.__name__.replace("_", " ").capitalize()
+        REGISTERED[f"{package}.{function.__name__}"] = Measuring(function, title or usual, numbers)
+        return function
+
+    return register

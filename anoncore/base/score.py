@@ -49,7 +49,6 @@ class Score(Result, float):
     ...     template="Share of the people whose value of {attribute} is known.",
     ...     family="adversary",
     ...     source="Nobody, 2000",
-    ...     measured_by="attacks.known_share",
     ...     bounds=(0.0, 1.0),
     ... )
     >>> score = Score(0.25, share, words={"attribute": "'disease'"})

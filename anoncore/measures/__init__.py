@@ -1,8 +1,7 @@
 """Every number that is told of a release: what it is, said once, and how it is asked for by name."""
 
-from anoncore.measures.criteria import CRITERIA, FAMILIES, evaluate
+from anoncore.measures.criteria import CRITERIA, FAMILIES, NUMBERS, evaluate, value_of
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
-from anoncore.measures.registry import NUMBERS, title_of
 from anoncore.measures.verdict import Failing, Promise, Verdict, verdict
 
 __all__ = [
@@ -16,6 +15,6 @@ __all__ = [
     "Promise",
     "Verdict",
     "evaluate",
-    "title_of",
+    "value_of",
     "verdict",
 ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -14,30 +13,49 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from anoncore import attacks, privacy, utility
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.number import REGISTERED, Function
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import plain
 from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS
 from anoncore.table.microdata import Microdata
 
-Function = Callable[..., object]
+
+class Measures(Mapping[str, Function]):
+    """The registered functions whose first parameter has a name, by the name of their package and their own."""
+
+    def __init__(self, first_parameter: str) -> None:
+        self._first_parameter = first_parameter
+
+    def __getitem__(self, name: str) -> Function:
+        return REGISTERED[name].function
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted((name for name in REGISTERED if name in self), key=_place))
+
+    def __contains__(self, name: object) -> bool:
+        # What methods count of their own releases is no measure of any release.
+        return (
+            name in REGISTERED
+            and REGISTERED[str(name)].first_parameter == self._first_parameter
+            and not str(name).startswith("algorithms.")
+        )
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
 
-def _collected(first: str) -> dict[str, Function]:
-    """Every public function of the three packages whose first parameter has this name."""
-    found: dict[str, Function] = {}
-    for package in (privacy, utility, attacks):
-        short = package.__name__.rpartition(".")[2]
-        for name in getattr(package, "__all__", ()):
-            function = getattr(package, name)
-            if inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "") == first:
-                found[f"{short}.{name}"] = function
-    return found
+def _place(name: str) -> tuple[int, str]:
+    """Where a measure stands among all: those of other packages come last."""
+    package = name.partition(".")[0]
+    return PACKAGES.index(package) if package in PACKAGES else len(PACKAGES), name
 
 
-MEASURES: Mapping[str, Function] = MappingProxyType(_collected("release"))
+PACKAGES = tuple(package.__name__.rpartition(".")[2] for package in (privacy, utility, attacks))
+"""The packages of anoncore that measure releases, in the order in which their functions are listed."""
+MEASURES: Mapping[str, Function] = Measures("release")
 """All measures by the name of their package and function, e.g. `utility.information_loss`."""
-MEASURES_OF_SEVERAL: Mapping[str, Function] = MappingProxyType(_collected("releases"))
+MEASURES_OF_SEVERAL: Mapping[str, Function] = Measures("releases")
 """Measures of several releases together by name; recipes, which make one release, do not ask for them."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.arguments import checked
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent
@@ -64,6 +65,7 @@ class Violation(Result):
     sentence: str
 
 
+@measure(title="Violations")
 @checked
 def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violation, ...]:
     """Every group that violates one of the requirements, with a sentence that says why.

@@ -8,6 +8,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.number import measure
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.check import published_levels
 from anoncore.privacy.published import fragments_of, publishing_fragment
@@ -19,6 +20,7 @@ Combine = Literal["largest", "euclidean"]
 COMBINE: tuple[Combine, ...] = get_args(Combine)
 
 
+@measure(title="Earth mover's distance")
 @checked
 def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: str | None = None) -> Floats:
     """Earth mover's distance of each group's published distribution from that of the original table.
@@ -83,6 +85,7 @@ def emd(release: Release, attribute: str, ground: Ground = "ordered", fragment: 
     return published_levels(release, publishing_fragment(release, attribute, fragment), check)
 
 
+@measure()
 @checked
 def closeness(release: Release, ground: Ground = "ordered", combine: Combine = "largest") -> float:
     """One distance of the release from the table over all its sensitive attributes.

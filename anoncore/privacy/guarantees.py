@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anoncore.base.arguments import checked
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts, published_levels
 from anoncore.privacy.published import fragments_of
@@ -117,6 +118,7 @@ class PersonalGuarantee(Result):
     hidden: str = ""
 
 
+@measure(title="Promises about people")
 @checked
 def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
     """What the release's algorithm promises about every person, measured in what is published.
@@ -164,6 +166,7 @@ def personal_guarantees(release: Release) -> tuple[PersonalGuarantee, ...]:
     return () if release.algorithm is None else release.algorithm.personal_guarantees(release)
 
 
+@measure(title="Promised and reached")
 @checked
 def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tuple[Guarantee, ...]:
     """What the release's algorithm promises and was asked for, beside what the worst group reaches.

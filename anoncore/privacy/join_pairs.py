@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.arguments import checked
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Floats
 from anoncore.privacy.join_blocks import Classes, Rule, blocks
@@ -18,6 +19,7 @@ from anoncore.release.release import Release
 Places = npt.NDArray[np.int64]
 
 
+@measure(title="Joins of all pairs of classes")
 @checked
 def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
     """Rows of the join of every class of one fragment with every class of another.
@@ -76,6 +78,7 @@ def pair_levels(release: Release, first: int = 0, second: int = 1, published: bo
     return _shown(setting, setting.rule.levels(sides[first], sides[second]))
 
 
+@measure(title="Unsafe pairs of classes")
 @checked
 def unsafe_pairs(
     release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
@@ -244,6 +247,7 @@ class WorstJoins(Result):
     n_joins: int
 
 
+@measure(title="Classes with the worst joins")
 @checked
 def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 40) -> WorstJoins:
     """The classes of two fragments with most unsafe joins before class values were changed, then those with the lowest.

@@ -12,6 +12,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.common_attribute import alike_values, common_attribute, original_counts, published_counts
@@ -184,6 +185,7 @@ class JoinCheck(Result):
             )
 
 
+@measure(title="Joins of fragments")
 @checked
 def joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None, published: bool = True
@@ -286,6 +288,7 @@ def _subsets(number: int) -> Iterator[tuple[int, ...]]:
         yield from combinations(range(number), size)
 
 
+@measure(title="Safe joins or an error")
 @checked
 def require_safe_joins(
     release: Release, k: int | None = None, l: int | None = None, delta: float | None = None

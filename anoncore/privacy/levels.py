@@ -31,7 +31,6 @@ SMALLEST_GROUP = Number(
     template="{counted} of the smallest {group}: every person hides among at least so many.",
     family="protection",
     source="Samarati and Sweeney, 1998",
-    measured_by="privacy.profile",
     form="count",
     unit="rows",
     higher_is_better=True,
@@ -46,7 +45,6 @@ DISTINCT_VALUES = Number(
     template="Fewest different values of {attribute} in any {group}.",
     family="protection",
     source="Machanavajjhala et al., ICDE 2006",
-    measured_by="privacy.profile",
     form="count",
     unit="values",
     higher_is_better=True,
@@ -106,7 +104,6 @@ ORDERED_DISTANCE = Number(
     template="Largest distance of any {group} from the table in {attribute}, in steps along the order of its values.",
     family="protection",
     source="Li, Li and Venkatasubramanian, ICDE 2007",
-    measured_by="privacy.profile",
     unit="EMD",
     higher_is_better=False,
     bounds=(0.0, 1.0),
@@ -131,6 +128,12 @@ HIERARCHICAL_DISTANCE = replace(
     name="t-hierarchical",
     title="t (hierarchical)",
     template="Largest distance of any {group} from the table in {attribute}, by the hierarchy of its values.",
+)
+DISTANCE = replace(
+    ORDERED_DISTANCE,
+    name="t",
+    title="Distance (t)",
+    template="Largest earth mover's distance of any {group} from the table: ordered for numbers, equal for categories.",
 )
 LEVELS: Mapping[str, Number] = MappingProxyType(
     {

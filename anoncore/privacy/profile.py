@@ -10,11 +10,12 @@ import pandas as pd
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ReleaseError
+from anoncore.base.number import measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Lines, Result, SizesDrawn
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats, Int64
-from anoncore.privacy.levels import LEVELS, SMALLEST_GROUP, group_levels, table_levels
+from anoncore.privacy.levels import DISTANCE, LEVELS, SMALLEST_GROUP, group_levels, table_levels
 from anoncore.privacy.published import has_single_values
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
@@ -254,6 +255,7 @@ class Profile(SizesDrawn, Result):
         return pd.DataFrame(columns, index=range(len(groups.size)))
 
 
+@measure(SMALLEST_GROUP, DISTANCE, *LEVELS.values(), title="Levels of all groups")
 @checked
 def profile(release: Release, l: int = 2) -> Profile:
     """Size, diversity and closeness of every group, by what is published.

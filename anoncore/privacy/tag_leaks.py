@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from anoncore.base.arguments import checked
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import Exact
@@ -101,6 +102,7 @@ class TagLeak(Result):
         return ": whoever knows or reads the one has the other, however that is protected"
 
 
+@measure()
 @checked
 def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     """Find insensitive columns that a release publishes and that undo what it protects.
@@ -162,6 +164,7 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
     return _leaks(data, free, relations, splits, release.group_word)
 
 
+@measure()
 @checked
 def all_but_secrets(release: Release, k: int | None = None) -> Split | None:
     """Say what becomes of the classes for readers who know every published column of a person but the secrets.

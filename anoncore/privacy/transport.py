@@ -9,6 +9,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy.published import published_view, publishing_fragment
@@ -110,6 +111,7 @@ class Transport(Result):
         return self.tree
 
 
+@measure(title="Mass that moves")
 @checked
 def transport(
     release: Release, attribute: str, group: int, ground: Ground = "ordered", fragment: str | None = None

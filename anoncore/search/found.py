@@ -11,10 +11,11 @@ import pandas as pd
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.number import Number
 from anoncore.base.showing import Lines, Result, picture
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
-from anoncore.measures.criteria import CRITERIA, Criterion
+from anoncore.measures.criteria import CRITERIA
 from anoncore.search.sweeping import Point, points_frame
 
 
@@ -50,7 +51,7 @@ class Target:
             raise ParameterError(f"There is no criterion '{self.criterion}'; there is {listing(list(CRITERIA), 40)}.")
 
     @property
-    def of(self) -> Criterion:
+    def of(self) -> Number:
         """The criterion."""
         return CRITERIA[self.criterion]
 

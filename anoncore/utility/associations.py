@@ -10,7 +10,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
-from anoncore.base.number import ALSO_SYNTHETIC, Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Codes, Floats, Int64
@@ -32,7 +32,6 @@ ASSOCIATION_ERROR = Number(
     template="How far the association (phi squared) of two attributes is from that in the original, on average.",
     family="cost",
     source="Cramer, 1946",
-    measured_by="utility.association_error",
     unit="phi squared",
     higher_is_better=False,
     bounds=(0.0, 1.0),
@@ -283,6 +282,7 @@ def association(data: Microdata, intervals: int = INTERVALS) -> pd.DataFrame:
     ).copy()
 
 
+@measure(ASSOCIATION_ERROR)
 @checked
 def association_error(release: Release, intervals: int = INTERVALS) -> AssociationError:
     """How well a release keeps the associations between attributes: the mean of |phi^2 released - phi^2 original|.

@@ -8,7 +8,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -20,7 +20,6 @@ DISCERNIBILITY = Number(
     template="Sum of the squared sizes of the groups: how many pairs of rows can no longer be told apart.",
     family="cost",
     source="Bayardo and Agrawal, ICDE 2005",
-    measured_by="utility.discernibility",
     form="count",
     unit="pairs of rows",
     higher_is_better=False,
@@ -33,7 +32,6 @@ AVERAGE_GROUP_SIZE = Number(
     template="Rows of a {group} on average.",
     family="cost",
     source="LeFevre et al., ICDE 2006",
-    measured_by="utility.average_group_size",
     unit="rows",
     higher_is_better=False,
     bounds=(1.0, None),
@@ -94,6 +92,7 @@ class AverageGroupSize(GroupScore):
     normalised: float | None
 
 
+@measure(DISCERNIBILITY)
 @checked
 def discernibility(release: Release) -> GroupScore:
     """Sum over the groups of their size squared: each row costs the number of rows it cannot be told apart from.
@@ -147,6 +146,7 @@ def discernibility(release: Release) -> GroupScore:
     )
 
 
+@measure(AVERAGE_GROUP_SIZE)
 @checked
 def average_group_size(release: Release, k: int | None = None) -> AverageGroupSize:
     """Rows per group, and the same divided by k, which says how far the groups exceed the size asked for.

@@ -8,7 +8,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
@@ -22,7 +22,6 @@ CONDITIONAL_ENTROPY = Number(
     template="Uncertainty about {target} that is left when the {group} is known, in bits.",
     family="cost",
     source="LeFevre and DeWitt, Rothko (TR 1590)",
-    measured_by="utility.conditional_entropy",
     unit="bits",
     higher_is_better=False,
     bounds=(0.0, None),
@@ -34,7 +33,6 @@ RMSE = Number(
     template="Error when the value of {target} in a row is predicted by the mean of its {group}.",
     family="cost",
     source="LeFevre and DeWitt, Rothko (TR 1590)",
-    measured_by="utility.rmse",
     unit="unit of the target",
     higher_is_better=False,
     bounds=(0.0, None),
@@ -71,6 +69,7 @@ class TargetScore(Score):
     per_fragment: dict[str, float]
 
 
+@measure(CONDITIONAL_ENTROPY)
 @checked
 def conditional_entropy(release: Release, target: str) -> TargetScore:
     """How uncertain a class stays when the group is known: the mean over the rows of the entropy in their group.
@@ -137,6 +136,7 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
     )
 
 
+@measure(RMSE)
 @checked
 def rmse(release: Release, target: str) -> TargetScore:
     """Root mean squared error of a numeric target when each row is predicted by its group's mean.

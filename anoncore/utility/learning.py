@@ -8,7 +8,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import ALSO_SYNTHETIC, Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
@@ -26,7 +26,6 @@ CLASSIFICATION = Number(
     template="Share of held-out original rows whose value of {target} a {classifier} from the release predicts right.",
     family="cost",
     source="Li et al., Slicing, 2009, section 6.2",
-    measured_by="utility.classification",
     form="share",
     unit="share of rows",
     higher_is_better=True,
@@ -80,6 +79,7 @@ class Classification(Score):
     fold_accuracy: Floats
 
 
+@measure(CLASSIFICATION)
 @checked
 def classification(
     release: Release,

@@ -11,6 +11,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
+from anoncore.base.number import measure
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
@@ -84,6 +85,7 @@ class ClassificationEstimate(Estimate):
     n_rows: int
 
 
+@measure()
 @checked
 def classification_estimate(
     release: Release,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
 from anoncore.release.reading.published_values import ASSUMED
@@ -17,7 +17,6 @@ INFORMATION_LOSS = Number(
     template="Share of its domain that a published quasi-identifier's cell covers, on average.",
     family="cost",
     source="Xu et al., KDD 2006",
-    measured_by="utility.information_loss",
     form="share",
     unit="share of the domain",
     higher_is_better=False,
@@ -58,6 +57,7 @@ class InformationLoss(Score):
     assumed: str
 
 
+@measure(INFORMATION_LOSS)
 @checked
 def information_loss(release: Release) -> InformationLoss:
     """How much of its domain a published quasi-identifier cell covers, on average over all cells of every fragment.

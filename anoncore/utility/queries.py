@@ -9,7 +9,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ReleaseError
-from anoncore.base.number import ALSO_SYNTHETIC, Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.release.release import Release
@@ -22,7 +22,6 @@ QUERY_ERROR = Number(
     template="How far counts from the release are from the true ones on average, over {queries}.",
     family="cost",
     source="Xiao and Tao, VLDB 2006",
-    measured_by="utility.query_error",
     form="share",
     unit="share of the true count",
     higher_is_better=False,
@@ -38,7 +37,6 @@ MEDIAN_QUERY_ERROR = Number(
     template="Half of the counts from the release are off by at most this share of the true count, over {queries}.",
     family="cost",
     source="Xiao and Tao, VLDB 2006",
-    measured_by="utility.query_error",
     form="share",
     unit="share of the true count",
     higher_is_better=False,
@@ -94,6 +92,7 @@ class QueryError(Score):
     workload: QueryWorkload
 
 
+@measure(QUERY_ERROR, MEDIAN_QUERY_ERROR)
 @checked
 def query_error(
     release: Release,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import ALSO_SYNTHETIC, Number
+from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.score import Score
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
@@ -24,7 +24,6 @@ TWO_WAY_ERROR = Number(
     ),
     family="cost",
     source="total variation distance of two-way margins",
-    measured_by="utility.two_way_error",
     form="share",
     unit="share of rows",
     higher_is_better=False,
@@ -61,6 +60,7 @@ class TwoWayError(Score):
     pairs: pd.DataFrame
 
 
+@measure(TWO_WAY_ERROR)
 @checked
 def two_way_error(release: Release) -> TwoWayError:
     """How far the joint frequencies that a reader reconstructs from a release lie from those of the table.

@@ -17,7 +17,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import EVERY_FORM, Number
+from anoncore.base.number import EVERY_FORM, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
@@ -36,7 +36,6 @@ TWO_WAY_ERROR_BOUND = Number(
     ),
     family="cost",
     source="largest total variation distance of two-way margins that the published tables allow",
-    measured_by="utility.two_way_error_bound",
     form="share",
     unit="share of rows",
     higher_is_better=False,
@@ -89,6 +88,7 @@ class TwoWayErrorBound(Score):
     assumed: str
 
 
+@measure(TWO_WAY_ERROR_BOUND)
 @checked
 def two_way_error_bound(release: Release) -> TwoWayErrorBound:
     """The largest two-way error that is possible by what a release publishes, whatever table it was made of.

@@ -19,7 +19,7 @@ from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.measures import Verdict, verdict
-from anoncore.measures.criteria import CRITERIA, usual_distance
+from anoncore.measures.criteria import CRITERIA, usual_distance, value_of
 from anoncore.privacy.guarantees import judged
 from anoncore.release.recoding import Generalized
 from anoncore.release.unchanged import unchanged
@@ -521,13 +521,13 @@ def number(release: Release, name: str, secret: str | None, *, progress: Progres
     """Any criterion of a release, and the same of the original table published as it is, where that is here."""
     criterion = CRITERIA[name]
     progress(0.0, criterion.title)
-    found: Facts = {"value": criterion.evaluate(release, secret)}
+    found: Facts = {"value": value_of(release, name, secret)}
     data = release.data
     if data.knows_rows and name not in NOT_OF_ORIGINAL:
 
         def of_original() -> float | None:
             try:
-                return criterion.evaluate(unchanged(data, Mondrian(requirements=(KAnonymity(k=1),))), secret)
+                return value_of(unchanged(data, Mondrian(requirements=(KAnonymity(k=1),))), name, secret)
             except AnonymizationError:
                 return None
 

@@ -11,9 +11,10 @@ from typing import Any
 import streamlit as st
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
+from anoncore.base.number import Number
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
+from anoncore.measures.criteria import CRITERIA, FAMILIES
 from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, STRONGEST, Facts, Judged, Mark, upwards
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
@@ -355,7 +356,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     }
 
 
-def _number_row(criterion: Criterion, columns: Sequence[Shown]) -> Cell:
+def _number_row(criterion: Number, columns: Sequence[Shown]) -> Cell:
     """A row for any criterion, beside the same number of the original table."""
     name = f"{NUMBER}{criterion.name}"
     known = [facts for column in columns if (facts := _slow(column, name).facts)]
@@ -375,7 +376,7 @@ def _number_row(criterion: Criterion, columns: Sequence[Shown]) -> Cell:
     }
 
 
-def _number_cell(criterion: Criterion, column: Shown, name: str) -> Cell:
+def _number_cell(criterion: Number, column: Shown, name: str) -> Cell:
     slow = _slow(column, name)
     if column.status == "failed" or slow.problem:
         return {"state": "failed", "why": slow.problem}

@@ -12,10 +12,9 @@ from typing import Any
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model
-from anoncore.base.number import ALSO_SYNTHETIC, EVERY_FORM
-from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
+from anoncore.base.number import ALSO_SYNTHETIC, EVERY_FORM, REGISTERED, Number
+from anoncore.measures.criteria import CRITERIA, FAMILIES
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
-from anoncore.measures.registry import title_of
 from anoncore.requirements import REQUIREMENTS
 from dashboard.board.fields import FieldForm, field_forms
 
@@ -178,10 +177,12 @@ def _of_measure(name: str, function: Callable[..., object]) -> Entry:
         for one in inspect.signature(function).parameters.values()
         if one.name not in _NOT_ASKED
     )
-    return Entry(_key_of_name(name), name, title_of(name), parts.text, parameters, facts_of(parts), **_sections(parts))
+    return Entry(
+        _key_of_name(name), name, REGISTERED[name].title, parts.text, parameters, facts_of(parts), **_sections(parts)
+    )
 
 
-def _of_criterion(one: Criterion, others: Mapping[str, Entry]) -> Entry:
+def _of_criterion(one: Number, others: Mapping[str, Entry]) -> Entry:
     base = others.get(_key_of_name(one.documented_by or one.measured_by))
     direction = "Higher" if one.higher_is_better else "Lower"
     about = " It is about one sensitive attribute." if one.of_attribute else ""

@@ -15,7 +15,7 @@ from anoncore.attacks.foreground import chosen_epsilon
 from anoncore.attacks.foreground.control import Excess, dealt_over_groups
 from anoncore.base.progress import silent
 from anoncore.cli import main
-from anoncore.measures import CRITERIA
+from anoncore.measures import value_of
 from anoncore.release.partition import Partition
 from anoncore.requirements import KAnonymity
 from dashboard.board import facts
@@ -130,7 +130,7 @@ def test_a_table_too_small_for_any_certainty_says_so_everywhere(
     frame = people(9, 5)
     release = Anatomy(l=2, seed=0).anonymize(tagged(frame))
     with pytest.raises(ValueError, match="too small for this certainty"):
-        CRITERIA["foreground-excess"].evaluate(release, "ill")
+        value_of(release, "foreground-excess", "ill")
     assert facts.given_away(release, "ill", 2, lambda share, text: None)["learned"] is False
     frame.to_csv(tmp_path / "people.csv", index=False)
     main(["check", str(tmp_path / "people.csv"), "--known", ",".join(KNOWN), "--secret", "ill", "--foreground", "2"])
@@ -142,7 +142,7 @@ def test_every_face_gives_the_same_numbers() -> None:
     found = attacks.foreground_knowledge(release, "ill", r=2)
     shown = facts.given_away(release, "ill", 2, lambda share, text: None)
     assert (shown["value"], shown["control"], shown["excess"]) == (found.recall, found.control, found.excess)
-    assert CRITERIA["foreground-excess"].evaluate(release, "ill") == found.excess
+    assert value_of(release, "foreground-excess", "ill") == found.excess
 
 
 def test_the_estimate_is_what_epsilon_was_chosen_by() -> None:

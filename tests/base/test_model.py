@@ -135,7 +135,6 @@ LOSS = Number(
     template="How much of a {group} is lost.",
     family="cost",
     source="made up",
-    measured_by="utility.loss",
     unit="share",
     higher_is_better=False,
     bounds=(0, 1),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,19 +17,18 @@ import pandas as pd
 import pytest
 
 import anoncore
-from anoncore import AnonymizationError, Microdata, Release, ReleaseError, attacks
+from anoncore import AnonymizationError, Microdata, Release, ReleaseError, attacks, privacy, utility
 from anoncore.algorithms import ALGORITHMS, Anatomy, LocalRecoding, Mondrian, RandomBuckets, VerticalFragmentation
 from anoncore.algorithms.vertical.changes import class_changes
 from anoncore.base.number import ALSO_SYNTHETIC, Number
 from anoncore.base.score import Score
-from anoncore.measures.criteria import CRITERIA, evaluate, scores_in
+from anoncore.measures.criteria import CRITERIA, NUMBERS, evaluate, scores_in
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
-from anoncore.measures.registry import NUMBERS
 from anoncore.release.form import form_of
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from anoncore.utility.loss import INFORMATION_LOSS
 
-WHERE = "anoncore/measures/registry.py (or in anoncore/measures/criteria.py, for one that any release is compared by)"
+WHERE = "the @measure of its function"
 REQUIRED = [{"name": "k-anonymity", "k": 2}]
 ARGUMENTS: dict[str, Any] = {
     "attribute": "illness",
@@ -99,7 +99,7 @@ def told() -> dict[str, list[tuple[str, Score]]]:
             scores = scores_in(attacks.refinement(recoded, "illness"))
             found[form] += [("attacks.refinement", score) for score in scores]
         if form == "own partitions":
-            name = "algorithms.vertical.changes.class_changes"
+            name = "algorithms.class_changes"
             found[form] += [(name, score) for score in scores_in(class_changes(release))]
     return found
 
@@ -180,7 +180,7 @@ def test_every_number_that_is_declared_is_registered_with_the_same_words() -> No
 def test_a_number_that_lacks_its_entry_or_has_another_title_is_named() -> None:
     unknown = fault(replace(INFORMATION_LOSS, name="beauty", title="Beauty"))
     assert unknown.startswith(
-        "beauty ('Beauty') is no registered number; add its entry to anoncore/measures/registry.py"
+        "beauty ('Beauty') is no registered number; add its entry to the @measure of its function"
     )
     second = fault(replace(INFORMATION_LOSS, title="Loss"))
     assert second == "information-loss has a second title: 'Loss', but the registry says 'Information loss'."
@@ -241,10 +241,19 @@ def test_an_entry_says_everything(name: str) -> None:
     assert number.source
     assert number.release_forms
     assert (number.higher_is_better is not None) or name not in CRITERIA, f"{name} needs a direction to be compared by."
-    path, _, function = f"anoncore.{number.measured_by}".rpartition(".")
-    assert callable(getattr(import_module(path), function)), f"{number.measured_by} is no public function."
     known = {*MEASURES, *MEASURES_OF_SEVERAL, *REQUIREMENTS, *ALGORITHMS}
     assert (number.documented_by or number.measured_by) in known, f"The reference has no page that explains {name}."
+
+
+@pytest.mark.parametrize("package", [privacy, utility, attacks], ids=lambda package: package.__name__)
+def test_every_public_function_of_releases_is_registered(package: ModuleType) -> None:
+    registered = {inspect.unwrap(function) for function in (*MEASURES.values(), *MEASURES_OF_SEVERAL.values())}
+    for name in package.__all__:
+        function = getattr(package, name)
+        if inspect.isfunction(function) and next(iter(inspect.signature(function).parameters), "").startswith(
+            "release"
+        ):
+            assert inspect.unwrap(function) in registered, f"{name} lacks its @measure; see CONTRIBUTING.md."
 
 
 def test_no_two_numbers_have_one_title() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from anoncore.algorithms.vertical.strategies import STRATEGIES, enforced_counts
-from anoncore.base.number import Number
+from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.privacy.common_attribute import common_attribute, original_counts
 from anoncore.release.recoding import Distorted, Exact, GroupValues
@@ -17,7 +17,6 @@ CLASS_CHANGES = Number(
     template="Share of the values of {common} in all fragments that are not published as they were.",
     family="cost",
     source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, appendix D.I",
-    measured_by="algorithms.vertical.changes.class_changes",
     form="share",
     unit="share of class values",
     higher_is_better=False,
@@ -45,6 +44,7 @@ class ClassChanges(Score):
         return f"{self.number:,} of {self.total:,} class values in the fragments were changed ({float(self):.2%})."
 
 
+@measure(CLASS_CHANGES)
 def class_changes(release: Release) -> ClassChanges:
     """Class values changed to make joins safe, counted in every fragment.
 

@@ -23,7 +23,7 @@ from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.attacks.foreground.with_facts import ForegroundWithFacts, notes_of
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
-from anoncore.base.number import ONE_PARTITION, Number
+from anoncore.base.number import ONE_PARTITION, Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
@@ -43,7 +43,6 @@ FOREGROUND_BREACH = Number(
     ),
     family="adversary",
     source="Wong et al., 2009",
-    measured_by="attacks.foreground_knowledge",
     form="share",
     unit="share of people",
     higher_is_better=False,
@@ -98,7 +97,6 @@ FOREGROUND_ERROR = Number(
     template="Mean relative error of the learned p(s:x); without the attack: that of the overall share.",
     family="adversary",
     source="Wong et al., 2009",
-    measured_by="attacks.foreground_knowledge",
     form="share",
     unit="share of the true probability",
     higher_is_better=True,
@@ -121,6 +119,15 @@ FOREGROUND_RANGE = replace(
 )
 
 
+@measure(
+    FOREGROUND_EXCESS,
+    FOREGROUND_BREACH,
+    FOREGROUND_CONTROL,
+    FOREGROUND_FLAGGED,
+    FOREGROUND_PROBABILITY,
+    FOREGROUND_ERROR,
+    FOREGROUND_RANGE,
+)
 @checked
 def foreground_knowledge(
     release: Release,

@@ -16,6 +16,7 @@ from anoncore.attacks.foreground.sampled_sets import SMALLEST_MARGIN, interval, 
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
+from anoncore.base.number import measure
 from anoncore.base.progress import silent
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
@@ -91,6 +92,7 @@ class ForegroundEstimate(Estimate):
         return self.value - self.control
 
 
+@measure()
 @checked
 def foreground_knowledge_estimate(
     release: Release,

@@ -10,8 +10,9 @@ import numpy as np
 
 from anoncore import attacks, utility
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.number import Number
 from anoncore.kernels.arrays import Floats
-from anoncore.measures.criteria import CRITERIA, FAMILIES, Criterion
+from anoncore.measures.criteria import CRITERIA, FAMILIES
 from anoncore.publishing.report.drawing import Series, bars, curves
 from anoncore.publishing.report.rendering import Figure, Section, section
 from anoncore.publishing.report.single import Numbers, query_errors
@@ -80,7 +81,7 @@ def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]
     )
 
 
-def _cell(one: Criterion, value: float | AnonymizationError, base: float | AnonymizationError | None) -> Cell:
+def _cell(one: Number, value: float | AnonymizationError, base: float | AnonymizationError | None) -> Cell:
     if isinstance(value, AnonymizationError):
         return Cell(NOT_THERE)
     if base is None or isinstance(base, AnonymizationError):

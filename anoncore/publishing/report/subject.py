@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from anoncore.base.errors import AnonymizationError
-from anoncore.measures.criteria import CRITERIA
+from anoncore.measures.criteria import CRITERIA, value_of
 from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.measures.verdict import Verdict, verdict
 from anoncore.publishing.certification.earlier import Earlier
@@ -89,11 +89,7 @@ class Subject:
         """What was asked of the release and holds or not, and what nobody asked for and fails badly."""
         attribute = self.attribute
         try:
-            breach = (
-                None
-                if attribute is None
-                else CRITERIA["foreground-excess"].evaluate(self.release, attribute, self.measure)
-            )
+            breach = None if attribute is None else value_of(self.release, "foreground-excess", attribute, self.measure)
         except AnonymizationError:  # the attack needs groups that all attributes share
             breach = None
         return verdict(self.release, cache=self.measure, foreground=breach)
@@ -114,7 +110,7 @@ class Subject:
         found: dict[str, float | AnonymizationError] = {}
         for one in CRITERIA.values():
             try:
-                found[one.name] = one.evaluate(self.release, attribute, self.measure)
+                found[one.name] = value_of(self.release, one.name, attribute, self.measure)
             except AnonymizationError as error:
                 found[one.name] = error
         return found
