@@ -1,6 +1,6 @@
 """Algorithms. A new one needs its own file, one import here, and its test."""
 
-from anoncore.algorithms.base import Algorithm
+from anoncore.algorithms.base import ALGORITHMS, Algorithm
 from anoncore.algorithms.bucketization.anatomy import Anatomy
 from anoncore.algorithms.bucketization.foreground_safe import ForegroundSafe
 from anoncore.algorithms.bucketization.injector import Injector
@@ -25,11 +25,9 @@ from anoncore.algorithms.slicing.slicing import Slicing
 from anoncore.algorithms.suppression import Suppression
 from anoncore.algorithms.synthesis.marginal_synthesis import MarginalSynthesis
 from anoncore.algorithms.vertical.vertical_fragmentation import VerticalFragmentation
-from anoncore.base.model import Registry
 from anoncore.base.progress import Progress
 
-ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm, globals())  # type: ignore[type-abstract]
-"""Every algorithm that anoncore has, by its name in recipes and on the command line, e.g. `mondrian`."""
+ALGORITHMS.register(*globals().values())
 
 __all__ = [
     "ALGORITHMS",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
 from math import floor, log10
 from typing import Annotated, Any, ClassVar
@@ -218,21 +217,8 @@ class Algorithm(ReleaseMethod):
         return None
 
 
-def build_algorithm(values: Mapping[str, Any]) -> Algorithm:
-    """The algorithm that `to_dict` wrote, among all that are loaded; for an algorithm that takes another one.
-
-    Raises ParameterError for an unknown name.
-    """
-    loaded: dict[str, Any] = {}
-    waiting: list[type[Algorithm]] = [Algorithm]  # type: ignore[type-abstract]
-    while waiting:
-        for subclass in waiting.pop().__subclasses__():
-            # A class that several algorithms share inherits a name, but only what has a name of its own is one.
-            if "name" in vars(subclass):
-                loaded[subclass.__name__] = subclass
-            waiting.append(subclass)
-    registry: Registry[Algorithm] = Registry("algorithm", Algorithm, loaded)  # type: ignore[type-abstract]
-    return registry.build(values)
+ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm)  # type: ignore[type-abstract]
+"""Every algorithm, by its name in recipes and on the command line, e.g. `mondrian`."""
 
 
 def require_groups(method: Algorithm) -> None:

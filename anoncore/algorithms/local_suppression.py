@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from anoncore.algorithms.base import Algorithm, Requirements, build_algorithm, require_feasible, require_groups
+from anoncore.algorithms.base import ALGORITHMS, Algorithm, Requirements, require_feasible, require_groups
 from anoncore.algorithms.refined_work import RefinedCells
 from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import AnonymizationError, DataError
@@ -99,7 +99,7 @@ DIGITS = 9
 
 
 def _decode(value: Any) -> Any:
-    return build_algorithm(value) if isinstance(value, dict) else value
+    return ALGORITHMS.build(value) if isinstance(value, dict) else value
 
 
 Before = Annotated[

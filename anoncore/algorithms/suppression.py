@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from anoncore.algorithms.base import Algorithm, build_algorithm, require_groups
+from anoncore.algorithms.base import ALGORITHMS, Algorithm, require_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError
 from anoncore.base.progress import Progress
@@ -116,7 +116,7 @@ FAMILY = "generalization"
 
 
 def _decode(value: Any) -> Any:
-    return build_algorithm(value) if isinstance(value, dict) else value
+    return ALGORITHMS.build(value) if isinstance(value, dict) else value
 
 
 Method = Annotated[

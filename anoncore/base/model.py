@@ -87,15 +87,27 @@ M = TypeVar("M", bound=Model)
 
 
 class Registry(Mapping[str, type[M]], Generic[M]):
-    """The registered models by name, in the order in which they were imported."""
+    """The registered models by name, in the order in which they were registered."""
 
-    def __init__(self, what: str, base: type[M], namespace: Mapping[str, Any]) -> None:
-        self.what = what
-        self._models: dict[str, type[M]] = {
-            item.name: item
-            for item in namespace.values()
-            if isinstance(item, type) and issubclass(item, base) and item is not base and hasattr(item, "name")
-        }
+    def __init__(self, what: str, base: type[M]) -> None:
+        self.what, self._base = what, base
+        self._models: dict[str, type[M]] = {}
+
+    def register(self, *models: object) -> None:
+        """Add those of these that are models of this kind; one that was defined again takes the place of the earlier.
+
+        Raises ParameterError for a name that another model has.
+        """
+        for model in models:
+            if not isinstance(model, type) or not issubclass(model, self._base) or not hasattr(model, "name"):
+                continue
+            known = self._models.get(model.name, model)
+            if (known.__module__, known.__qualname__) != (model.__module__, model.__qualname__):
+                raise ParameterError(
+                    f"The name {quoted(model.name)} of {model.__module__}.{model.__qualname__} is that of "
+                    f"{known.__module__}.{known.__qualname__}; give it another `name`."
+                )
+            self._models[model.name] = model
 
     def build(self, values: Mapping[str, Any]) -> M:
         """The model that `to_dict` wrote. Raises ParameterError for an unknown name."""

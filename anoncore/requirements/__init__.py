@@ -9,8 +9,9 @@ from anoncore.requirements.requirement import Check, CheckSet, Comparison, Requi
 from anoncore.requirements.t_closeness import TCloseness
 from anoncore.requirements.variance import VarianceDiversity
 
-REQUIREMENTS: Registry[Requirement] = Registry("requirement", Requirement, globals())
+REQUIREMENTS: Registry[Requirement] = Registry("requirement", Requirement)
 """Every requirement that anoncore has, by its name in recipes and on the command line, e.g. `k-anonymity`."""
+REQUIREMENTS.register(*globals().values())
 
 __all__ = [
     "REQUIREMENTS",

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, DataError, Hierarchy, InfeasibleError, Microdata, attacks, privacy, utility
-from anoncore.algorithms import Anatomy, Incognito, LocalSuppression, Mondrian, Suppression
-from anoncore.algorithms.base import build_algorithm
+from anoncore.algorithms import ALGORITHMS, Anatomy, Incognito, LocalSuppression, Mondrian, Suppression
 from anoncore.publishing import certify, new_key, verify, write_tables
 from anoncore.requirements import (
     DistinctDiversity,
@@ -288,7 +287,7 @@ def test_as_the_last_step_after_another_method():
     assert privacy.profile(release).k >= 3
     assert set(release.recoding("age").texts()) == {"20-29", "*"}
     assert release.notes[0].startswith("Levels: age 1 of")
-    assert build_algorithm(release.algorithm.to_dict()) == release.algorithm
+    assert ALGORITHMS.build(release.algorithm.to_dict()) == release.algorithm
 
 
 def test_rows_that_the_method_before_left_out_are_one_class_with_those_left_out_here():

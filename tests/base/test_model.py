@@ -30,7 +30,8 @@ class Example(Model):
     requirements: Requirements = (KAnonymity(k=2),)
 
 
-EXAMPLES = Registry("example", Model, {"Example": Example, "Model": Model, "other": 3})
+EXAMPLES = Registry("example", Model)
+EXAMPLES.register(Example, Model, 3)
 
 
 def test_fields_may_be_given_by_place_or_name():
@@ -171,3 +172,21 @@ def test_a_score_survives_copies_and_caches():
         assert again == score
         assert type(again) is Breakdown
         assert vars(again) == vars(score)
+
+
+def test_a_model_that_is_defined_again_takes_the_place_of_the_earlier():
+    registry = Registry("example", Model)
+    registry.register(Example)
+    again = type("Example", (Example,), {"__module__": Example.__module__, "__qualname__": Example.__qualname__})
+    registry.register(again)
+    assert registry["example"] is again
+    assert list(registry) == ["example"]
+
+
+def test_two_models_of_one_name_are_refused():
+    registry = Registry("example", Model)
+    registry.register(Example)
+    other = type("Other", (Example,), {"__module__": "elsewhere"})
+    with pytest.raises(ParameterError, match=r"The name 'example' of elsewhere\.Other is that of .*Example; give it"):
+        registry.register(other)
+    assert registry["example"] is Example

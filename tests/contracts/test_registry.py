@@ -14,7 +14,6 @@ from pydantic.fields import FieldInfo
 
 from anoncore import DataError, InfeasibleError, Microdata, ParameterError, Partition, Release, privacy
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.algorithms.base import build_algorithm
 from anoncore.base.model import Model, Registry
 from anoncore.release.openness import Openness
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
@@ -242,9 +241,3 @@ def test_an_algorithm_publishes_nothing_of_the_original_order(name, parameters):
     release = algorithm.anonymize(Microdata(frame, ROLES))
     turned = algorithm.anonymize(Microdata(frame.iloc[::-1], ROLES))
     assert content(release) == content(turned)
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_an_algorithm_that_another_one_takes_is_built_by_its_registered_name(name):
-    assert build_algorithm(example(ALGORITHMS[name]).to_dict()) == example(ALGORITHMS[name])
-    assert type(build_algorithm(example(ALGORITHMS[name]).to_dict())) is ALGORITHMS[name]

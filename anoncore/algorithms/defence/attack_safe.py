@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from anoncore.algorithms.base import Algorithm, build_algorithm, require_groups
+from anoncore.algorithms.base import ALGORITHMS, Algorithm, require_groups
 from anoncore.algorithms.defence.breaches import SIGMA, TITLES, Attack, Breach, chosen_for
 from anoncore.algorithms.joined_groups import Joining, as_read
 from anoncore.algorithms.mondrian import Mondrian
@@ -34,7 +34,7 @@ GIVEN_AWAY, EPSILON = "share given away", "epsilon of the attack with foreground
 
 
 def _decode(value: Any) -> Any:
-    return build_algorithm(value) if isinstance(value, dict) else value
+    return ALGORITHMS.build(value) if isinstance(value, dict) else value
 
 
 class AttackSafe(Algorithm):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.base import Algorithm, Seed, build_algorithm, require_groups
+from anoncore.algorithms.base import ALGORITHMS, Algorithm, Seed, require_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.vertical.attribute_fragments import (
     MOST_FRAGMENTS,
@@ -36,7 +36,7 @@ from anoncore.table.microdata import Microdata, Role
 
 
 def _decode(value: Any) -> Any:
-    return build_algorithm(value) if isinstance(value, dict) else value
+    return ALGORITHMS.build(value) if isinstance(value, dict) else value
 
 
 Generalization = Annotated[
