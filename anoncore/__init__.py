@@ -81,6 +81,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that the command line starts without pandas and numba."""
     if name in _ROOMS:
         return import_module(f"anoncore.{name}")
+    if name == "extend":
+        return import_module("anoncore.front.extend")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'anoncore' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)
@@ -90,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names, and no others."""
-    return sorted([*__all__, *_ROOMS])
+    return sorted([*__all__, *_ROOMS, "extend"])

@@ -12,6 +12,7 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
+from anoncore.base.extensions import load_extensions  # noqa: E402
 from dashboard.board import making  # noqa: E402
 from dashboard.elements import routes  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
@@ -24,6 +25,7 @@ from dashboard.tasks import quiet_log, warmup  # noqa: E402
 def main() -> None:
     """Draw the frame around every page, then the page."""
     quiet_log.install()
+    load_extensions()
     retention.start()
     ending.start()
     warmup.start()

@@ -37,9 +37,9 @@ class Model(BaseModel):
     name: ClassVar[str]
     """Name in recipes and on the command line."""
     title: ClassVar[str]
-    """Name for people."""
-    source: ClassVar[str]
-    """Where the method is defined."""
+    """Name for people; by default the name in words."""
+    source: ClassVar[str] = ""
+    """Where the method is defined; empty where nobody says it."""
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         names = list(type(self).model_fields)
@@ -61,6 +61,8 @@ class Model(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **settings: Any) -> None:
         super().__pydantic_init_subclass__(**settings)
+        if "name" in vars(cls) and not hasattr(cls, "title"):
+            cls.title = cls.name.replace("-", " ").capitalize()
         checked_methods(cls)
 
     def replace(self, **changes: Any) -> Self:

@@ -9,6 +9,8 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
+from anoncore.base.errors import ParameterError
+
 Family = Literal["protection", "adversary", "cost"]
 Form = Literal["share", "count", "number"]
 ReleaseForm = Literal["generalization", "bucketization", "slicing", "own partitions", "synthetic"]
@@ -202,16 +204,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Measuring:
-    """A registered function: what it is called by people, and the numbers that it tells."""
+    """A registered function: what it is called by people, the numbers that it tells, and its first parameter, which is
+    `release`, or `releases` of a function that measures several together.
+    """
 
     function: Function
     title: str
     numbers: tuple[Number, ...]
-
-    @property
-    def first_parameter(self) -> str:
-        """`release`, or `releases` of a function that measures several together."""
-        return next(iter(inspect.signature(self.function).parameters))
+    first_parameter: str
 
 
 REGISTERED: dict[str, Measuring] = {}
@@ -237,6 +237,11 @@ def measure(*numbers: Number, title: str = "") -> Callable[[F], F]:
     callable
         The decorator, which gives the function back as it is.
 
+    Raises
+    ------
+    ParameterError
+        By the decorator, where a function of another module has this name.
+
     Examples
     --------
     >>> from anoncore.base.number import REGISTERED
@@ -247,7 +252,14 @@ def measure(*numbers: Number, title: str = "") -> Callable[[F], F]:
     def register(function: F) -> F:
         package = function.__module__.removeprefix("anoncore.").partition(".")[0]
         usual = numbers[0].title if len(numbers) == 1 else function.__name__.replace("_", " ").capitalize()
-        REGISTERED[f"{package}.{function.__name__}"] = Measuring(function, title or usual, numbers)
+        name = f"{package}.{function.__name__}"
+        known = REGISTERED.get(name)
+        if known is not None and known.function.__module__ != function.__module__:
+            raise ParameterError(
+                f"{function.__module__} and {known.function.__module__} both have a measure '{name}'; rename one."
+            )
+        first = next(iter(inspect.signature(function).parameters))
+        REGISTERED[name] = Measuring(function, title or usual, numbers, first)
         return function
 
     return register

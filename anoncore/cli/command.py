@@ -6,10 +6,12 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+from anoncore.base.extensions import load_extensions
 from anoncore.base.showing import printable
 from anoncore.base.version import __version__
 from anoncore.cli.log import Log, log_of
@@ -106,8 +108,12 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0 when it is done, 1 when it could not be done, 2 when it was asked for wrongly."""
     given = sys.argv[1:] if argv is None else list(argv)
-    arguments = _parser(given).parse_args(given)
+    # What is wrong with extensions is known before there is a log to say it in.
+    with warnings.catch_warnings(record=True, category=RuntimeWarning) as left_out:
+        arguments = _parser(given).parse_args(given)
     with log_of(arguments, _wanted(given) or "") as log:
+        for one in left_out:
+            log.warn(str(one.message))
         code = _run(arguments, log)
         log.end(code)
     return code
@@ -154,6 +160,7 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     for name, command in COMMANDS.items():
         options = parsers.add_parser(name, help=command.text, description=command.text)
         if name == wanted:
+            load_extensions()
             module = importlib.import_module(f"anoncore.cli.{command.module}")
             getattr(module, command.add_options)(options)
     return parser

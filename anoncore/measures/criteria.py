@@ -16,7 +16,7 @@ from anoncore.base.errors import AnonymizationError, DataError, ParameterError, 
 from anoncore.base.number import BUCKETS, REGISTERED, Family, Number
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
-from anoncore.measures.evaluation import MEASURES
+from anoncore.measures.evaluation import MEASURES, PACKAGES, View
 from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.release.form import form_of
 from anoncore.release.release import Release
@@ -224,6 +224,8 @@ _READINGS: Mapping[str, Reading] = {
     "membership-belief": _membership,
 }
 """How a number is read where it is no score of its name in the result of its function asked with usual arguments."""
+OWN = (*PACKAGES, "algorithms")
+"""The packages whose numbers are criteria only where the order below names them."""
 _ORDER = (
     "k",
     "distinct-l",
@@ -245,9 +247,22 @@ _ORDER = (
     "average-group-size",
     "discernibility",
 )
-NUMBERS: Mapping[str, Number] = MappingProxyType(
-    {number.name: number for one in REGISTERED.values() for number in one.numbers}
-)
+
+
+def _numbers() -> dict[str, Number]:
+    return {number.name: number for one in REGISTERED.values() for number in one.numbers}
+
+
+def _criteria() -> dict[str, Number]:
+    """The numbers of the order above, then those of other packages that have a direction."""
+    numbers = _numbers()
+    others = (one.numbers for name, one in REGISTERED.items() if name.partition(".")[0] not in OWN)
+    return {name: numbers[name] for name in _ORDER} | {
+        number.name: number for told in others for number in told if number.higher_is_better is not None
+    }
+
+
+NUMBERS: Mapping[str, Number] = View(_numbers)
 """Every number that a registered function tells, by name."""
-CRITERIA: Mapping[str, Number] = MappingProxyType({name: NUMBERS[name] for name in _ORDER})
-"""The numbers that can be asked of any release, in the order in which they are shown. A new one is a line above."""
+CRITERIA: Mapping[str, Number] = View(_criteria)
+"""The numbers that can be asked of any release, in the order in which they are shown."""

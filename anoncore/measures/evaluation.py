@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -20,29 +20,27 @@ from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS
 from anoncore.table.microdata import Microdata
 
+V = TypeVar("V")
 
-class Measures(Mapping[str, Function]):
-    """The registered functions whose first parameter has a name, by the name of their package and their own."""
 
-    def __init__(self, first_parameter: str) -> None:
-        self._first_parameter = first_parameter
+class View(Mapping[str, V]):
+    """A mapping that is read anew whenever it is asked, because other packages may have registered something since."""
 
-    def __getitem__(self, name: str) -> Function:
-        return REGISTERED[name].function
+    def __init__(self, read: Callable[[], dict[str, V]]) -> None:
+        self._read = read
+
+    def __getitem__(self, name: str) -> V:
+        return self._read()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted((name for name in REGISTERED if name in self), key=_place))
-
-    def __contains__(self, name: object) -> bool:
-        # What methods count of their own releases is no measure of any release.
-        return (
-            name in REGISTERED
-            and REGISTERED[str(name)].first_parameter == self._first_parameter
-            and not str(name).startswith("algorithms.")
-        )
+        return iter(self._read())
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._read())
+
+
+PACKAGES = tuple(package.__name__.rpartition(".")[2] for package in (privacy, utility, attacks))
+"""The packages of anoncore that measure releases, in the order in which their functions are listed."""
 
 
 def _place(name: str) -> tuple[int, str]:
@@ -51,11 +49,15 @@ def _place(name: str) -> tuple[int, str]:
     return PACKAGES.index(package) if package in PACKAGES else len(PACKAGES), name
 
 
-PACKAGES = tuple(package.__name__.rpartition(".")[2] for package in (privacy, utility, attacks))
-"""The packages of anoncore that measure releases, in the order in which their functions are listed."""
-MEASURES: Mapping[str, Function] = Measures("release")
+def _measures(first_parameter: str) -> dict[str, Function]:
+    # What methods count of their own releases is no measure of any release.
+    names = (name for name, one in REGISTERED.items() if one.first_parameter == first_parameter)
+    return {name: REGISTERED[name].function for name in sorted(names, key=_place) if not name.startswith("algorithms.")}
+
+
+MEASURES: Mapping[str, Function] = View(lambda: _measures("release"))
 """All measures by the name of their package and function, e.g. `utility.information_loss`."""
-MEASURES_OF_SEVERAL: Mapping[str, Function] = Measures("releases")
+MEASURES_OF_SEVERAL: Mapping[str, Function] = View(lambda: _measures("releases"))
 """Measures of several releases together by name; recipes, which make one release, do not ask for them."""
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, DataError, RecipeError
+from anoncore.base.extensions import load_extensions
 from anoncore.base.model import Model
 from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Shown
@@ -262,6 +263,7 @@ class Recipe:
         RecipeError
             Where the file cannot be read, or holds no recipe.
         """
+        load_extensions()
         file = Path(path)
         try:
             text = file.read_bytes().decode("utf-8-sig")

@@ -20,7 +20,7 @@ from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
 from anoncore.kernels.people import people_and_pairs
-from anoncore.release.openness import Minimality
+from anoncore.release.openness import Minimality, Openness
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
@@ -97,17 +97,21 @@ class ReleaseMethod(Model):
     judge partitions and lie above the release too, which is why promises have no closer type here.
     """
 
-    family: ClassVar[str]
+    family: ClassVar[str] = "other"
     """How it protects, for people: generalization, bucketization, ..."""
     group_word: ClassVar[str] = "equivalence class"
     """What the method calls a group."""
-    summary: ClassVar[str]
+    summary: ClassVar[str] = ""
     """One plain sentence for people who choose a method."""
     packages: ClassVar[tuple[str, ...]] = ()
     """The packages beside those that anoncore always needs by which it makes releases."""
     is_repeatable: ClassVar[bool] = True
     """Whether its random choices, if it makes any, follow from a seed."""
-    minimality: ClassVar[Minimality]
+    minimality: ClassVar[Minimality] = Minimality(
+        Openness.OPEN,
+        "Nobody said whether its groups depend on who has which sensitive value, so readers who know the method may "
+        "learn more from its release than from what is published.",
+    )
     """Whether readers who know the method learn more from its release than from what is published, and why."""
 
     @property

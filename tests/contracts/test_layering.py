@@ -13,7 +13,7 @@ from tests.contracts.source import ROOT, imported, python_files, short
 
 LAYERS = (
     ("cli",),
-    ("warmup",),
+    ("front", "warmup"),
     ("publishing", "search"),
     ("recipes",),
     ("engines", "estimators", "measures"),
