@@ -294,7 +294,7 @@ def _of_order(algorithm: Algorithm, release: Release) -> Problems:
         return
     for rows, problem in (
         (people(), "The same table and seed give another release."),
-        (people().iloc[::-1], "Its release depends on the order of the rows."),
+        (people().sample(frac=1, random_state=7), "Its release depends on the order of the rows."),
     ):
         if content_hash(algorithm.anonymize(Microdata(rows, ROLES))) != content_hash(release):
             yield problem
