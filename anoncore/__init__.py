@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ReleaseError,
     )
     from anoncore.estimators.anonymizer import Anonymizer
+    from anoncore.front import extend as extend
     from anoncore.recipes.recipe import Recipe, RecipeRun
     from anoncore.release.partition import Partition
     from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
