@@ -13,6 +13,7 @@ from tests.contracts.source import ROOT, imported, python_files, short
 
 LAYERS = (
     ("cli",),
+    ("front",),
     ("warmup",),
     ("publishing", "search"),
     ("recipes",),
