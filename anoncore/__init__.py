@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from anoncore.estimators.anonymizer import Anonymizer
     from anoncore.front.anonymizing import anonymize
-    from anoncore.front.judging import check
+    from anoncore.front.question import check
     from anoncore.front.table_check import TableCheck, UnmetRequirementError
     from anoncore.recipes.recipe import Recipe, RecipeRun
     from anoncore.release.partition import Partition
@@ -41,7 +41,7 @@ _HOMES = {
     ),
     "anoncore.estimators.anonymizer": ("Anonymizer",),
     "anoncore.front.anonymizing": ("anonymize",),
-    "anoncore.front.judging": ("check",),
+    "anoncore.front.question": ("check",),
     "anoncore.front.table_check": ("TableCheck", "UnmetRequirementError"),
     "anoncore.recipes.recipe": ("Recipe", "RecipeRun"),
     "anoncore.release.partition": ("Partition",),

@@ -18,7 +18,7 @@ from anoncore.cli.plain_values import plain_value
 from anoncore.cli.table_file import add_table_options, read_named
 from anoncore.cli.text import add_strict_option, strict_code
 from anoncore.front.asked_requirements import NAMES
-from anoncore.front.judging import Question
+from anoncore.front.question import Question
 from anoncore.front.table_check import TableCheck
 from anoncore.publishing.certification.tried_attacks import TriedAttacks
 from anoncore.sources.reader import read_table

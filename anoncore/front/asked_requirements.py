@@ -55,9 +55,7 @@ def name_and_number(text: str, spelling: Spelling) -> tuple[str, int | float]:
     return name, int(value) if value.is_integer() else value
 
 
-def requirements_of(
-    asked: Sequence[str | Requirement], release: Release, spelling: Spelling
-) -> Iterator[Requirement]:
+def requirements_of(asked: Sequence[str | Requirement], release: Release, spelling: Spelling) -> Iterator[Requirement]:
     """The requirements that are asked for, of which t takes the distance that fits the kind of each secret.
 
     Raises ParameterError for a text that is no requirement, and for one about a secret where there is none.

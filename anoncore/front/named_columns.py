@@ -34,9 +34,7 @@ def roles_of(
     if unit is not None:
         _require(unit, columns, spelling("unit"))
         if roles.get(unit, Role.IDENTIFIER) is not Role.IDENTIFIER:
-            raise ParameterError(
-                f"The column {unit!r} says whose row it is; name it under {spelling('unit')} alone."
-            )
+            raise ParameterError(f"The column {unit!r} says whose row it is; name it under {spelling('unit')} alone.")
     if Role.QUASI_IDENTIFIER not in roles.values():
         raise ParameterError(
             f"{spelling('known')} names no column; name those that others may know of a person, such as age or sex."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isnan
 from typing import Any
 
 from anoncore.attacks.strongest import Strongest
@@ -128,7 +127,7 @@ class TableCheck(Result):
         return int(self.number("unique-rows").value)
 
     @property
-    def l(self) -> int | None:
+    def l(self) -> int | None:  # noqa: E743  # the field's own name for diversity
         """Fewest different values of a secret in any group, of the secret with fewest; None without a secret."""
         levels = [self.number("distinct-l", name).value for name in self._secrets]
         return int(min(levels)) if levels else None
@@ -268,13 +267,6 @@ class UnmetRequirementError(AnonymizationError):
     def __init__(self, message: str, check: TableCheck) -> None:
         super().__init__(message)
         self.check = check
-
-    @classmethod
-    def of(cls, check: TableCheck) -> UnmetRequirementError:
-        """The error for a table that fails some of its requirements."""
-        failing = [printable(required.sentence) for required in check.requirements if not required.holds]
-        they = "it holds" if len(failing) == 1 else "they hold"
-        return cls(f"{' '.join(failing)} anoncore.anonymize makes a release of the table in which {they}.", check)
 
 
 def group_text(values: dict[str, Any]) -> str:

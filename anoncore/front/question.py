@@ -18,6 +18,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
+from anoncore.base.showing import printable
 from anoncore.base.texts import share_text
 from anoncore.front.asked_requirements import name_and_number, requirements_of
 from anoncore.front.named_columns import Names, Spelling, roles_of
@@ -49,10 +50,10 @@ def check(
     synthetic_of: Any = None,
     progress: Progress | None = None,
 ) -> TableCheck:
-    """Judge a table as it is, as `anoncore check` does: who is alone in it, its k, l and t, and what is learned from it.
+    """Judge a table as it is, as `anoncore check` does: who is alone in it, its k, l and t, and what can be learned.
 
-    Nothing is changed. A column that is named neither known nor secret nor identifier is judged as published: the k over
-    all columns (`k_all`) counts it as known.
+    Nothing is changed. A column that is named neither known nor secret nor identifier is judged as published: the k
+    over all columns (`k_all`) counts it as known.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def check(
     Assumes: an adversary knows the known columns of every person, and who is in the table.
     Cost: that of `privacy.profile` and `attacks.attribute_disclosure`; `attacks` may take a minute for a large table.
     Use: before a table is published or passed on, and in a pipeline, with `require`.
-    Avoid: the table is a release of several tables, or has ranges and sets in its cells that overlap: then it is read by
+    Avoid: the table is a release of several tables, or cells are ranges and sets that overlap: then it is read by
       `Release.from_published`.
 
     Examples
@@ -113,18 +114,24 @@ def check(
     True
     """
     asked = (require,) if isinstance(require, str | Requirement) else tuple(require)
-    question = Question(known, secret, identifier, unit, asked, foreground, tuple(facts), attacks, control, synthetic_of)
+    question = Question(
+        known, secret, identifier, unit, asked, foreground, tuple(facts), attacks, control, synthetic_of
+    )
     found = question.judge(frame, silent if progress is None else progress)
-    if not found.holds:
-        raise UnmetRequirementError.of(found)
+    failing = [printable(required.sentence) for required in found.requirements if not required.holds]
+    if failing:
+        they = "it holds" if len(failing) == 1 else "they hold"
+        advice = f"anoncore.anonymize makes a release of the table in which {they}."
+        raise UnmetRequirementError(" ".join([*failing, advice]), found)
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of a table, with the parameters of `check`; `spelling` says how these are written where it is asked.
+    """What is asked of a table, with the parameters of `check`.
 
-    What does not go together is refused before there is a table.
+    `spelling` says how a parameter is written where it is asked, such as `--known` on the command line. What does not
+    go together is refused before there is a table.
     """
 
     known: Names = ()
