@@ -160,7 +160,7 @@ def _roles(
     columns: Sequence[str], known: Names, secret: Names, identifier: Names, insensitive: Names, unit: str | None
 ) -> dict[str, Role | str]:
     """The role of every column that is named, and under `*` that of all others where they are to be published."""
-    all_others = OTHERS not in columns and insensitive in (OTHERS, [OTHERS], (OTHERS,))
+    all_others = OTHERS not in columns and list(insensitive) == [OTHERS]
     named = {
         "known": (known, Role.QUASI_IDENTIFIER),
         "secret": (secret, Role.SENSITIVE),
