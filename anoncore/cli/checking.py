@@ -135,16 +135,16 @@ def _judge(arguments: argparse.Namespace) -> int:
             control=None if arguments.control is None else read_table(arguments.control).frame,
             synthetic_of=original,
         )
-        found = question.judge(frame, part_of(report, 0.3, 1.0))
-    is_synthetic = found.release.is_synthetic
-    for note in () if is_synthetic else found.notes:
+        judged = question.judge(frame, part_of(report, 0.3, 1.0))
+    is_synthetic = judged.release.is_synthetic
+    for note in () if is_synthetic else judged.notes:
         log().note(note)
     if arguments.json:
-        print(json.dumps(_json(arguments, found), indent=2, allow_nan=False))
+        print(json.dumps(_json(arguments, judged), indent=2, allow_nan=False))
     else:
-        for line in found.sentences(str(arguments.table), str(arguments.synthetic_of)):
+        for line in judged.sentences(str(arguments.table), str(arguments.synthetic_of)):
             print(line)
-    return strict_code(arguments, found.verdict.breaking) if found.holds else 1
+    return strict_code(arguments, judged.verdict.breaking) if judged.holds else 1
 
 
 def _columns(texts: Sequence[str], names: Sequence[str]) -> Iterator[str]:
@@ -155,11 +155,11 @@ def _columns(texts: Sequence[str], names: Sequence[str]) -> Iterator[str]:
         yield from (part if part in names else part.strip() for part in parts)
 
 
-def _json(arguments: argparse.Namespace, found: TableCheck) -> dict[str, Any]:
-    release, data = found.release, found.release.data
+def _json(arguments: argparse.Namespace, judged: TableCheck) -> dict[str, Any]:
+    release, data = judged.release, judged.release.data
     return {
         "table": str(arguments.table),
-        "verdict": found.verdict.headline,
+        "verdict": judged.verdict.headline,
         "rows": release.n_records,
         "people": None if release.is_synthetic or data.people_word == "rows" else data.n_people,
         "groups": None if release.is_synthetic else release.partition.n_groups,
@@ -167,8 +167,8 @@ def _json(arguments: argparse.Namespace, found: TableCheck) -> dict[str, Any]:
         "secret": list(data.sensitive),
         "identifiers": list(data.identifiers),
         "others": list(data.insensitive),
-        "numbers": [plain_value(number) for number in found.numbers],
-        "attacks": [TriedAttacks.of(measured).model_dump() for measured in found.attacks],
-        "requirements": [plain_value(required) for required in found.requirements],
-        "holds": found.holds,
+        "numbers": [plain_value(number) for number in judged.numbers],
+        "attacks": [TriedAttacks.of(measured).model_dump() for measured in judged.attacks],
+        "requirements": [plain_value(required) for required in judged.requirements],
+        "holds": judged.holds,
     }

@@ -175,12 +175,12 @@ def _usual(
     kind: type[Algorithm], data: Microdata, said: Sequence[Requirement], says_secret: bool
 ) -> tuple[Requirement, ...]:
     """What is usually asked of the table beside what is said, in the form that the method takes."""
-    says_k = any(isinstance(one, KAnonymity) for one in said)
-    says_secret = says_secret or any(not one.attribute_free for one in said)
-    usual = [one for one in usual_requirements(data) if not (says_k if isinstance(one, KAnonymity) else says_secret)]
+    says_k = any(isinstance(asked, KAnonymity) for asked in said)
+    says_secret = says_secret or any(not asked.attribute_free for asked in said)
+    usual = [each for each in usual_requirements(data) if not (says_k if each.attribute_free else says_secret)]
     if data.sensitive and "t" in axes(kind) and "l" not in axes(kind):
         close = requirement("t", USUAL_T, data)
-        usual = list(dict.fromkeys(one if isinstance(one, KAnonymity) else close for one in usual))
+        usual = list(dict.fromkeys(each if each.attribute_free else close for each in usual))
     return tuple(usual)
 
 
@@ -195,9 +195,9 @@ def _method(
 
     Where it cannot do so with its usual columns or fragments, it gets those that its error offers.
     """
-    by_axis = {axis: one for one in more if (axis := _axis(one, data)) is not None} | dict(wanted)
+    by_axis = {axis: asked for asked in more if (axis := _axis(asked, data)) is not None} | dict(wanted)
     levels = {axis: float(by_axis[axis].threshold) for axis in LEVELS if axis in by_axis}
-    others = [one for one in more if one not in by_axis.values()]
+    others = [asked for asked in more if asked not in by_axis.values()]
     algorithm = keeping(kind.name, own, levels, others, data).replace(**own)
     instead = possible_instead(algorithm, data)
     if instead is None or any(getattr(instead, name) != getattr(algorithm, name) for name in own):
@@ -221,10 +221,10 @@ def _is_own(kind: type[Algorithm], axis: str) -> bool:
 def _note(algorithm: Algorithm, usual: Sequence[Requirement], promises: Sequence[Requirement], data: Microdata) -> str:
     """What was asked for although nobody said so, and what of it the method does not promise, in a sentence."""
     lacking = [
-        one.label()
-        for one in usual
-        if not _is_own(type(algorithm), str(_axis(one, data))) and not is_promised(one, promises, data)
+        each.label()
+        for each in usual
+        if not _is_own(type(algorithm), str(_axis(each, data))) and not is_promised(each, promises, data)
     ]
-    asked = " and ".join(one.label() for one in usual)
+    asked = " and ".join(each.label() for each in usual)
     unpromised = f", of which {algorithm.title} does not promise {' and '.join(lacking)}" if lacking else ""
     return f"Nobody said otherwise, so the usual was asked for: {asked}{unpromised}."

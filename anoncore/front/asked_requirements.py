@@ -8,8 +8,6 @@ from typing import Any
 
 from anoncore.base.errors import ParameterError
 from anoncore.front.named_columns import Spelling
-from anoncore.privacy.levels import grounds
-from anoncore.release.release import Release
 from anoncore.requirements import (
     BetaLikeness,
     DistinctDiversity,
@@ -20,7 +18,8 @@ from anoncore.requirements import (
     Requirement,
     TCloseness,
 )
-from anoncore.requirements.t_closeness import Ground
+from anoncore.search.candidates import usual_ground
+from anoncore.table.microdata import Microdata
 
 FORMS: dict[str, Callable[[Any], Requirement]] = {
     "k": lambda value: KAnonymity(k=value),
@@ -55,23 +54,22 @@ def name_and_number(text: str, spelling: Spelling) -> tuple[str, int | float]:
     return name, int(value) if value.is_integer() else value
 
 
-def requirements_of(asked: Sequence[str | Requirement], release: Release, spelling: Spelling) -> Iterator[Requirement]:
+def requirements_of(asked: Sequence[str | Requirement], data: Microdata, spelling: Spelling) -> Iterator[Requirement]:
     """The requirements that are asked for, of which t takes the distance that fits the kind of each secret.
 
     Raises ParameterError for a text that is no requirement, and for one about a secret where there is none.
     """
-    for text in asked:
-        if isinstance(text, Requirement):
-            yield text
+    for entry in asked:
+        if isinstance(entry, Requirement):
+            yield entry
             continue
-        name, value = name_and_number(text, spelling)
-        if name != "k" and not release.data.sensitive:
+        name, value = name_and_number(entry, spelling)
+        if name != "k" and not data.sensitive:
             raise ParameterError(
                 f"{spelling('require')} {name}={value} is about a secret column; name it with {spelling('secret')}."
             )
         if name != "t":
             yield FORMS[name](value)
             continue
-        for attribute in release.data.sensitive:
-            ground: Ground = "ordered" if "ordered" in grounds(release, attribute) else "equal"
-            yield TCloseness(t=value, ground=ground, attribute=attribute)
+        for attribute in data.sensitive:
+            yield TCloseness(t=value, ground=usual_ground(data, attribute), attribute=attribute)

@@ -117,13 +117,13 @@ def check(
     question = Question(
         known, secret, identifier, unit, asked, foreground, tuple(facts), attacks, control, synthetic_of
     )
-    found = question.judge(frame, silent if progress is None else progress)
-    failing = [printable(required.sentence) for required in found.requirements if not required.holds]
+    judged = question.judge(frame, silent if progress is None else progress)
+    failing = [printable(required.sentence) for required in judged.requirements if not required.holds]
     if failing:
         they = "it holds" if len(failing) == 1 else "they hold"
         advice = f"anoncore.anonymize makes a release of the table in which {they}."
-        raise UnmetRequirementError(" ".join([*failing, advice]), found)
-    return found
+        raise UnmetRequirementError(" ".join([*failing, advice]), judged)
+    return judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,11 +177,11 @@ class Question:
         """What is found in a table, whether or not what is required holds."""
         progress(0.0, "Judging the table")
         if self.synthetic_of is not None:
-            found = self._beside_the_original(frame)
+            judged = self._beside_the_original(frame)
         else:
-            found = self._of_people(unchanged(self._tagged(frame)), part_of(progress, 0.3, 1.0))
+            judged = self._of_people(unchanged(self._tagged(frame)), part_of(progress, 0.3, 1.0))
         progress(1.0, "Done")
-        return found
+        return judged
 
     def _tagged(self, frame: Any) -> Microdata:
         table = given_table(frame)
@@ -212,14 +212,14 @@ class Question:
             raise ParameterError(
                 f"{self.spelling('attacks')} is about a secret column; name it with {self.spelling('secret')}."
             )
-        required = list(requirements_of(self.require, release, self.spelling))
+        required = list(requirements_of(self.require, data, self.spelling))
         numbers = list(self._numbers(release, required, results))
         tried = list(self._attacks(release, self.attacks, progress)) if self.attacks is not None else []
-        verdicts = [one for requirement in required for one in _judged(release, requirement)]
+        judged = [result for requirement in required for result in _judged(release, requirement)]
         return TableCheck(
             release,
             tuple(numbers),
-            tuple(verdicts),
+            tuple(judged),
             verdict(release, required, results),
             tuple(tried),
             (data.unit_note,) if data.unit_note else (),
@@ -252,8 +252,8 @@ class Question:
             yield replace(_number(worst), group=_values(release, worst.group))
             if worst.name == "k":
                 yield _over_all(release, required)
-        found = results("attacks.reidentification", attacking.reidentification)
-        yield from map(_number, (found.prosecutor.largest, found.prosecutor.mean, found.prosecutor.at_risk))
+        risk = results("attacks.reidentification", attacking.reidentification).prosecutor
+        yield from map(_number, (risk.largest, risk.mean, risk.at_risk))
         for name in data.sensitive:
             disclosure = results("attacks.attribute_disclosure", attacking.attribute_disclosure, name)
             yield from (_number(score, name) for score in (disclosure.largest, disclosure.truth))
@@ -286,12 +286,12 @@ def _numbers_without_people(release: Release, control: Microdata | None) -> Iter
         yield from _attacked(attacking.inference(release, name, control=control), name)
 
 
-def _attacked(found: Figures, attribute: str | None) -> Iterator[CheckedNumber]:
+def _attacked(attack: Figures, attribute: str | None) -> Iterator[CheckedNumber]:
     """The success on both sides and the difference, with its interval."""
-    low, high = found.difference_interval
-    yield from (_number(score, attribute) for score in (found.members, found.control))
-    difference = _number(found.difference, attribute)
-    interval = f" 95% interval {low:+.1%} to {high:+.1%}, by the adversary '{found.adversary}'."
+    low, high = attack.difference_interval
+    yield from (_number(score, attribute) for score in (attack.members, attack.control))
+    difference = _number(attack.difference, attribute)
+    interval = f" 95% interval {low:+.1%} to {high:+.1%}, by the adversary '{attack.adversary}'."
     yield replace(difference, sentence=f"{difference.sentence}{interval}")
 
 
@@ -313,7 +313,7 @@ def _values(release: Release, group: int) -> dict[str, Any]:
 
 def _over_all(release: Release, required: Sequence[Requirement]) -> CheckedNumber:
     """The k for those who know every published column of a person but the secrets."""
-    k = max((one.k for one in required if isinstance(one, KAnonymity)), default=UNIQUE)
+    k = max((asked.k for asked in required if isinstance(asked, KAnonymity)), default=UNIQUE)
     split = privacy.all_but_secrets(release, max(k, UNIQUE))
     people = release.people_per_group(release.fragments[0])
     smallest = int(people.min()) if split is None else split.smallest

@@ -255,9 +255,11 @@ def usual_requirements(data: Microdata) -> tuple[Requirement, ...]:
         if domain.kind is Kind.NUMERIC:
             asked.append(TCloseness(t=USUAL_T, ground="ordered", attribute=attribute))
             continue
-        largest = np.bincount(data.codes[name]).max() / data.n_rows
-        if largest <= 1 / USUAL_L:
-            asked.append(FrequencyDiversity(l=USUAL_L, attribute=attribute))
+        diverse = FrequencyDiversity(l=USUAL_L, attribute=attribute)
+        checks = [check for check in diverse.checks(data) if check.attribute == name]
+        # What the table as one class fails, no classes keep.
+        if all(check.holds(np.array([check.table_level(data.n_rows)]))[0] for check in checks):
+            asked.append(diverse)
         else:
             asked.append(TCloseness(t=USUAL_T, ground="equal", attribute=attribute))
     return tuple(asked)

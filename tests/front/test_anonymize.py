@@ -125,6 +125,22 @@ def test_rows_of_one_person_count_once() -> None:
     assert int(release.people_per_group(release.fragments[0]).min()) >= 5
 
 
+def test_what_is_usual_is_possible_where_people_are_counted() -> None:
+    # Everybody had the flu at one of two visits: half of the rows, and all of the people.
+    illnesses = ["cold", "gout", "HIV", "burn"]
+    visits = pd.DataFrame(
+        {
+            "who": np.repeat(np.arange(24), 2),
+            "age": np.repeat(np.arange(24) + 20, 2),
+            "disease": [value for row in range(24) for value in ("flu", illnesses[row % 4])],
+        }
+    )
+    by_rows = anoncore.anonymize(visits, known="age", secret="disease")
+    assert by_rows.notes[-1].endswith("k-anonymity (k = 4) and frequency l-diversity (l = 2.0).")
+    by_people = anoncore.anonymize(visits, known="age", secret="disease", unit="who")
+    assert by_people.notes[-1].endswith("k-anonymity (k = 2) and t-closeness (t = 0.3, ground = equal).")
+
+
 def test_columns_are_tagged_as_microdata_takes_it() -> None:
     frame = people().assign(town=["Ulm"] * 30 + ["Bonn", "Kiel"] * 15, zip=80331)
     release = anoncore.anonymize(
