@@ -9,7 +9,7 @@ from typing import Any
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ReleaseError
-from anoncore.base.showing import Lines, Result, Shown, clean, names_text, printable
+from anoncore.base.showing import Lines, Result, Shown, clean, counted, names_text, printable
 from anoncore.base.texts import listing, value_text
 from anoncore.measures.verdict import Verdict, over_what_is_known
 from anoncore.release.release import Release
@@ -62,7 +62,7 @@ class CheckedRequirement(Shown):
         return f"{self.requirement} {'holds' if self.holds else 'fails'}"
 
     def _lines(self) -> Lines:
-        return [("failing", f"{self.failing_groups:,} groups with {self.failing_rows:,} rows")]
+        return [("failing", f"{counted(self.failing_groups, 'group')} with {counted(self.failing_rows, 'row')}")]
 
 
 @checked_methods
@@ -267,6 +267,10 @@ class UnmetRequirementError(AnonymizationError):
     def __init__(self, message: str, check: TableCheck) -> None:
         super().__init__(message)
         self.check = check
+
+    def __reduce__(self) -> tuple[type[UnmetRequirementError], tuple[str, TableCheck]]:
+        """What makes a copy, so that processes can pass it on."""
+        return type(self), (str(self), self.check)
 
 
 def group_text(values: dict[str, Any]) -> str:

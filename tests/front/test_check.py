@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,8 @@ def test_what_is_required_and_fails_says_by_which_group_and_what_to_do() -> None
     assert isinstance(caught.value, AnonymizationError)
     assert [required.holds for required in caught.value.check.requirements] == [False, True, False]
     assert caught.value.check.k == 1
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.check.k) == (str(caught.value), 1)
     with pytest.raises(UnmetRequirementError, match="entropy l-diversity"):
         anoncore.check(PEOPLE, known="age", secret="disease", require=EntropyDiversity(l=2))
 
