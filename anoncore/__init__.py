@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     )
     from anoncore.estimators.anonymizer import Anonymizer
     from anoncore.front import extend as extend
+    from anoncore.front.anonymizing import anonymize
+    from anoncore.front.question import check
+    from anoncore.front.table_check import TableCheck, UnmetRequirementError
     from anoncore.recipes.recipe import Recipe, RecipeRun
     from anoncore.release.partition import Partition
     from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
@@ -38,6 +41,9 @@ _HOMES = {
         "ReleaseError",
     ),
     "anoncore.estimators.anonymizer": ("Anonymizer",),
+    "anoncore.front.anonymizing": ("anonymize",),
+    "anoncore.front.question": ("check",),
+    "anoncore.front.table_check": ("TableCheck", "UnmetRequirementError"),
     "anoncore.recipes.recipe": ("Recipe", "RecipeRun"),
     "anoncore.release.partition": ("Partition",),
     "anoncore.release.recoding": ("Distorted", "Exact", "Generalized", "GroupValues", "Recoding"),
@@ -74,7 +80,11 @@ __all__ = [
     "Release",
     "ReleaseError",
     "Role",
+    "TableCheck",
+    "UnmetRequirementError",
     "__version__",
+    "anonymize",
+    "check",
 ]
 
 
