@@ -33,8 +33,36 @@ ignore_missing_imports = true
 [mypy-sklearn.*]
 ignore_missing_imports = true
 """
-PYRIGHT = {"typeCheckingMode": "standard"}
-"""What Pylance and Pyright report of themselves; the own default of basedpyright is stricter than most people want."""
+PYRIGHT = {"typeCheckingMode": "standard", "reportUnnecessaryTypeIgnoreComment": "error"}
+"""What Pyright reports by default, which is less than basedpyright does; and comments that expect an error in vain."""
+
+CALLS = """
+from typing import assert_type
+
+import pandas as pd
+
+from anoncore import Microdata, Recipe, Role
+from anoncore.algorithms import Anatomy, Mondrian, Slicing
+from anoncore.datasets import Table, table, tables
+from anoncore.requirements import KAnonymity, TCloseness
+from anoncore.search import Point, sweep
+
+assert_type(tables()["census"], Table)
+assert_type(table("census").load(), pd.DataFrame)
+data = Microdata(table("census").load(), {**table("census").roles, "age": Role.QUASI_IDENTIFIER}, {"age": "numeric"})
+release = Mondrian(requirements=[KAnonymity(k=10), TCloseness(t=0.2)], split="loss").anonymize(data)
+assert_type(sweep(data, [Anatomy(l=2), Slicing()], ["k"]), tuple[Point, ...])
+assert_type(sweep(data, [Anatomy(l=2)], ["k"], stop=lambda: False), tuple[Point | None, ...])
+assert_type(release.pandas_tables("bounds"), dict[str, pd.DataFrame])
+Recipe.of("people.csv", data, release.algorithm)
+
+Mondrian(split="halves")  # type: ignore[arg-type]
+Mondrian(requirements=[10])  # type: ignore[list-item]
+Mondrian(depth=3)  # type: ignore[call-arg]
+Anatomy(l="two")  # type: ignore[arg-type]
+release.tables(numbers="words")  # type: ignore[arg-type]
+"""
+"""Calls whose types are known, and wrong ones: a checker that lets one pass reports the comment that expects one."""
 
 
 def is_code_of(page: Path, line: int) -> bool:
@@ -73,6 +101,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_page(page, folder)
     for notebook in sorted((PAGES / "notebooks").glob("*.ipynb")):
         write_notebook(notebook, folder)
+    (folder / "calls.py").write_text(CALLS, encoding="utf-8")
     (folder / "mypy.ini").write_text(MYPY, encoding="utf-8")
     (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT | {"extraPaths": [str(ROOT)]}), encoding="utf-8")
     assert len(list(folder.glob("*.py"))) >= 25
