@@ -275,13 +275,14 @@ def _first_to_publish(runs: list[Run], column_id: str) -> Run:
 
 
 def _is_there(column_id: str) -> bool:
-    """Whether the release of a column is made, or nothing is made any more; of any column where the id is empty."""
+    """Whether pages can show the release of a column, or nothing is made any more; of any where the id is empty."""
     return any(column_id in ("", run.column) for run in state.runs()) or not making.bench().is_busy
 
 
 @st.fragment(run_every=0.5)
 def _wait_for(column_id: str) -> None:
-    if _is_there(column_id):
+    # Only a whole draw of the board hands a release that was made to the pages.
+    if making.bench().is_made(column_id) or not making.bench().is_busy:
         st.rerun()
 
 
