@@ -62,8 +62,8 @@ def deal(by_value: Int64, counts: Int64, l: int, tie: Int64, chance: Floats) -> 
     leftover row among those that lack its value. A heap keeps the values by rows left, so a bucket costs O(l log m) for
     m values. Needs l values, none with more than n / l rows.
     """
-    n = by_value.shape[0]
-    n_values = counts.shape[0]
+    n = len(by_value)
+    n_values = len(counts)
     start = np.zeros(n_values, np.int64)
     for value in range(1, n_values):
         start[value] = start[value - 1] + counts[value - 1]
@@ -114,12 +114,12 @@ def _place_leftovers(
     reverse.
     """
     n_leftovers = 0
-    for value in range(counts.shape[0]):
+    for value in range(len(counts)):
         n_leftovers += left[value]
     row = np.empty(n_leftovers, np.int64)
     lacks = np.empty((n_leftovers, n_buckets), np.bool_)
     n_listed = 0
-    for value in range(counts.shape[0]):
+    for value in range(len(counts)):
         for undealt in range(start[value], start[value] + left[value]):
             row[n_listed] = by_value[undealt]
             for candidate in range(n_buckets):
@@ -149,10 +149,10 @@ def _random_choice(candidates: Bools, chance: float) -> int:
     -1 where there is no candidate.
     """
     n_candidates = 0
-    for candidate in range(candidates.shape[0]):
-        n_candidates += candidates[candidate]
+    for candidate in candidates:
+        n_candidates += candidate
     pick = int(chance * n_candidates)
-    for candidate in range(candidates.shape[0]):
+    for candidate in range(len(candidates)):
         if candidates[candidate]:
             if pick == 0:
                 return candidate

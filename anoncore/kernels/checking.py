@@ -70,7 +70,7 @@ def side_holds(checks: KernelChecks, counts: Int64, size: int, n_sides: int) -> 
     # Small groups are the most frequent reason for a refusal and the cheapest to see.
     if size < checks.minimum_rows:
         return False
-    for i in range(checks.address.shape[0]):
+    for i in range(len(checks.address)):
         column = checks.column[i]
         unique = -1
         begin, end = 0, 0
@@ -90,8 +90,8 @@ def group_levels(
     order: Int64, starts: Int64, codes: Int32, size: int, address: int, unique: int, reference: Floats
 ) -> Floats:
     """Level of every group, float (n_groups,); `codes` int32 (n_rows,) are those of the sensitive attribute."""
-    n_groups = starts.shape[0] - 1
-    levels = np.empty(n_groups, np.float64)
+    n_groups = len(starts) - 1
+    levels = np.empty(n_groups)
     counts = np.zeros(size, np.int64)
     for group in range(n_groups):
         for position in range(starts[group], starts[group + 1]):
@@ -117,10 +117,10 @@ def most_frequent(
 
     `groups` int64 (n_listed,) are the numbers of the groups. Code `unique` counts once.
     """
-    values = np.zeros(groups.shape[0], np.int64)
-    largest = np.zeros(groups.shape[0], np.int64)
+    values = np.zeros(len(groups), np.int64)
+    largest = np.zeros(len(groups), np.int64)
     counts = np.zeros(size, np.int64)
-    for i in range(groups.shape[0]):
+    for i in range(len(groups)):
         begin, end = starts[groups[i]], starts[groups[i] + 1]
         for position in range(begin, end):
             counts[codes[order[position]]] += 1

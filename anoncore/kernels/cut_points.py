@@ -40,7 +40,7 @@ def least_losses(
     begins, ends, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     by_code, of_code = np.empty(n, np.int32), np.empty(n, np.int32)
     for a in range(d):
-        n_codes = (begin[a + 1] if a + 1 < d else first.shape[0]) - begin[a]
+        n_codes = (begin[a + 1] if a + 1 < d else len(first)) - begin[a]
         for i in range(n):
             by_code[i] = codes[i, a]
         order = rows_by_group(by_code, group_starts(by_code, n_codes))

@@ -83,13 +83,13 @@ def expect(pairs: Pairs, codes: Int32, starts: Int64, value: Int32, row: Int64) 
     """Write what a reader expects into `pairs.expected`; returns the rows that they get right, over all attributes."""
     pairs.expected[:] = 0.0
     total = 0.0
-    for g in range(starts.shape[0] - 1):
+    for g in range(len(starts) - 1):
         share = 1.0 / (starts[g + 1] - starts[g])
         for i in range(starts[g], starts[g + 1]):
             for a in range(codes.shape[1]):
                 for j in range(starts[g], starts[g + 1]):
                     _change(pairs, pairs.begin[a] + codes[row[i], a], value[j], share)
-    for pair in range(pairs.true.shape[0]):
+    for pair in range(len(pairs.true)):
         total += min(pairs.true[pair], pairs.expected[pair])
     return total
 
@@ -109,7 +109,7 @@ def exchange_rows(
     An exchange after which the reader is right in more rows stays. Returns how many rows they are right in more.
     """
     total = 0.0
-    for i in range(row.shape[0]):
+    for i in range(len(row)):
         j = partner[i]
         if bucket[i] == bucket[j]:
             continue

@@ -60,15 +60,15 @@ def best_cut(
 
     Cost: the entropy of the class on both sides, in bits times rows (`gain`), or how unequal the sides are.
     """
-    left = np.zeros(totals.shape[0], np.int64)
+    left = np.zeros(len(totals), np.int64)
     best, last = bound, NONE
     tie = TIE * n
     n_left = 0
-    for code in range(counts.shape[0]):
+    for code in range(len(counts)):
         if counts[code, 0] == 0:
             continue
         n_left += int(counts[code, 0])
-        for b in range(totals.shape[0]):
+        for b in range(len(totals)):
             left[b] += np.int64(counts[code, 1 + b])
         n_right = n - n_left
         if n_left < checks.minimum_rows or n_right < checks.minimum_rows or n_right == 0:
@@ -76,7 +76,7 @@ def best_cut(
         cost = float(abs(2 * n_left - n))
         if gain:
             cost = _xlogx(n_left) + _xlogx(n_right)
-            for b in range(n_bins, totals.shape[0]):
+            for b in range(n_bins, len(totals)):
                 cost -= _xlogx(left[b]) + _xlogx(totals[b] - left[b])
         if cost >= best - tie:
             continue
@@ -93,7 +93,7 @@ def children_cut(counts: Counts, side: Int32, n_children: int, n_bins: int, chec
     """
     n_columns = counts.shape[1]
     sums = np.zeros((n_children, n_columns), np.int64)
-    for code in range(counts.shape[0]):
+    for code in range(len(counts)):
         for column in range(n_columns):
             sums[side[code], column] += np.int64(counts[code, column])
     n_sides = 0

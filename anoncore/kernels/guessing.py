@@ -53,8 +53,8 @@ def count_inside(
             for point in range(block * BLOCK + 1, min((block + 1) * BLOCK, n_points)):
                 least, most = min(least, above[point, axis]), max(most, below[point, axis])
             floor[block, axis], ceiling[block, axis] = least, most
-    counts = np.zeros(low.shape[0], np.int64)
-    for region in range(low.shape[0]):
+    counts = np.zeros(len(low), np.int64)
+    for region in range(len(low)):
         for block in range(n_blocks):
             near = True
             for axis in range(n_axes):
@@ -72,7 +72,7 @@ def count_inside(
 @inner_kernel
 def is_inside(below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32) -> bool:
     """Whether one point lies in one region; the arguments are the point's and the region's lines."""
-    for axis in range(below.shape[0]):
+    for axis in range(len(below)):
         if below[axis] < low[axis] or above[axis] > high[axis]:
             return False
         begin, end = set_start[axis], set_start[axis + 1]
@@ -106,10 +106,10 @@ def group_weights(
     """
     sums = np.empty(n_groups)
     first_low, first_high = _first(low, -1), _first(high, 0)
-    for person in range(below.shape[0]):
+    for person in range(len(below)):
         first_below, first_above = _own(below, person), _own(above, person)
         sums[:] = 0.0
-        for cell in range(low.shape[0]):
+        for cell in range(len(low)):
             if first_low[cell] > first_below or first_high[cell] < first_above:
                 continue
             if product[person, group[cell]] > 0.0 and is_inside(
@@ -146,9 +146,9 @@ def secret_scores(
     cell's group.
     """
     first_low, first_high = _first(low, -1), _first(high, 0)
-    for person in range(below.shape[0]):
+    for person in range(len(below)):
         first_below, first_above = _own(below, person), _own(above, person)
-        for cell in range(low.shape[0]):
+        for cell in range(len(low)):
             if first_low[cell] > first_below or first_high[cell] < first_above:
                 continue
             factor = product[person, group[cell]]
@@ -164,13 +164,13 @@ def fitting_cells(
     below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32
 ) -> tuple[Int64, Int64]:
     """The cells that fit each person: `cell[start[p]:start[p + 1]]`."""
-    start = np.zeros(below.shape[0] + 1, np.int64)
+    start = np.zeros(len(below) + 1, np.int64)
     first_low, first_high = _first(low, -1), _first(high, 0)
-    cells = np.empty(4 * below.shape[0] + 1, np.int64)
+    cells = np.empty(4 * len(below) + 1, np.int64)
     place = 0
-    for person in range(below.shape[0]):
+    for person in range(len(below)):
         first_below, first_above = _own(below, person), _own(above, person)
-        for cell in range(low.shape[0]):
+        for cell in range(len(low)):
             if first_low[cell] > first_below or first_high[cell] < first_above:
                 continue
             if is_inside(below[person], above[person], low[cell], high[cell], set_start[cell], members):
@@ -187,7 +187,7 @@ def fitting_cells(
 @inner_kernel
 def _first(codes: Int32, without: int) -> Int32:
     """The codes of all cells on the first axis, next to each other in memory; `without` where there is no axis."""
-    first = np.full(codes.shape[0], without, np.int32)
+    first = np.full(len(codes), without, np.int32)
     if codes.shape[1] > 0:
         first[:] = codes[:, 0]
     return first
@@ -244,9 +244,9 @@ def nearest_records(
                 else:
                     for code in range(low[record, axis], high[record, axis] + 1):
                         allows[first[axis] + code, record] = 1
-    nearest, distance = np.zeros(below.shape[0], np.int64), np.empty(below.shape[0])
+    nearest, distance = np.zeros(len(below), np.int64), np.empty(len(below))
     far = np.empty(n_records)
-    for person in range(below.shape[0]):
+    for person in range(len(below)):
         far[:] = 0.0
         for axis in range(n_axes):
             at, code = place[person, axis], below[person, axis]
@@ -311,7 +311,7 @@ def records_inside(
     counts = np.zeros(len(record), np.int64)
     for predicate in range(len(record)):
         own = record[predicate]
-        for other in range(low.shape[0]):
+        for other in range(len(low)):
             inside = True
             for place in range(axes.shape[1]):
                 axis = axes[predicate, place]

@@ -40,7 +40,7 @@ def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
     """Number the keys, all below `capacity`, by a table with a place for every key; returns how many there are."""
     number = filled_with(capacity, -1)
     n_groups = 0
-    for entry in range(key.shape[0]):
+    for entry in range(len(key)):
         if number[key[entry]] < 0:
             number[key[entry]] = n_groups
             n_groups += 1
@@ -51,8 +51,8 @@ def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
 @inner_kernel
 def _numbered_by_hash(key: Int64, group: Int32) -> int:
     """Number the keys by a hash table."""
-    table, n_groups = word_table(key.shape[0]), 0
-    for entry in range(key.shape[0]):
+    table, n_groups = word_table(len(key)), 0
+    for entry in range(len(key)):
         group[entry] = number_of(table, np.uint64(key[entry]) * MIXER, n_groups)
         n_groups += group[entry] == n_groups
     return n_groups
@@ -71,7 +71,7 @@ def entry_groups(
     n_entries = codes.shape[1]
     key, capacity = np.zeros(n_entries, np.int64), 1
     group = np.zeros(n_entries, np.int32)
-    for i in range(columns.shape[0]):
+    for i in range(len(columns)):
         if capacity > LARGEST_KEY // n_numbers[i]:
             capacity = _numbered_by_hash(key, group)
             for entry in range(n_entries):
@@ -89,7 +89,7 @@ def entry_groups(
 def rows_in_small_groups(group: Int32, n_groups: int, weight: Int64, minimum_rows: int) -> int:
     """Number of rows in groups that have fewer rows than the minimum."""
     sizes = np.zeros(n_groups, np.int64)
-    for entry in range(group.shape[0]):
+    for entry in range(len(group)):
         sizes[group[entry]] += weight[entry]
     rows = 0
     for size in sizes:
@@ -160,7 +160,7 @@ def _group_holds(
     last: Int64,
 ) -> bool:
     """Whether the group of entries begin..end-1 satisfies every check; a person's entries follow each other in it."""
-    of_people = person.shape[0] > 0
+    of_people = len(person) > 0
     size, before = 0, -1
     for entry in range(begin, end):
         combination = sensitive[entry]
@@ -191,10 +191,10 @@ def holding(
     `combinations` int32 (n_combinations, n_columns) has the sensitive codes of each combination, and `person` int32
     (n_combinations,) its person; no entries where rows are counted.
     """
-    result = np.empty(starts.shape[0] - 1, np.bool_)
+    result = np.empty(len(starts) - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
     last = filled_with(checks.count_start[-1], -1)
-    for group in range(result.shape[0]):
+    for group in range(len(result)):
         result[group] = _group_holds(
             checks, combinations, person, sensitive, weight, starts[group], starts[group + 1], counts, last
         )

@@ -20,14 +20,14 @@ from anoncore.kernels.compiler import kernel
 @kernel
 def pair_counts(cells: Int32, starts: Int64) -> Floats:
     """Rows per pair of cells, symmetric float (total cells, total cells)."""
-    n_columns = cells.shape[0]
+    n_columns = len(cells)
     counts = np.zeros((starts[n_columns], starts[n_columns]))
     for a in range(n_columns):
         for b in range(a, n_columns):
             for row in range(cells.shape[1]):
                 counts[starts[a] + cells[a, row], starts[b] + cells[b, row]] += 1.0
     # Only pairs a <= b were counted; the other half of the matrix mirrors them.
-    for i in range(counts.shape[0]):
+    for i in range(len(counts)):
         for j in range(i):
             counts[i, j] = counts[j, i]
     return counts
@@ -71,7 +71,7 @@ def best_threshold(
     `rows` int64: the rows to split; `classes` int32 (n_rows,): class of every row, 0..n_classes-1. Of equal gains the
     first wins; gain 0 and column -1 where nothing can be split.
     """
-    n = rows.shape[0]
+    n = len(rows)
     whole = np.zeros(n_classes, np.int64)
     for row in rows:
         whole[classes[row]] += 1
@@ -80,7 +80,7 @@ def best_threshold(
         before -= xlogx[count]
     best_column, best_code, best_gain = -1, -1, 0.0
     left = np.empty(n_classes, np.int64)
-    for column in range(columns.shape[0]):
+    for column in range(len(columns)):
         counts = np.zeros((sizes[column], n_classes), np.int64)
         low, high = sizes[column], -1
         for row in rows:
@@ -89,8 +89,7 @@ def best_threshold(
             low, high = min(low, code), max(high, code)
         # From the lowest code up the left side only gains rows; the right side is what the whole has and the left has
         # not. Codes without rows are the same threshold as the code before them.
-        for c in range(left.shape[0]):
-            left[c] = 0
+        left[:] = 0
         n_left = 0
         for code in range(low, high):
             n_code = 0

@@ -42,10 +42,10 @@ class LatticeRows(NamedTuple):
 @inner_kernel
 def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, sizes: Int64) -> int:
     """Write the group of every row that is left and the groups' sizes; returns how many groups there are."""
-    table, n_groups = word_table(left.shape[0]), 0
-    for i in range(left.shape[0]):
+    table, n_groups = word_table(len(left)), 0
+    for i in range(len(left)):
         key = np.uint64(0)
-        for a in range(node.shape[0]):
+        for a in range(len(node)):
             key += rows.salt[rows.begin[a] + node[a] * rows.size[a] + rows.codes[left[i], a]]
         number[i] = number_of(table, key, n_groups)
         if number[i] == n_groups:
@@ -60,18 +60,18 @@ def _groups_hold(
     rows: LatticeRows, people: KernelPeople | None, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks
 ) -> Bools:
     """Whether each group satisfies every check, bool (n_groups,)."""
-    hold = np.zeros(sizes.shape[0], np.bool_)
+    hold = np.zeros(len(sizes), np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
     if rows.sensitive.shape[1] == 0 and rows.people is None:
-        for group in range(sizes.shape[0]):
+        for group in range(len(sizes)):
             hold[group] = all_hold(checks, counts, sizes[group])
         return hold
     # The members of the groups that are large enough, group by group; the others need no count of sensitive values.
-    filled = np.zeros(sizes.shape[0] + 1, np.int64)
-    for group in range(sizes.shape[0]):
+    filled = np.zeros(len(sizes) + 1, np.int64)
+    for group in range(len(sizes)):
         filled[group + 1] = filled[group] + (sizes[group] if sizes[group] >= checks.minimum_rows else 0)
     members = np.empty(filled[-1], np.int64)
-    for i in range(left.shape[0]):
+    for i in range(len(left)):
         group = number[i]
         if sizes[group] >= checks.minimum_rows:
             members[filled[group]] = left[i]
@@ -80,7 +80,7 @@ def _groups_hold(
         _people_hold(rows, people, members, filled, sizes, checks, hold)
         return hold
     begin = 0
-    for group in range(sizes.shape[0]):
+    for group in range(len(sizes)):
         if sizes[group] < checks.minimum_rows:
             continue
         for i in range(begin, filled[group]):
@@ -112,14 +112,13 @@ def _people_hold(
     tally = new_tally(people)
     counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(rows.sensitive.shape[1], np.int64)
     begin = 0
-    for group in range(sizes.shape[0]):
+    for group in range(len(sizes)):
         if sizes[group] < checks.minimum_rows:
             continue
-        for value in range(counts.shape[0]):
-            counts[value] = 0
+        counts[:] = 0
         n_people = 0
         for i in range(begin, filled[group]):
-            for s in range(cells.shape[0]):
+            for s in range(len(cells)):
                 cells[s] = checks.count_start[s] + rows.sensitive[members[i], s]
             n_people += add_row(people, tally, members[i], cells, counts)
         hold[group] = all_hold(checks, counts, n_people)
@@ -140,10 +139,10 @@ def place_rows(
     number = np.empty(n_left, np.int64)
     sizes = np.empty(n_left, np.int64)
     class_of = np.empty(n_left, np.int64)
-    for i in range(nodes.shape[0]):
+    for node in nodes:
         if n_left < max(checks.minimum_rows, 1):
             break
-        n_candidates = _number_groups(rows, left[:n_left], nodes[i], number, sizes)
+        n_candidates = _number_groups(rows, left[:n_left], node, number, sizes)
         hold = _groups_hold(rows, rows.people, left[:n_left], number, sizes[:n_candidates], checks)
         for candidate in range(n_candidates):
             if hold[candidate]:
@@ -163,8 +162,8 @@ def place_rows(
 @kernel
 def count_placed(rows: LatticeRows, node: Int64, left: Int64, checks: KernelChecks) -> int:
     """How many of the rows left lie in a group that holds at this node."""
-    number = np.empty(left.shape[0], np.int64)
-    sizes = np.empty(left.shape[0], np.int64)
+    number = np.empty(len(left), np.int64)
+    sizes = np.empty(len(left), np.int64)
     n_groups = _number_groups(rows, left, node, number, sizes)
     hold = _groups_hold(rows, rows.people, left, number, sizes[:n_groups], checks)
     n_placed = 0

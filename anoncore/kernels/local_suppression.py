@@ -71,7 +71,7 @@ def _memory(rows: SuppressedRows, checks: KernelChecks) -> Memory:
 @inner_kernel
 def _hold(rows: SuppressedRows, members: Int64, memory: Memory, checks: KernelChecks) -> bool:
     """Whether rows satisfy every check as one class."""
-    if members.shape[0] < checks.minimum_rows:
+    if len(members) < checks.minimum_rows:
         return False
     return _counted(rows, rows.people, members, memory, checks)
 
@@ -82,7 +82,7 @@ def _counted(
 ) -> bool:
     """`_hold`, by the counts of the sensitive values."""
     n_sensitive = rows.sensitive.shape[1]
-    size = members.shape[0]
+    size = len(members)
     if n_sensitive == 0 and people is None:
         return all_hold(checks, memory.counts, size)
     n_people = 0
@@ -108,7 +108,7 @@ def _counted(
 def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
     """The sum of the words of a row's cells that are not suppressed."""
     word = np.uint64(0)
-    for a in range(mask.shape[0]):
+    for a in range(len(mask)):
         if not mask[a]:
             word += rows.salt[rows.begin[a] + rows.codes[row, a]]
     return word
@@ -117,8 +117,8 @@ def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
 @inner_kernel
 def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, WordTable]:
     """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and the groups' words."""
-    table, number, n_groups = word_table(left.shape[0]), np.empty(left.shape[0], np.int32), 0
-    for i in range(left.shape[0]):
+    table, number, n_groups = word_table(len(left)), np.empty(len(left), np.int32), 0
+    for i in range(len(left)):
         number[i] = number_of(table, _word(rows, left[i], mask), n_groups)
         n_groups += number[i] == n_groups
     starts = group_starts(number, n_groups)
@@ -130,7 +130,7 @@ def count_together(rows: SuppressedRows, mask: Bools, least: int, left: Int64) -
     """How many of the rows left are in a group of at least so many rows under a mask."""
     _, starts, _ = _candidates(rows, mask, left)
     together = 0
-    for g in range(starts.shape[0] - 1):
+    for g in range(len(starts) - 1):
         if starts[g + 1] - starts[g] >= least:
             together += int(starts[g + 1] - starts[g])
     return together
@@ -187,7 +187,7 @@ def place(
     """
     memory = _memory(rows, checks)
     members, starts, table = _candidates(rows, mask, left)
-    n_new = starts.shape[0] - 1
+    n_new = len(starts) - 1
     settled = np.zeros(n_new, np.bool_)
     waiting = 0
     for g in range(n_new):
@@ -196,7 +196,7 @@ def place(
         if settled[g]:
             group[own] = n_groups
             n_groups += 1
-        elif own.shape[0] >= least:
+        elif len(own) >= least:
             waiting += 1
     if waiting > 0 and wanted > least:
         n_groups = _with_donors(
@@ -229,7 +229,7 @@ def _with_donors(
     """
     memory = _memory(rows, checks)
     members, starts, settled = groups
-    n_new, n_whole = starts.shape[0] - 1, whole.starts.shape[0] - 1
+    n_new, n_whole = len(starts) - 1, len(whole.starts) - 1
     # The whole classes that agree with a group are a list: the first of each group, and the next one of each class.
     first, after = filled_with(n_new, -1), filled_with(n_whole, -1)
     for c in range(n_whole - 1, -1, -1):

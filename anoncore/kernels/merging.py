@@ -29,7 +29,7 @@ def merge_until_close(
     `centers`, `sizes` and `counts` are changed. The nearest cluster is looked for among the `reach` ones before and
     after in number. The merged center is the mean of numbers and the larger cluster's categories.
     """
-    n = sizes.shape[0]
+    n = len(sizes)
     into, before, after = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for c in range(n):
         into[c], before[c], after[c] = c, c - 1, c + 1
@@ -53,7 +53,7 @@ def merge_until_close(
         if nearest < 0:
             break
         total = sizes[worst] + sizes[nearest]
-        for a in range(centers.shape[0]):
+        for a in range(len(centers)):
             if attributes.form[a] == NUMBER:
                 centers[a, nearest] = (centers[a, worst] * sizes[worst] + centers[a, nearest] * sizes[nearest]) / total
             elif sizes[worst] > sizes[nearest]:
@@ -106,9 +106,8 @@ def _nearest_cluster(
         n_near += 1
         other = after[other]
     # Attribute by attribute for all clusters: the loops are short and free of choices, which a processor does fastest.
-    for i in range(n_near):
-        apart[i] = 0.0
-    for a in range(centers.shape[0]):
+    apart[:n_near] = 0.0
+    for a in range(len(centers)):
         column, here = centers[a], centers[a, c]
         if attributes.form[a] == NUMBER:
             for i in range(n_near):
@@ -132,7 +131,7 @@ def _nearest_cluster(
 @inner_kernel
 def _excess(checks: KernelChecks, counts: Int32, c: int, size: int, own: Int64) -> float:
     """By how much cluster `c`, of so many rows, is in excess, at least 0; `own` int64 (n_values,) is memory."""
-    for value in range(own.shape[0]):
+    for value in range(len(own)):
         own[value] = counts[c, value]
     return max(float(worst_excess(checks, own, size)), 0.0)
 

@@ -67,8 +67,7 @@ class Partitioning(NamedTuple):
 @inner_kernel
 def _count_values(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks, counts: Int64) -> None:
     """Write the counts of the sensitive values of rows lo..hi-1 into `counts`."""
-    for cell in range(counts.shape[0]):
-        counts[cell] = 0
+    counts[:] = 0
     for row in range(lo, hi):
         for s in range(search.n_sensitive):
             counts[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
@@ -123,8 +122,7 @@ def _sides_allowed(
     if people is not None:
         return _people_of_sides_hold(rows, node, split, search, people, checks, work)
     left, right = work.counts[1], work.counts[2]
-    for cell in range(left.shape[0]):
-        left[cell] = 0
+    left[:] = 0
     if search.n_sensitive > 0:
         mark_left(rows, node.lo, node.hi, split, search.content, work.is_left)
         for row in range(node.lo, node.hi):
@@ -132,7 +130,7 @@ def _sides_allowed(
                 for s in range(search.n_sensitive):
                     left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     # The right side has what the node has and the left side has not, so its rows need no count of their own.
-    for cell in range(left.shape[0]):
+    for cell in range(len(left)):
         right[cell] = node.counts[cell] - left[cell]
     return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
 
@@ -150,7 +148,7 @@ def _people_of_sides_hold(
     """Whether both sides satisfy the checks where people are counted, who may be on both sides."""
     is_left = work.is_left
     mark_left(rows, node.lo, node.hi, split, search.content, is_left)
-    left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
+    left, right = np.zeros(len(node.counts), np.int64), np.zeros(len(node.counts), np.int64)
     cells, number = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1
     n_left, n_right = 0, 0
     for row in range(node.lo, node.hi):
@@ -176,9 +174,9 @@ def _median_split(
     """
     lo, hi, low, high, widths = node.lo, node.hi, node.low, node.high, work.widths
     n = hi - lo
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         widths[a] = width(attributes, a, low[a], high[a])
-    for _ in range(low.shape[0]):
+    for _ in range(len(low)):
         a = widest(widths)
         if widths[a] <= 0.0:
             break
@@ -208,7 +206,7 @@ def _most_balanced_split(
 ) -> Split:
     """The most balanced threshold that the checks allow, of the first attribute that has an allowable one."""
     n, low, high = node.hi - node.lo, node.low, node.high
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         if low[a] == high[a] or attributes.form[a] == HIERARCHY:
             continue
         sort_rows(rows, node, a, work)
@@ -241,10 +239,10 @@ def _cheapest_split(
     n, low, high = node.hi - node.lo, node.low, node.high
     counts_people = search.people is not None
     best, split = np.inf, make_split(NO_SPLIT, 0, 0, 0)
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         if low[a] == high[a]:
             continue
-        few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, node.counts.shape[0], attributes)
+        few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, len(node.counts), attributes)
         if attributes.form[a] != HIERARCHY and few and not counts_people:
             at_codes = gather(rows, node, a, attributes, checks)
             cost, code = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * n, checks)
@@ -316,7 +314,7 @@ def _class_entropy(rows: Int32, lo: int, hi: int, search: Search) -> float:
 @inner_kernel
 def narrow_regions(regions: Int32, rows: Int32, lo: int, ends: Int64, split: Split, attributes: Attributes) -> None:
     """Hand the region of the node that begins at row lo down to its sides, narrowed to what each side covers."""
-    a, n_sides = split.attribute, ends.shape[0]
+    a, n_sides = split.attribute, len(ends)
     start = lo
     # All sides get the node's region before the first one is narrowed: the first side begins where the node does, so
     # narrowing it overwrites the region of the node.
@@ -360,7 +358,7 @@ def _split_once(
     if split.kind == NO_SPLIT:
         return 1
     n_sides = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes, work.is_left, ends)
-    if table.regions.shape[0] > 0:
+    if len(table.regions) > 0:
         narrow_regions(table.regions, table.rows, lo, ends[:n_sides], split, attributes)
     return n_sides
 
@@ -380,7 +378,7 @@ def grow(
     Returns the ends of the sides that remain to be grown, none if all is done. `table.starts` becomes 1 at the first
     row of each leaf.
     """
-    n_codes, n_counts = attributes.position.shape[0], checks.count_start[-1]
+    n_codes, n_counts = len(attributes.position), checks.count_start[-1]
     work = new_workspace(hi - lo, n_codes, search.n_attributes, n_counts, search.people)
     ends = np.empty(hi - lo, np.int64)
     once = hi - lo > small

@@ -43,7 +43,7 @@ def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
     common ancestor.
     """
     total = 0.0
-    for a in range(p.shape[0]):
+    for a in range(len(p)):
         if p[a] == q[a]:
             continue
         if attributes.form[a] == NUMBER:
@@ -78,7 +78,7 @@ def center(space: Space, rows: Int64, count: Int64) -> Floats:
         if attributes.form[a] == NUMBER:
             for row in rows:
                 average[a] += point[row, a]
-            average[a] /= rows.shape[0]
+            average[a] /= len(rows)
         else:
             for row in rows:
                 count[int(point[row, a])] += 1
@@ -96,7 +96,7 @@ def center(space: Space, rows: Int64, count: Int64) -> Floats:
 @kernel
 def centers(space: Space, order: Int64, starts: Int64) -> Floats:
     """The average of every cluster, (d, n_clusters); rows of cluster c are `order[starts[c]:starts[c + 1]]`."""
-    n = starts.shape[0] - 1
+    n = len(starts) - 1
     averages = np.empty((space.point.shape[1], n))
     count = np.zeros(largest_domain(space.attributes), np.int64)
     for c in range(n):
@@ -118,12 +118,12 @@ def farthest_row(space: Space, rows: Int64, origin: Floats) -> int:
 @inner_kernel
 def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
     """Positions in `rows` of the k rows nearest to row `seed`, itself first, nearest first, int64 (k,)."""
-    apart = np.empty(rows.shape[0])
-    for i in range(rows.shape[0]):
+    apart = np.empty(len(rows))
+    for i in range(len(rows)):
         # Below every distance, so that the seed comes first even where other rows lie at the same point.
         far = rounded(distance(space.attributes, space.point[rows[i]], space.point[seed]))
         apart[i] = -1.0 if rows[i] == seed else far
-    if k >= rows.shape[0]:
+    if k >= len(rows):
         return stable_positions(apart)
     # Finding the k-th distance and sorting only k rows costs O(n + k log k) instead of O(n log n).
     limit = kth_smallest(apart, k - 1)
@@ -131,7 +131,7 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
     n_chosen = 0
     # All rows nearer than the k-th distance first; of those at it, only as many as there is room for, the first ones.
     for turn in range(2):
-        for i in range(rows.shape[0]):
+        for i in range(len(rows)):
             if n_chosen < k and (apart[i] < limit if turn == 0 else apart[i] == limit):
                 chosen[n_chosen] = i
                 n_chosen += 1
@@ -141,15 +141,15 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
 @inner_kernel
 def _without(rows: Int64, positions: Int64) -> Int64:
     """The rows that do not stand at these positions."""
-    gone = np.zeros(rows.shape[0], np.bool_)
+    gone = np.zeros(len(rows), np.bool_)
     for position in positions:
         gone[position] = True
     n_left = 0
-    for i in range(rows.shape[0]):
+    for i in range(len(rows)):
         n_left += not gone[i]
     left = np.empty(n_left, np.int64)
     n_left = 0
-    for i in range(rows.shape[0]):
+    for i in range(len(rows)):
         if not gone[i]:
             left[n_left] = rows[i]
             n_left += 1
@@ -167,15 +167,15 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
     left, count = rows.copy(), np.zeros(largest_domain(space.attributes), np.int64)
     # -1: the next cluster begins at the row farthest from the average; else at the row farthest from row `seed`.
     seed = -1
-    while left.shape[0] > 0:
+    while len(left) > 0:
         origin = center(space, left, count) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
-        if left.shape[0] < 2 * k:
-            members = np.arange(left.shape[0])
+        if len(left) < 2 * k:
+            members = np.arange(len(left))
         else:
             members = nearest_positions(space, left, chosen, k)
-            if checks.address.shape[0] > 0:
+            if len(checks.address) > 0:
                 members = _closer(space, left, chosen, members, sensitive, checks)
         for position in members:
             group[left[position]] = first
@@ -190,7 +190,7 @@ def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int
 
     `members` int64 (k,) are the cluster's positions in `rows`, those of the k rows nearest to row `seed`.
     """
-    k, n_columns = members.shape[0], sensitive.shape[1]
+    k, n_columns = len(members), sensitive.shape[1]
     counts = np.zeros(checks.count_start[-1], np.int64)
     for position in members:
         for column in range(n_columns):
@@ -198,7 +198,7 @@ def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int
     excess = worst_excess(checks, counts, k)
     if excess == 0:
         return members
-    reach = min(rows.shape[0], k + CANDIDATES)
+    reach = min(len(rows), k + CANDIDATES)
     candidates = nearest_positions(space, rows, seed, reach)
     for new in candidates[k:]:
         best, lowest = -1, excess
@@ -233,17 +233,16 @@ def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle
     """
     left, count = rows.copy(), np.zeros(largest_domain(space.attributes), np.int64)
     seed = -1
-    while left.shape[0] > 0:
+    while len(left) > 0:
         origin = center(space, left, count) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
-        nearest, least = filled_with(n_strata, -1), np.empty(n_strata, np.float64)
-        for s in range(n_strata):
-            least[s] = np.inf
+        nearest, least = filled_with(n_strata, -1), np.empty(n_strata)
+        least[:] = np.inf
         n_left = np.zeros(n_strata, np.int64)
         # Of the middle stratum the second nearest row is kept as well, in the same pass.
         second, second_least = -1, np.inf
-        for i in range(left.shape[0]):
+        for i in range(len(left)):
             s = stratum[left[i]]
             n_left[s] += 1
             apart = -1.0

@@ -46,14 +46,14 @@ def coarser_groups(
 
     Returns `number`, a finer group of each coarser one int64 (n_coarser,), and the coarser groups' `word` and `rows`.
     """
-    n, n_coarser = codes.shape[0], 0
+    n, n_coarser = len(codes), 0
     table = word_table(n)
     number, finer = np.empty(n, np.int32), np.empty(n, np.int64)
     words, sums = np.empty(n, np.uint64), np.zeros(n, np.int64)
     # Only the attributes that change their level change a group's word.
-    changed, n_changed = np.empty(node.shape[0], np.int64), 0
-    before, after = np.empty(node.shape[0], np.int64), np.empty(node.shape[0], np.int64)
-    for a in range(node.shape[0]):
+    changed, n_changed = np.empty(len(node), np.int64), 0
+    before, after = np.empty(len(node), np.int64), np.empty(len(node), np.int64)
+    for a in range(len(node)):
         if was[a] != node[a]:
             changed[n_changed] = a
             before[n_changed] = tables.begin[a] + was[a] * tables.size[a]
@@ -77,7 +77,7 @@ def published_loss(tables: LevelTables, codes: Int32, rows: Int64, kept: Bools, 
     """Sum of the losses of the cells of all rows in the groups that are `kept`, bool (n_groups,), at a node."""
     total = 0.0
     begin = tables.begin + node * tables.size
-    for g in range(codes.shape[0]):
+    for g in range(len(codes)):
         if kept[g]:
             loss = 0.0
             for a in range(codes.shape[1]):
@@ -91,10 +91,10 @@ def joined_entries(
     number: Int32, n_coarser: int, starts: Int64, sensitive: Int32, weight: Int64, n_combinations: int
 ) -> tuple[Int64, Int32, Int64]:
     """The entries of coarser groups: `starts`, `sensitive` and `weight`, equal combinations of a group as one entry."""
-    n = sensitive.shape[0]
+    n = len(sensitive)
     # Two stable sorts by counting, by combination and then by group, leave every group's entries in order.
     of_entry = np.empty(n, np.int32)
-    for g in range(number.shape[0]):
+    for g in range(len(number)):
         for i in range(starts[g], starts[g + 1]):
             of_entry[i] = number[g]
     by_value = rows_by_group(sensitive, group_starts(sensitive, n_combinations))

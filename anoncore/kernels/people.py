@@ -58,7 +58,7 @@ def add_row(people: KernelPeople, tally: Tally, row: int, cells: Int64, counts: 
     `counts` int64 (n_counts,) are the people of the group with each sensitive value, and `cells` int64 (n_sensitive,)
     is where the row's values stand in it.
     """
-    for s in range(cells.shape[0]):
+    for s in range(len(cells)):
         pair = people.pair[row, s]
         counts[cells[s]] += tally.of_pair[pair] == 0
         tally.of_pair[pair] += 1
@@ -70,7 +70,7 @@ def add_row(people: KernelPeople, tally: Tally, row: int, cells: Int64, counts: 
 @inner_kernel
 def take_row(people: KernelPeople, tally: Tally, row: int, cells: Int64, counts: Int64) -> int:
     """Take a row from a group, as `add_row` adds it; 1 if its person is gone with it, else 0."""
-    for s in range(cells.shape[0]):
+    for s in range(len(cells)):
         pair = people.pair[row, s]
         tally.of_pair[pair] -= 1
         counts[cells[s]] -= tally.of_pair[pair] == 0
@@ -90,10 +90,10 @@ def forget_row(people: KernelPeople, tally: Tally, row: int) -> None:
 @kernel
 def people_and_pairs(order: Int64, starts: Int64, person: Int32, codes: Int32) -> tuple[Int64, Int64, Int32]:
     """`people`, `pair_starts` and `pair_codes` of groups whose rows have these `codes` int32 (n_rows,)."""
-    n_groups = starts.shape[0] - 1
+    n_groups = len(starts) - 1
     people = np.zeros(n_groups, np.int64)
     pair_starts = np.zeros(n_groups + 1, np.int64)
-    pair_codes = np.empty(order.shape[0], np.int32)
+    pair_codes = np.empty(len(order), np.int32)
     n_pairs = 0
     for group in range(n_groups):
         n = starts[group + 1] - starts[group]
@@ -118,9 +118,9 @@ def people_levels(
     people: Int64, pair_starts: Int64, pair_codes: Int32, size: int, address: int, unique: int, reference: Floats
 ) -> Floats:
     """Level of every group by its people, float (n_groups,); `size` is the number of codes."""
-    levels = np.empty(people.shape[0], np.float64)
+    levels = np.empty(len(people))
     counts = np.zeros(size, np.int64)
-    for group in range(people.shape[0]):
+    for group in range(len(people)):
         for pair in range(pair_starts[group], pair_starts[group + 1]):
             counts[pair_codes[pair]] += 1
         levels[group] = call_level(address, counts, people[group], unique, reference)

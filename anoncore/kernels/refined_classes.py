@@ -167,7 +167,7 @@ def _counted(
     n_sensitive = rows.cells.shape[1]
     if n_sensitive == 0 and people is None:
         return all_hold(checks, memory.tally, size)
-    if classes.tallies.shape[0] > 0:
+    if len(classes.tallies) > 0:
         tally = classes.tallies[c]
         for s in range(n_sensitive):
             if more >= 0:
@@ -215,7 +215,7 @@ def unlink(rows: RefinedRows, classes: Classes, row: int) -> None:
     if after >= 0:
         classes.before[after] = before
     classes.size[c] -= 1
-    if classes.tallies.shape[0] > 0:
+    if len(classes.tallies) > 0:
         for cell in rows.cells[row]:
             classes.tallies[c, cell] -= 1
 
@@ -229,9 +229,9 @@ def link(rows: RefinedRows, classes: Classes, c: int, row: int) -> None:
         classes.before[head] = row
     classes.size[c] += 1
     classes.most_saved[c] = max(classes.most_saved[c], classes.saved[row])
-    for o in range(rows.places.shape[0]):
+    for o in range(len(rows.places)):
         classes.standing[o, rows.places[o, row]] = c
-    if classes.tallies.shape[0] > 0:
+    if len(classes.tallies) > 0:
         for cell in rows.cells[row]:
             classes.tallies[c, cell] += 1
 
@@ -358,7 +358,7 @@ def members(classes: Classes, c: int) -> Int32:
     """The rows of a class, ascending."""
     result = np.empty(classes.size[c], np.int32)
     row = classes.first[c]
-    for i in range(result.shape[0]):
+    for i in range(len(result)):
         result[i] = row
         row = classes.after[row]
     sort_in_place(result)

@@ -40,9 +40,9 @@ def groups_hold(checks: KernelChecks, sensitive: Int32, rows: Int64, starts: Int
 
     `sensitive` int32 (n_rows, n_columns) are the codes of all rows, `rows` int64 those of group g from starts[g] on.
     """
-    result = np.empty(starts.shape[0] - 1, np.bool_)
+    result = np.empty(len(starts) - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    for group in range(result.shape[0]):
+    for group in range(len(result)):
         for i in range(starts[group], starts[group + 1]):
             for column in range(sensitive.shape[1]):
                 counts[checks.count_start[column] + sensitive[rows[i], column]] += 1
@@ -79,7 +79,7 @@ def _is_kept(
     in the next world too.
     """
     work = 0
-    for i in range(chosen.shape[0]):
+    for i in range(len(chosen)):
         first = refused.refusal_start[chosen[i]]
         n_groups = refused.refusal_start[chosen[i] + 1] - first
         confirmed = False
@@ -115,21 +115,21 @@ def drawn_worlds(
     """
     np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    latest = np.zeros(chosen.shape[0], np.int64)
+    latest = np.zeros(len(chosen), np.int64)
     kept, drawn, work = 0, 0, 0
     # A draw that has kept less than a hundredth of what is wanted after a tenth of the work is given up.
     while kept < wanted and work < most_work and (10 * work < most_work or 100 * kept >= wanted):
-        for c in range(class_start.shape[0] - 1):
+        for c in range(len(class_start) - 1):
             for i in range(class_start[c + 1] - 1, class_start[c], -1):
                 other = class_start[c] + np.random.randint(0, i - class_start[c] + 1)  # noqa: NPY002
                 a, b = members[i], members[other]
                 record[a], record[b] = record[b], record[a]
         confirmed, counted = _is_kept(checks, refused, chosen, record, latest, counts)
-        work += counted + members.shape[0]
+        work += counted + len(members)
         drawn += 1
         if confirmed:
             kept += 1
-            for i in range(members.shape[0]):
+            for i in range(len(members)):
                 tally[signature[i], refused.secret[record[members[i]]]] += 1
     return kept, drawn, work
 
@@ -175,19 +175,19 @@ def all_worlds(
     deals as any other, so all count alike.
     """
     counts = np.zeros(checks.count_start[-1], np.int64)
-    latest = np.zeros(chosen.shape[0], np.int64)
+    latest = np.zeros(len(chosen), np.int64)
     kept, looked_at = 0, 0
     while True:
         confirmed, _ = _is_kept(checks, refused, chosen, record, latest, counts)
         looked_at += 1
         if confirmed:
             kept += 1
-            for i in range(members.shape[0]):
+            for i in range(len(members)):
                 tally[signature[i], refused.secret[record[members[i]]]] += 1
         c = 0
-        while c < class_start.shape[0] - 1:
+        while c < len(class_start) - 1:
             if _next_arrangement(record, members, class_start[c], class_start[c + 1]):
                 break
             c += 1
-        if c == class_start.shape[0] - 1:
+        if c == len(class_start) - 1:
             return kept, looked_at

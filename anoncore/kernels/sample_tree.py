@@ -34,12 +34,12 @@ def sample_splits(
     `most_leaves`. A split at a hierarchy node numbers all its children, also those without rows in the sample: other
     rows may lie in them.
     """
-    n_codes, n_counts = attributes.position.shape[0], checks.count_start[-1]
-    work = new_workspace(rows.shape[0], n_codes, search.n_attributes, n_counts, search.people)
-    side_ends = np.empty(rows.shape[0], np.int64)
+    n_codes, n_counts = len(attributes.position), checks.count_start[-1]
+    work = new_workspace(len(rows), n_codes, search.n_attributes, n_counts, search.people)
+    side_ends = np.empty(len(rows), np.int64)
     splits = np.empty((16, 4), np.int32)
     n_splits, n_nodes, n_leaves = 0, 1, 1
-    nodes, begins, ends = [0], [0], [rows.shape[0]]
+    nodes, begins, ends = [0], [0], [len(rows)]
     while len(nodes) > 0 and n_leaves < most_leaves:
         largest = 0
         for i in range(len(nodes)):
@@ -51,7 +51,7 @@ def sample_splits(
         split = choose_split(rows, lo, hi, attributes, search, checks, work)
         if split.kind == NO_SPLIT:
             continue
-        if n_splits == splits.shape[0]:
+        if n_splits == len(splits):
             longer = np.empty((2 * n_splits, 4), np.int32)
             for i in range(n_splits):
                 for part in range(4):
@@ -67,7 +67,7 @@ def sample_splits(
             sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
         split_rows(rows, spare, lo, hi, split, search.content, attributes, work.is_left, side_ends)
         begin, side = lo, 0
-        for child in range(sizes.shape[0]):
+        for child in range(len(sizes)):
             if sizes[child] == 0:
                 continue
             nodes.append(n_nodes + child)
@@ -75,6 +75,6 @@ def sample_splits(
             ends.append(side_ends[side])
             begin = int(side_ends[side])
             side += 1
-        n_nodes += sizes.shape[0]
-        n_leaves += sizes.shape[0] - 1
+        n_nodes += len(sizes)
+        n_leaves += len(sizes) - 1
     return splits[:n_splits]

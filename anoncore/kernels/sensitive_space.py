@@ -85,7 +85,7 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
     `order` has the fragment's cells sorted by attribute s, `effect` float (n, d) the fragment's lines of `effects[s]`;
     `bound` is that of the fragment alone.
     """
-    n, d = order.shape[0], cells.size.shape[0]
+    n, d = len(order), len(cells.size)
     above = np.zeros(n + 1)
     for a in range(d):
         moment, mass = 0.0, 0.0
@@ -122,7 +122,7 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
 @inner_kernel
 def _open_fragment(cells: Cells, lo: int, hi: int, sorted_by: Int64, effects: Floats, slices: Floats) -> Floats:
     """Sort the new fragment lo..hi-1 along every attribute and write the effects of its cuts; returns its bound."""
-    d = cells.size.shape[0]
+    d = len(cells.size)
     bound = np.empty(d)
     for a in range(d):
         bound[a] = farthest(cells, sorted_by[0, lo:hi], a, slices)
@@ -144,12 +144,12 @@ def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
     Among equals the cut with the least total bound wins, then the first.
     """
     best_s, best_position, least, smallest = -1, -1, np.inf, np.inf
-    for s in range(effects.shape[0]):
+    for s in range(len(effects)):
         for i in range(effects.shape[1]):
             if effects[s, i, 0] == np.inf:
                 continue
             over, total = 0.0, 0.0
-            for a in range(t.shape[0]):
+            for a in range(len(t)):
                 after = bound[a] + effects[s, i, a]
                 over += max(0.0, after - t[a])
                 total += after
@@ -162,7 +162,7 @@ def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
 def _is_beyond(bound: Floats, t: Floats) -> bool:
     """Whether the bound of any attribute lies above its t."""
     is_beyond = False
-    for a in range(t.shape[0]):
+    for a in range(len(t)):
         is_beyond |= lies_above(bound[a], t[a])
     return is_beyond
 
@@ -234,14 +234,13 @@ def first_close_deal(stack: Int64, sensitive: Int32, checks: KernelChecks, numbe
     if none does. A number is given up at the first class that fails.
     """
     counts = np.zeros(checks.count_start[-1], np.int64)
-    for tried in range(numbers.shape[0]):
+    for tried in range(len(numbers)):
         n_classes = numbers[tried]
         close = True
         for c in range(n_classes):
-            for value in range(counts.shape[0]):
-                counts[value] = 0
+            counts[:] = 0
             size = 0
-            for i in range(c, stack.shape[0], n_classes):
+            for i in range(c, len(stack), n_classes):
                 size += 1
                 for column in range(sensitive.shape[1]):
                     counts[checks.count_start[column] + sensitive[stack[i], column]] += 1

@@ -96,22 +96,22 @@ def new_masses(table: Signatures) -> Masses:
 @inner_kernel
 def count_row(rows: Int32, row: int, side: int, table: Signatures, masses: Masses, change: int) -> None:
     """Add `change` to the counts of one row's cells."""
-    n_factors = table.power.shape[0]
+    n_factors = len(table.power)
     for f in range(n_factors):
         masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] += change
-    for j in range(table.pair_power.shape[0]):
+    for j in range(len(table.pair_power)):
         masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] += change
 
 
 @inner_kernel
 def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> None:
     """Set the counts of the cells of rows lo..hi-1 to 0 on all sides or lines."""
-    n_factors = table.power.shape[0]
+    n_factors = len(table.power)
     for row in range(lo, hi):
-        for side in range(masses.counts.shape[0]):
+        for side in range(len(masses.counts)):
             for f in range(n_factors):
                 masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
-            for j in range(table.pair_power.shape[0]):
+            for j in range(len(table.pair_power)):
                 masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] = 0
 
 
@@ -119,7 +119,7 @@ def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masse
 def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
     """The factor whose codes in the bucket belong to the fewest signatures."""
     best, fewest = 0, -1
-    for f in range(table.power.shape[0]):
+    for f in range(len(table.power)):
         listed = 0
         # The counts of the left side are free until a split is tried; here they mark the codes that were met.
         for row in range(lo, hi):
@@ -138,7 +138,7 @@ def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Ma
 def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinct: bool) -> float:
     """The factors' part of w(t, s, B) for the n rows of a side; 0 if signature t does not match it."""
     product = 1.0
-    for f in range(table.power.shape[0]):
+    for f in range(len(table.power)):
         count = masses.counts[side, table.factor_start[f] + table.codes[t, f]]
         if count == 0:
             return 0.0
@@ -178,7 +178,7 @@ def weight(table: Signatures, masses: Masses, entry: int, side: int, n: int, pro
     """w(t, s, B) of an entry from its signature's degree; for the distinct check 1 where it is positive."""
     if product == 0.0:
         return 0.0
-    for j in range(table.pair_power.shape[0]):
+    for j in range(len(table.pair_power)):
         count = masses.pair_counts[side, table.pair_start[j] + table.pairs[entry, j]]
         if count == 0:
             return 0.0

@@ -150,7 +150,7 @@ def _replace(linked: Linked, starts: Int64, row: Int64, g: int, at: int, into: i
     """
     codes, out, gain, share = linked.codes, row[at], 0.0, 1.0 / (starts[g + 1] - starts[g])
     _count_values(linked, g, out, -ONE)
-    for p in range(linked.first.shape[0]):
+    for p in range(len(linked.first)):
         a, b = linked.first[p], linked.second[p]
         old_x, new_x, old_y, new_y = codes[out, a], codes[into, a], codes[out, b], codes[into, b]
         if old_x != new_x:
@@ -218,7 +218,7 @@ def _candidates(rows: Int32, starts: Int64, g: int, h: int, table: Signatures, m
     They show a code of the buckets of every factor, so those of the factor with the fewest are enough.
     """
     best, fewest = 0, -1
-    for f in range(table.power.shape[0]):
+    for f in range(len(table.power)):
         found = _listed(rows, starts[g], starts[g + 1], f, table, masses)
         found += _listed(rows, starts[h], starts[h + 1], f, table, masses)
         _unmark(rows, starts[g], starts[g + 1], f, table, masses)

@@ -62,12 +62,12 @@ def make_split(kind: int, attribute: int, value: int, left: int) -> Split:
 @inner_kernel
 def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
     """Write the smallest and the largest code of rows lo..hi-1 in the first len(low) columns into `low` and `high`."""
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         low[a] = rows[lo, a]
         high[a] = rows[lo, a]
     # Row by row, not attribute by attribute: a row's codes lie side by side, so every row is fetched from memory once.
     for row in range(lo + 1, hi):
-        for a in range(low.shape[0]):
+        for a in range(len(low)):
             code = rows[row, a]
             low[a] = min(low[a], code)
             high[a] = max(high[a], code)
@@ -114,7 +114,7 @@ def _share_median(rows: Int32, lo: int, hi: int, split: Split, content: Int64, l
     number = rows.shape[1] - 1
     # The last word first: each stable sort keeps the order of the words that it does not look at, so after the first
     # word the rows are in lexicographic order of all words.
-    for word in range(content.shape[0] - 1, -1, -1):
+    for word in range(len(content) - 1, -1, -1):
         keys = np.empty(n_shared, np.int64)
         for i in range(n_shared):
             keys[i] = content[word, rows[shared[i], number]]
@@ -193,10 +193,10 @@ def _split_children(
     offset = attributes.first[node]
     child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
     sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
-    next_row = np.empty(sizes.shape[0], np.int64)
+    next_row = np.empty(len(sizes), np.int64)
     end = lo
     n_sides = 0
-    for child in range(sizes.shape[0]):
+    for child in range(len(sizes)):
         next_row[child] = end
         end += sizes[child]
         if sizes[child] > 0:

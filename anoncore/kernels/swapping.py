@@ -87,7 +87,7 @@ class Trials(NamedTuple):
 def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
     """By how much a group's levels exceed their thresholds (at most), in total; 0 if they all hold."""
     total = 0.0
-    for i in range(checks.address.shape[0]):
+    for i in range(len(checks.address)):
         column = checks.column[i]
         begin, end = checks.count_start[column], checks.count_start[column + 1]
         reference = checks.reference[checks.reference_start[i] : checks.reference_start[i + 1]]
@@ -100,15 +100,14 @@ def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
 @inner_kernel
 def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
     """Excess of a class with row `out` exchanged for row `into` (-1, -1: as it is)."""
-    if checks.address.shape[0] == 0:
+    if len(checks.address) == 0:
         return 0.0
-    for cell in range(counts.shape[0]):
-        counts[cell] = 0
+    counts[:] = 0
     for member in members:
         row = into if member == out else member
         for column in range(sensitive.shape[1]):
             counts[checks.count_start[column] + sensitive[row, column]] += 1
-    return worst_excess(checks, counts, members.shape[0])
+    return worst_excess(checks, counts, len(members))
 
 
 @inner_kernel
@@ -121,7 +120,7 @@ def write_outline(
     from call to call tell which categories this call has met, so that nobody has to clear `seen`.
     """
     total = 0.0
-    for a in range(attributes.form.shape[0]):
+    for a in range(len(attributes.form)):
         begin = attributes.code_start[a]
         if attributes.code_start[a + 1] - begin == 1:
             continue
@@ -154,7 +153,7 @@ def write_outline(
         outlines.words[c, a, 0] = low | second_low << 32
         outlines.words[c, a, 1] = high | (second_high + 1) << 32
         total += _width(attributes, a, int(low), int(high))
-    return total * members.shape[0]
+    return total * len(members)
 
 
 @inner_kernel
@@ -186,7 +185,7 @@ def loss_after(
     """Information loss of class c with row `out` exchanged for row `into`, summed over rows and attributes."""
     form, span, code_start, words = attributes.form, attributes.span, attributes.code_start, outlines.words
     total = 0.0
-    for a in range(form.shape[0]):
+    for a in range(len(form)):
         size = code_start[a + 1] - code_start[a]
         if size == 1:
             continue
@@ -249,13 +248,13 @@ def exchange(
     """
     np.random.seed(trials.seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     group, members, starts = classes.group, classes.members, classes.starts
-    n, n_classes = group.shape[0], starts.shape[0] - 1
+    n, n_classes = len(group), len(starts) - 1
     # Where each row stands in `members`, and where in `by_bucket.rows`: the inverses of both lists.
     in_class, in_bucket = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
         in_class[members[i]] = i
         in_bucket[by_bucket.rows[i]] = i
-    d = attributes.form.shape[0]
+    d = len(attributes.form)
     outlines = Outlines(
         np.zeros((n_classes, d, 2), np.int64),
         np.zeros((n_classes, d), np.int32),
@@ -272,7 +271,7 @@ def exchange(
     # Without checks no excess decides whom a row may be exchanged with. Then partners are drawn ahead, and what is read
     # about both classes is read once for the whole block: a processor fetches many places of memory at a time, but
     # waits for each that the next step depends on.
-    checked = checks.address.shape[0] > 0
+    checked = len(checks.address) > 0
     partners, fetched = np.empty(BLOCK, np.int64), np.zeros(1, np.int64)
     for trial in range(trials.per_row):
         for row in range(n):

@@ -87,13 +87,13 @@ def new_workspace(
     """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
     return Workspace(
         np.empty(n_rows, np.int64),
-        np.empty(n_rows + 1, np.float64),
+        np.empty(n_rows + 1),
         np.zeros(n_codes, np.int64),
         np.zeros(1, np.int64),
         new_tally(people),
         new_tally(people),
         np.empty((2, n_attributes), np.int32),
-        np.empty(n_attributes, np.float64),
+        np.empty(n_attributes),
         np.empty(n_rows, np.bool_),
         np.empty((3, n_counts), np.int64),
     )
@@ -136,8 +136,7 @@ def threshold_costs(
     elif criterion == REGRESSION:
         _squared_error_costs(rows, n, search, work)
     else:
-        for i in range(n + 1):
-            work.cost[i] = 0.0
+        work.cost[: n + 1] = 0.0
         _add_losses(rows, n, attributes, work, True)
         _add_losses(rows, n, attributes, work, False)
 
@@ -192,7 +191,7 @@ def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, fo
     A side's extent can be updated when it gains a row, but not when it loses one. So the left sides grow from the first
     row on, and the right sides, in a pass of their own (not `forward`), from the last row back.
     """
-    for a in range(attributes.form.shape[0]):
+    for a in range(len(attributes.form)):
         span = attributes.span[a]
         if span == 0.0:
             continue
@@ -237,7 +236,7 @@ def best_threshold(
         return _best_threshold_of_people(rows, node, a, bound, search, people, checks, work)
     n = node.hi - node.lo
     left, right = work.counts[1], work.counts[2]
-    for cell in range(left.shape[0]):
+    for cell in range(len(left)):
         left[cell], right[cell] = 0, node.counts[cell]
     best, value = bound, -1
     tie = TIE * n
@@ -279,7 +278,7 @@ def _best_threshold_of_people(
 ) -> tuple[float, int]:
     """`best_threshold` where one person may have several rows: both sides count people, who may be on both."""
     n, number = node.hi - node.lo, rows.shape[1] - 1
-    left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
+    left, right = np.zeros(len(node.counts), np.int64), np.zeros(len(node.counts), np.int64)
     cells = np.empty(search.n_sensitive, np.int64)
     n_left, n_right = 0, 0
     for row in range(node.lo, node.hi):
@@ -320,23 +319,23 @@ def children_allowed(
     child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
     sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
     # Sizes first: a child that is too small refuses the split before its sensitive values are counted.
-    for child in range(sizes.shape[0]):
-        if 0 < sizes[child] < checks.minimum_rows:
+    for size in sizes:
+        if 0 < size < checks.minimum_rows:
             return False
     if people is not None:
         return _people_of_children_hold(
             rows, lo, hi, split.attribute, offset, child_of, sizes, search, people, checks, work
         )
-    counts = np.zeros((sizes.shape[0], checks.count_start[-1]), np.int64)
+    counts = np.zeros((len(sizes), checks.count_start[-1]), np.int64)
     for row in range(lo, hi):
         child = child_of[rows[row, split.attribute] - offset]
         for s in range(search.n_sensitive):
             counts[child, checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     n_sides = 0
-    for child in range(sizes.shape[0]):
-        n_sides += sizes[child] > 0
+    for size in sizes:
+        n_sides += size > 0
     n_sides = max(n_sides, 2)
-    for child in range(sizes.shape[0]):
+    for child in range(len(sizes)):
         if sizes[child] > 0 and not side_holds(checks, counts[child], sizes[child], n_sides):
             return False
     return True
@@ -357,8 +356,8 @@ def _people_of_children_hold(
     work: Workspace,
 ) -> bool:
     """Whether every non-empty child satisfies the checks where people are counted; the rest as in `child_sizes`."""
-    begin = np.zeros(sizes.shape[0] + 1, np.int64)
-    for child in range(sizes.shape[0]):
+    begin = np.zeros(len(sizes) + 1, np.int64)
+    for child in range(len(sizes)):
         begin[child + 1] = begin[child] + sizes[child]
     # The rows child by child: people are tallied for one child at a time.
     by_child = np.empty(hi - lo, np.int64)
@@ -368,17 +367,16 @@ def _people_of_children_hold(
         by_child[filled[child]] = row
         filled[child] += 1
     n_sides = 0
-    for child in range(sizes.shape[0]):
-        n_sides += sizes[child] > 0
+    for size in sizes:
+        n_sides += size > 0
     n_sides = max(n_sides, 2)
     number = rows.shape[1] - 1
     counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(search.n_sensitive, np.int64)
     hold = True
-    for child in range(sizes.shape[0]):
+    for child in range(len(sizes)):
         if sizes[child] == 0 or not hold:
             continue
-        for value in range(counts.shape[0]):
-            counts[value] = 0
+        counts[:] = 0
         n_people = 0
         for i in range(begin[child], begin[child + 1]):
             value_cells(rows, by_child[i], search, checks, cells)
@@ -438,7 +436,6 @@ def _side_cost(rows: Int32, n: int, criterion: int, search: Search, attributes: 
     if criterion == INFOGAIN:
         _entropy_costs(rows, n, search, side)
     else:
-        for i in range(n + 1):
-            side.cost[i] = 0.0
+        side.cost[: n + 1] = 0.0
         _add_losses(rows, n, attributes, side, True)
     return side.cost[n]

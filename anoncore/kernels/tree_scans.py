@@ -78,8 +78,8 @@ def _leaf(rows: Int32, row: int, tree: TreeArrays) -> int:
 @kernel
 def leaves_of(rows: Int32, tree: TreeArrays) -> Int32:
     """The leaf of every row, int32 (n_rows,)."""
-    leaf = np.empty(rows.shape[0], np.int32)
-    for row in range(rows.shape[0]):
+    leaf = np.empty(len(rows), np.int32)
+    for row in range(len(rows)):
         leaf[row] = _leaf(rows, row, tree)
     return leaf
 
@@ -89,7 +89,7 @@ def add_statistics(rows: Int32, tree: TreeArrays, statistics: LeafStatistics, co
     """Add rows to the statistics of their leaves."""
     low, high, totals = statistics.low, statistics.high, statistics.totals
     n_attributes = low.shape[1]
-    for row in range(rows.shape[0]):
+    for row in range(len(rows)):
         line = statistics.slot[_leaf(rows, row, tree)]
         if line < 0:
             continue
@@ -98,7 +98,7 @@ def add_statistics(rows: Int32, tree: TreeArrays, statistics: LeafStatistics, co
             code = rows[row, a]
             low[line, a] = min(low[line, a], code)
             high[line, a] = max(high[line, a], code)
-        for column in range(count_start.shape[0] - 1):
+        for column in range(len(count_start) - 1):
             totals[line, count_start[column] + rows[row, n_attributes + column]] += 1
 
 
@@ -107,10 +107,10 @@ def add_frequencies(
     rows: Int32, tree: TreeArrays, requests: Requests, counts: Counts, count_start: Int64, n_attributes: int
 ) -> None:
     """Add rows to the frequency sets that are asked for their leaf; `counts` holds all sets one after the other."""
-    for row in range(rows.shape[0]):
+    for row in range(len(rows)):
         node = _leaf(rows, row, tree)
         for r in range(requests.node_start[node], requests.node_start[node + 1]):
             line = requests.base[r] + np.int64(rows[row, requests.attribute[r]] - requests.low[r]) * requests.width
             counts[line] += np.uint32(1)
-            for column in range(count_start.shape[0] - 1):
+            for column in range(len(count_start) - 1):
                 counts[line + 1 + count_start[column] + rows[row, n_attributes + column]] += np.uint32(1)

@@ -23,7 +23,7 @@ def _word(codes: Int32, salt: Words, begin: Int64, row: int, compared: Bools) ->
     That it is the same for others has a probability of 2^-64.
     """
     word = np.uint64(0)
-    for a in range(compared.shape[0]):
+    for a in range(len(compared)):
         if compared[a]:
             word += salt[begin[a] + codes[row, a]]
     return word
@@ -32,8 +32,8 @@ def _word(codes: Int32, salt: Words, begin: Int64, row: int, compared: Bools) ->
 @inner_kernel
 def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int64) -> tuple[WordTable, Int64]:
     """A table of the words of the listed classes, and the number of each class's word."""
-    table, number, n_words = word_table(listed.shape[0]), np.empty(listed.shape[0], np.int64), 0
-    for i in range(listed.shape[0]):
+    table, number, n_words = word_table(len(listed)), np.empty(len(listed), np.int64), 0
+    for i in range(len(listed)):
         number[i] = number_of(table, _word(codes, salt, begin, listed[i], compared), n_words)
         n_words += number[i] == n_words
     return table, number
@@ -56,21 +56,21 @@ def add_matches(
     `weights` int64 (n_among,) belong to `among`: the people of each class.
     """
     # The hash table is made of the fewer classes, because looking up is cheaper than filling in.
-    if asked.shape[0] <= among.shape[0]:
+    if len(asked) <= len(among):
         table, number = _table(asked_codes, salt, begin, compared, asked)
-        total = np.zeros(asked.shape[0], np.int64)
-        for i in range(among.shape[0]):
+        total = np.zeros(len(asked), np.int64)
+        for i in range(len(among)):
             found = known_number(table, _word(among_codes, salt, begin, among[i], compared))
             if found >= 0:
                 total[found] += weights[i]
-        for i in range(asked.shape[0]):
+        for i in range(len(asked)):
             counts[i] += total[number[i]]
         return
     table, number = _table(among_codes, salt, begin, compared, among)
-    total = np.zeros(among.shape[0], np.int64)
-    for i in range(among.shape[0]):
+    total = np.zeros(len(among), np.int64)
+    for i in range(len(among)):
         total[number[i]] += weights[i]
-    for i in range(asked.shape[0]):
+    for i in range(len(asked)):
         found = known_number(table, _word(asked_codes, salt, begin, asked[i], compared))
         if found >= 0:
             counts[i] += total[found]
