@@ -466,12 +466,9 @@ class _Search:
     @classmethod
     def of(cls, data: Microdata, checks: CheckSet, codes: Codes, weights: Floats) -> _Search:
         sizes = codes.max(axis=0).astype(np.int64) + 1
-        sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
-        for column, view in enumerate(checks.views):
-            sensitive[:, column] = view.codes
         rows = SuppressedRows(
             codes=np.ascontiguousarray(codes),
-            sensitive=sensitive,
+            cells=checks.cells,
             # Any fixed seed does, because the words decide nothing but what is equal.
             salt=np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64),
             begin=starts_of(sizes[:-1]),

@@ -50,7 +50,7 @@ def has_few_codes(n: int, n_codes: int, n_counts: int, attributes: Attributes) -
 
 
 @inner_kernel
-def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: KernelChecks) -> AtCodes:
+def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, n_counts: int, n_sensitive: int) -> AtCodes:
     """Read the node's rows by their code of attribute `cut`."""
     low, high = node.low, node.high
     n_attributes, n_codes = len(low), high[cut] - low[cut] + 1
@@ -63,8 +63,7 @@ def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: Ke
         for a in range(n_attributes):
             lowest[code, a], highest[code, a] = high[a], low[a]
     has = np.zeros((n_codes, start[n_attributes]), np.uint8)
-    counts = np.zeros((n_codes, checks.count_start[-1]), np.int64)
-    n_sensitive = len(checks.count_start) - 1
+    counts = np.zeros((n_codes, n_counts), np.int64)
     for row in range(node.lo, node.hi):
         line = rows[row, cut] - low[cut]
         size[line] += 1
@@ -76,7 +75,7 @@ def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: Ke
                 lowest[line, a] = min(lowest[line, a], code)
                 highest[line, a] = max(highest[line, a], code)
         for s in range(n_sensitive):
-            counts[line, checks.count_start[s] + rows[row, n_attributes + s]] += 1
+            counts[line, rows[row, n_attributes + s]] += 1
     return AtCodes(size, lowest, highest, has, start, counts)
 
 

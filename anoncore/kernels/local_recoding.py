@@ -16,14 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, all_hold, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.grouping import number_of, word_table
-from anoncore.kernels.people import KernelPeople, add_row, forget_row, new_tally
 
 
 class LatticeRows(NamedTuple):
-    """The table as the search sees it: `codes` int32 (n, d), `sensitive` int32 (n, s).
+    """The table as the search sees it: `codes` int32 (n, d), `cells` as in `checking`.
 
     `salt[begin[a] + level * size[a] + code]` is a random 64-bit word, equal for the codes of attribute a that are one
     value at that level. Rows whose words add up to the same have the same generalized quasi-identifiers: that two
@@ -32,7 +31,7 @@ class LatticeRows(NamedTuple):
     """
 
     codes: Int32
-    sensitive: Int32
+    cells: Int32
     salt: Words
     begin: Int64
     size: Int64
@@ -56,13 +55,11 @@ def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, s
 
 
 @inner_kernel
-def _groups_hold(
-    rows: LatticeRows, people: KernelPeople | None, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks
-) -> Bools:
+def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> Bools:
     """Whether each group satisfies every check, bool (n_groups,)."""
     hold = np.zeros(len(sizes), np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    if rows.sensitive.shape[1] == 0 and rows.people is None:
+    if rows.cells.shape[1] == 0 and rows.people is None:
         for group in range(len(sizes)):
             hold[group] = all_hold(checks, counts, sizes[group])
         return hold
@@ -76,55 +73,13 @@ def _groups_hold(
         if sizes[group] >= checks.minimum_rows:
             members[filled[group]] = left[i]
             filled[group] += 1
-    if people is not None:
-        _people_hold(rows, people, members, filled, sizes, checks, hold)
-        return hold
-    begin = 0
+    tally, begin = new_tally(rows.people), 0
     for group in range(len(sizes)):
-        if sizes[group] < checks.minimum_rows:
-            continue
-        for i in range(begin, filled[group]):
-            for s in range(rows.sensitive.shape[1]):
-                counts[checks.count_start[s] + rows.sensitive[members[i], s]] += 1
-        hold[group] = all_hold(checks, counts, sizes[group])
-        for i in range(begin, filled[group]):
-            for s in range(rows.sensitive.shape[1]):
-                counts[checks.count_start[s] + rows.sensitive[members[i], s]] = 0
-        begin = filled[group]
+        if sizes[group] >= checks.minimum_rows:
+            own = members[begin : filled[group]]
+            hold[group] = rows_hold(rows.cells, rows.people, own, tally, counts, checks)
+            begin = filled[group]
     return hold
-
-
-@inner_kernel
-def _people_hold(
-    rows: LatticeRows,
-    people: KernelPeople,
-    members: Int64,
-    filled: Int64,
-    sizes: Int64,
-    checks: KernelChecks,
-    hold: Bools,
-) -> None:
-    """Write whether each group satisfies every check where people are counted into `hold`.
-
-    `members[:filled[0]]` are the rows of the first group, and `members[filled[g - 1]:filled[g]]` those of group g, of
-    the groups that are large enough; the others have none there.
-    """
-    tally = new_tally(people)
-    counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(rows.sensitive.shape[1], np.int64)
-    begin = 0
-    for group in range(len(sizes)):
-        if sizes[group] < checks.minimum_rows:
-            continue
-        counts[:] = 0
-        n_people = 0
-        for i in range(begin, filled[group]):
-            for s in range(len(cells)):
-                cells[s] = checks.count_start[s] + rows.sensitive[members[i], s]
-            n_people += add_row(people, tally, members[i], cells, counts)
-        hold[group] = all_hold(checks, counts, n_people)
-        for i in range(begin, filled[group]):
-            forget_row(people, tally, members[i])
-        begin = filled[group]
 
 
 @kernel
@@ -143,7 +98,7 @@ def place_rows(
         if n_left < max(checks.minimum_rows, 1):
             break
         n_candidates = _number_groups(rows, left[:n_left], node, number, sizes)
-        hold = _groups_hold(rows, rows.people, left[:n_left], number, sizes[:n_candidates], checks)
+        hold = _groups_hold(rows, left[:n_left], number, sizes[:n_candidates], checks)
         for candidate in range(n_candidates):
             if hold[candidate]:
                 class_of[candidate] = n_groups
@@ -165,7 +120,7 @@ def count_placed(rows: LatticeRows, node: Int64, left: Int64, checks: KernelChec
     number = np.empty(len(left), np.int64)
     sizes = np.empty(len(left), np.int64)
     n_groups = _number_groups(rows, left, node, number, sizes)
-    hold = _groups_hold(rows, rows.people, left, number, sizes[:n_groups], checks)
+    hold = _groups_hold(rows, left, number, sizes[:n_groups], checks)
     n_placed = 0
     for group in range(n_groups):
         if hold[group]:

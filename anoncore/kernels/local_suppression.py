@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, Tally, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.grouping import WordTable, group_starts, known_number, number_of, rows_by_group, word_table
-from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally
 from anoncore.kernels.sorting import filled_with, taken
 
 MOST_ASKED = 8
@@ -28,7 +27,7 @@ MOST_ASKED = 8
 
 
 class SuppressedRows(NamedTuple):
-    """The table: `codes` int32 (n, d), `sensitive` int32 (n, s), and a random word for every code of each attribute.
+    """The table: `codes` int32 (n, d), `cells` as in `checking`, and a random word for every code of each attribute.
 
     The words `salt[begin[a] + code]` of the cells that are not suppressed add up to the same for rows that agree in
     them; that they do for others has a probability of 2^-64. `people` says whose rows they are, None where every row is
@@ -36,7 +35,7 @@ class SuppressedRows(NamedTuple):
     """
 
     codes: Int32
-    sensitive: Int32
+    cells: Int32
     salt: Words
     begin: Int64
     people: KernelPeople | None
@@ -54,54 +53,22 @@ class Whole(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is used again for every class: counts of sensitive values, where a row's values stand in them, people."""
+    """What is used again for every class: counts of sensitive values and people."""
 
     counts: Int64
-    cells: Int64
     tally: Tally
 
 
 @inner_kernel
 def _memory(rows: SuppressedRows, checks: KernelChecks) -> Memory:
     """Counts of nobody."""
-    cells = np.empty(rows.sensitive.shape[1], np.int64)
-    return Memory(np.zeros(checks.count_start[-1], np.int64), cells, new_tally(rows.people))
+    return Memory(np.zeros(checks.count_start[-1], np.int64), new_tally(rows.people))
 
 
 @inner_kernel
 def _hold(rows: SuppressedRows, members: Int64, memory: Memory, checks: KernelChecks) -> bool:
     """Whether rows satisfy every check as one class."""
-    if len(members) < checks.minimum_rows:
-        return False
-    return _counted(rows, rows.people, members, memory, checks)
-
-
-@inner_kernel
-def _counted(
-    rows: SuppressedRows, people: KernelPeople | None, members: Int64, memory: Memory, checks: KernelChecks
-) -> bool:
-    """`_hold`, by the counts of the sensitive values."""
-    n_sensitive = rows.sensitive.shape[1]
-    size = len(members)
-    if n_sensitive == 0 and people is None:
-        return all_hold(checks, memory.counts, size)
-    n_people = 0
-    for row in members:
-        for s in range(n_sensitive):
-            memory.cells[s] = checks.count_start[s] + rows.sensitive[row, s]
-        if people is None:
-            for s in range(n_sensitive):
-                memory.counts[memory.cells[s]] += 1
-            n_people += 1
-        else:
-            n_people += add_row(people, memory.tally, row, memory.cells, memory.counts)
-    result = all_hold(checks, memory.counts, n_people)
-    for row in members:
-        for s in range(n_sensitive):
-            memory.counts[checks.count_start[s] + rows.sensitive[row, s]] = 0
-        if people is not None:
-            forget_row(people, memory.tally, row)
-    return result
+    return rows_hold(rows.cells, rows.people, members, memory.tally, memory.counts, checks)
 
 
 @inner_kernel
@@ -159,7 +126,7 @@ def _give(
             whole.given[c] += 1
             n += 1
             n_asked = 0
-        elif rows.sensitive.shape[1] == 0 and rows.people is None:
+        elif rows.cells.shape[1] == 0 and rows.people is None:
             # Where sizes alone count, every row of the class gets the same answer.
             break
         else:

@@ -18,10 +18,9 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, widest, width
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, add_row, all_hold, count_cells, forget_row
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.people import KernelPeople, add_row, forget_row
 from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.splitting import (
     NO_SPLIT,
@@ -47,7 +46,6 @@ from anoncore.kernels.sweep import (
     new_workspace,
     sort_rows,
     threshold_costs,
-    value_cells,
 )
 
 
@@ -65,12 +63,12 @@ class Partitioning(NamedTuple):
 
 
 @inner_kernel
-def _count_values(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks, counts: Int64) -> None:
+def _count_values(rows: Int32, lo: int, hi: int, search: Search, counts: Int64) -> None:
     """Write the counts of the sensitive values of rows lo..hi-1 into `counts`."""
     counts[:] = 0
+    cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
     for row in range(lo, hi):
-        for s in range(search.n_sensitive):
-            counts[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
+        count_cells(counts, cells[row], 1)
 
 
 @inner_kernel
@@ -115,51 +113,29 @@ def _sides_allowed(
     checks: KernelChecks,
     work: Workspace,
 ) -> bool:
-    """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows."""
-    n_left, n_right = split.left, node.hi - node.lo - split.left
+    """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows.
+
+    Where people are counted, they may be on both sides.
+    """
+    lo, hi, is_left, number = node.lo, node.hi, work.is_left, rows.shape[1] - 1
+    n_left, n_right = split.left, hi - lo - split.left
     if n_left < checks.minimum_rows or n_right < checks.minimum_rows:
         return False
-    if people is not None:
-        return _people_of_sides_hold(rows, node, split, search, people, checks, work)
     left, right = work.counts[1], work.counts[2]
     left[:] = 0
-    if search.n_sensitive > 0:
-        mark_left(rows, node.lo, node.hi, split, search.content, work.is_left)
-        for row in range(node.lo, node.hi):
-            if work.is_left[row - node.lo]:
-                for s in range(search.n_sensitive):
-                    left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
-    # The right side has what the node has and the left side has not, so its rows need no count of their own.
-    for cell in range(len(left)):
-        right[cell] = node.counts[cell] - left[cell]
-    return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
-
-
-@inner_kernel
-def _people_of_sides_hold(
-    rows: Int32,
-    node: Node,
-    split: Split,
-    search: Search,
-    people: KernelPeople,
-    checks: KernelChecks,
-    work: Workspace,
-) -> bool:
-    """Whether both sides satisfy the checks where people are counted, who may be on both sides."""
-    is_left = work.is_left
-    mark_left(rows, node.lo, node.hi, split, search.content, is_left)
-    left, right = np.zeros(len(node.counts), np.int64), np.zeros(len(node.counts), np.int64)
-    cells, number = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1
-    n_left, n_right = 0, 0
-    for row in range(node.lo, node.hi):
-        value_cells(rows, row, search, checks, cells)
-        if is_left[row - node.lo]:
-            n_left += add_row(people, work.left, rows[row, number], cells, left)
-        else:
-            n_right += add_row(people, work.right, rows[row, number], cells, right)
-    for row in range(node.lo, node.hi):
-        forget_row(people, work.left, rows[row, number])
-        forget_row(people, work.right, rows[row, number])
+    right[:] = 0
+    if search.n_sensitive > 0 or people is not None:
+        cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
+        mark_left(rows, lo, hi, split, search.content, is_left)
+        n_left, n_right = 0, 0
+        for row in range(lo, hi):
+            if is_left[row - lo]:
+                n_left += add_row(people, work.left, rows[row, number], cells[row], left)
+            else:
+                n_right += add_row(people, work.right, rows[row, number], cells[row], right)
+        for row in range(lo, hi):
+            forget_row(people, work.left, rows[row, number])
+            forget_row(people, work.right, rows[row, number])
     return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
 
 
@@ -244,7 +220,7 @@ def _cheapest_split(
             continue
         few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, len(node.counts), attributes)
         if attributes.form[a] != HIERARCHY and few and not counts_people:
-            at_codes = gather(rows, node, a, attributes, checks)
+            at_codes = gather(rows, node, a, attributes, len(node.counts), search.n_sensitive)
             cost, code = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * n, checks)
             if code >= 0:
                 best, split = cost, make_split(THRESHOLD, a, low[a] + code, 0)
@@ -289,7 +265,7 @@ def choose_split(
         return make_split(NO_SPLIT, 0, 0, 0)
     node = Node(lo, hi, work.extent[0], work.extent[1], work.counts[0])
     extent(rows, lo, hi, node.low, node.high)
-    _count_values(rows, lo, hi, search, checks, node.counts)
+    _count_values(rows, lo, hi, search, node.counts)
     split = _cheapest_split(rows, node, search.criterion, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
         split = _median_split(rows, node, attributes, search, checks, work)

@@ -4,7 +4,7 @@
   domain's width, so that no unit of measurement outweighs the others; categories are their codes.
 - `rows` int64 (n,): the row numbers that are to be clustered, or are left to be.
 - `group` int32 (n_rows,): number of the cluster of every row, written here; numbers count on from `first`.
-- `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
+- `cells` int32 (n_rows, n_sensitive): where the sensitive values of a row are counted, as in `checking`.
 
 Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 2015.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, width
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
 from anoncore.kernels.swapping import worst_excess
@@ -157,7 +157,7 @@ def _without(rows: Int64, positions: Int64) -> Int64:
 
 
 @kernel
-def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChecks, group: Int32, first: int) -> int:
+def mdav(space: Space, rows: Int64, k: int, cells: Int32, checks: KernelChecks, group: Int32, first: int) -> int:
     """Cluster the rows, write the clusters' numbers from `first` on into `group`, and return the next free number.
 
     In turn the row farthest from the average of those left, and the row farthest from it, take the k - 1 nearest rows;
@@ -176,7 +176,7 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
         else:
             members = nearest_positions(space, left, chosen, k)
             if len(checks.address) > 0:
-                members = _closer(space, left, chosen, members, sensitive, checks)
+                members = _closer(space, left, chosen, members, cells, checks)
         for position in members:
             group[left[position]] = first
         first += 1
@@ -185,16 +185,14 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
 
 
 @inner_kernel
-def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int32, checks: KernelChecks) -> Int64:
+def _closer(space: Space, rows: Int64, seed: int, members: Int64, cells: Int32, checks: KernelChecks) -> Int64:
     """Exchange members of a cluster for the next nearest rows as long as it is in excess and that lowers the excess.
 
     `members` int64 (k,) are the cluster's positions in `rows`, those of the k rows nearest to row `seed`.
     """
-    k, n_columns = len(members), sensitive.shape[1]
-    counts = np.zeros(checks.count_start[-1], np.int64)
+    k, counts = len(members), np.zeros(checks.count_start[-1], np.int64)
     for position in members:
-        for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[position], column]] += 1
+        count_cells(counts, cells[rows[position]], 1)
     excess = worst_excess(checks, counts, k)
     if excess == 0:
         return members
@@ -203,19 +201,15 @@ def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int
     for new in candidates[k:]:
         best, lowest = -1, excess
         # The counts are those of a cluster with the new row and without one member in turn; none is counted anew.
-        for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[new], column]] += 1
+        count_cells(counts, cells[rows[new]], 1)
         for member in range(k):
-            for column in range(n_columns):
-                counts[checks.count_start[column] + sensitive[rows[members[member]], column]] -= 1
+            count_cells(counts, cells[rows[members[member]]], -1)
             after = worst_excess(checks, counts, k)
-            for column in range(n_columns):
-                counts[checks.count_start[column] + sensitive[rows[members[member]], column]] += 1
+            count_cells(counts, cells[rows[members[member]]], 1)
             if after < lowest - 1e-12:
                 best, lowest = member, after
         gone = new if best < 0 else members[best]
-        for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[gone], column]] -= 1
+        count_cells(counts, cells[rows[gone]], -1)
         if best >= 0:
             members[best] = new
             excess = lowest

@@ -12,9 +12,8 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, new_tally
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.people import new_tally
 from anoncore.kernels.refined_classes import (
     Classes,
     Memory,

@@ -4,7 +4,7 @@ A world says who of a class has which of its published records. Readers who know
 agrees with what the method refused: in each refusal at least one group of rows breaks a requirement.
 
 - `record` int32 (n_rows,): the record of each row in the world at hand; a record is a combination of sensitive values.
-- `values` int32 (n_records, n_columns): the sensitive codes of each record that the requirements read.
+- `cells` int32 (n_records, n_columns): where the sensitive values of each record are counted, as in `checking`.
 - `members` int64: the rows of the classes that are dealt anew, class after class from `class_start[c]` on.
 - `rows`, `group_start`, `refusal_start` int64: the groups of all refusals, as in `Refusals`; `chosen` int64 are the
   refusals that count.
@@ -20,14 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, all_hold, count_cells, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 
 
 class RefusedGroups(NamedTuple):
     """The groups of all refusals, and what the records of rows hold; the arrays are described above."""
 
-    values: Int32
+    cells: Int32
     secret: Int32
     rows: Int64
     group_start: Int64
@@ -35,37 +35,28 @@ class RefusedGroups(NamedTuple):
 
 
 @kernel
-def groups_hold(checks: KernelChecks, sensitive: Int32, rows: Int64, starts: Int64) -> Bools:
+def groups_hold(checks: KernelChecks, cells: Int32, rows: Int64, starts: Int64) -> Bools:
     """Whether each group of rows satisfies every check, bool (n_groups,).
 
-    `sensitive` int32 (n_rows, n_columns) are the codes of all rows, `rows` int64 those of group g from starts[g] on.
+    `cells` int32 (n_rows, n_columns) are those of all rows, `rows` int64 the rows of group g from starts[g] on.
     """
     result = np.empty(len(starts) - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
     for group in range(len(result)):
-        for i in range(starts[group], starts[group + 1]):
-            for column in range(sensitive.shape[1]):
-                counts[checks.count_start[column] + sensitive[rows[i], column]] += 1
-        result[group] = all_hold(checks, counts, starts[group + 1] - starts[group])
-        for i in range(starts[group], starts[group + 1]):
-            for column in range(sensitive.shape[1]):
-                counts[checks.count_start[column] + sensitive[rows[i], column]] = 0
+        own = rows[starts[group] : starts[group + 1]]
+        result[group] = rows_hold(cells, None, own, new_tally(None), counts, checks)
     return result
 
 
 @inner_kernel
 def _group_holds(checks: KernelChecks, refused: RefusedGroups, record: Int32, group: int, counts: Int64) -> bool:
     """Whether a group satisfies every check in this world; `counts` comes and goes as zeros."""
-    begin, end = refused.group_start[group], refused.group_start[group + 1]
-    for i in range(begin, end):
-        of_row = record[refused.rows[i]]
-        for column in range(refused.values.shape[1]):
-            counts[checks.count_start[column] + refused.values[of_row, column]] += 1
-    result = all_hold(checks, counts, end - begin)
-    for i in range(begin, end):
-        of_row = record[refused.rows[i]]
-        for column in range(refused.values.shape[1]):
-            counts[checks.count_start[column] + refused.values[of_row, column]] = 0
+    own = refused.rows[refused.group_start[group] : refused.group_start[group + 1]]
+    for row in own:
+        count_cells(counts, refused.cells[record[row]], 1)
+    result = all_hold(checks, counts, len(own))
+    for row in own:
+        count_cells(counts, refused.cells[record[row]], -1)
     return result
 
 

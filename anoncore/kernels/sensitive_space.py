@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.rounding import lies_above
 from anoncore.kernels.sorting import stable_positions, taken
@@ -226,12 +226,12 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
 
 
 @kernel
-def first_close_deal(stack: Int64, sensitive: Int32, checks: KernelChecks, numbers: Int64) -> int:
+def first_close_deal(stack: Int64, cells: Int32, checks: KernelChecks, numbers: Int64) -> int:
     """Position in `numbers` of the first number of classes that all meet the checks if rows are dealt to them in turn.
 
     `stack` int64 (n_rows,): row numbers in the order in which they are dealt, so that every n_classes-th is of one
-    class. `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes. `numbers` int64: candidates. -1
-    if none does. A number is given up at the first class that fails.
+    class. `cells` int32 (n_rows, n_sensitive) are as in `checking`. `numbers` int64: candidates. -1 if none does. A
+    number is given up at the first class that fails.
     """
     counts = np.zeros(checks.count_start[-1], np.int64)
     for tried in range(len(numbers)):
@@ -242,8 +242,7 @@ def first_close_deal(stack: Int64, sensitive: Int32, checks: KernelChecks, numbe
             size = 0
             for i in range(c, len(stack), n_classes):
                 size += 1
-                for column in range(sensitive.shape[1]):
-                    counts[checks.count_start[column] + sensitive[stack[i], column]] += 1
+                count_cells(counts, cells[stack[i]], 1)
             if worst_excess(checks, counts, size) > 0:
                 close = False
                 break

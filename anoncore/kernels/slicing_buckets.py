@@ -17,7 +17,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Bytes, Floats, Int32, Int64
 from anoncore.kernels.attributes import Attributes, widest, width
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, all_hold, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
 from anoncore.kernels.slicing import (
@@ -97,15 +97,11 @@ def _sides_hold(
         return False
     if len(checks.address) == 0:
         return True
-    left, right = np.zeros(checks.count_start[-1], np.int64), np.zeros(checks.count_start[-1], np.int64)
+    counts = np.zeros((2, checks.count_start[-1]), np.int64)
+    cells = rows[:, first_view : rows.shape[1] - 1]
     for row in range(lo, hi):
-        for view in range(len(checks.count_start) - 1):
-            place = checks.count_start[view] + rows[row, first_view + view]
-            if is_left[row - lo]:
-                left[place] += 1
-            else:
-                right[place] += 1
-    return all_hold(checks, left, n_left) and all_hold(checks, right, hi - lo - n_left)
+        count_cells(counts[int(is_left[row - lo])], cells[row], 1)
+    return all_hold(checks, counts[1], n_left) and all_hold(checks, counts[0], hi - lo - n_left)
 
 
 @inner_kernel

@@ -2,9 +2,9 @@
 
 A node is a run of rows lo..hi-1 of the matrix `rows`. Arrays that all functions share:
 
-- `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers (one column per attribute), then codes of the
-  sensitive attributes, then the code of the target where there is one, last the row's number in the input table. Rows
-  are moved physically, so that the rows of every node stand side by side in memory.
+- `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers (one column per attribute), then where the sensitive
+  values are counted (`cells` of `checking`), then the code of the target where there is one, last the row's number in
+  the input table. Rows are moved physically, so that the rows of every node stand side by side in memory.
 - `spare` int32 (n_rows, n_columns): memory for rows on their way; what it holds before and after means nothing.
 - `content` int64 (n_words, n_rows), indexed by the row's number in the input table: words whose lexicographic order
   sorts rows by everything that the table says about them.

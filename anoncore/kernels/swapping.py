@@ -3,7 +3,7 @@
 An exchange swaps two rows of one bucket between their classes, so that no class changes its count of any bucket.
 
 - `codes` int32 (n_rows, n_attributes): codes of the quasi-identifiers.
-- `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
+- `cells` int32 (n_rows, n_sensitive): where the sensitive values of a row are counted, as in `checking`.
 - `members` int64 (n_members,): row numbers of the class at hand.
 - `counts` int64 (n_counts,): memory for counts of sensitive values, laid out as in `KernelChecks`.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, NUMBER, Attributes
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, count_cells
 from anoncore.kernels.compiler import call_level, inlined_kernel, inner_kernel, kernel
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
@@ -98,15 +98,13 @@ def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
 
 
 @inner_kernel
-def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
+def class_excess(cells: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
     """Excess of a class with row `out` exchanged for row `into` (-1, -1: as it is)."""
     if len(checks.address) == 0:
         return 0.0
     counts[:] = 0
     for member in members:
-        row = into if member == out else member
-        for column in range(sensitive.shape[1]):
-            counts[checks.count_start[column] + sensitive[row, column]] += 1
+        count_cells(counts, cells[into if member == out else member], 1)
     return worst_excess(checks, counts, len(members))
 
 
@@ -238,7 +236,7 @@ def exchange(
     by_bucket: ClassesByBucket,
     codes: Int32,
     attributes: Attributes,
-    sensitive: Int32,
+    cells: Int32,
     checks: KernelChecks,
     trials: Trials,
 ) -> float:
@@ -266,7 +264,7 @@ def exchange(
     for c in range(n_classes):
         mine = members[starts[c] : starts[c + 1]]
         loss[c] = write_outline(codes, attributes, mine, c, outlines, stamp)
-        excess[c] = class_excess(sensitive, checks, mine, -1, -1, counts)
+        excess[c] = class_excess(cells, checks, mine, -1, -1, counts)
         stamp += d
     # Without checks no excess decides whom a row may be exchanged with. Then partners are drawn ahead, and what is read
     # about both classes is read once for the whole block: a processor fetches many places of memory at a time, but
@@ -313,8 +311,8 @@ def exchange(
             if loss_c + loss_e >= now - LEAST_GAIN:
                 continue
             members_c, members_e = members[starts[c] : starts[c + 1]], members[starts[e] : starts[e + 1]]
-            excess_c = class_excess(sensitive, checks, members_c, row, other, counts)
-            excess_e = class_excess(sensitive, checks, members_e, other, row, counts)
+            excess_c = class_excess(cells, checks, members_c, row, other, counts)
+            excess_e = class_excess(cells, checks, members_e, other, row, counts)
             if loss_c + loss_e + PENALTY * (excess_c + excess_e) >= now - LEAST_GAIN:
                 continue
             excess[c], excess[e] = excess_c, excess_e

@@ -18,9 +18,20 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
-from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
+from anoncore.kernels.checking import (
+    KernelChecks,
+    KernelPeople,
+    Tally,
+    add_row,
+    all_hold,
+    count_cells,
+    forget_row,
+    new_tally,
+    side_holds,
+    take_row,
+)
 from anoncore.kernels.compiler import inner_kernel
-from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally, take_row
+from anoncore.kernels.grouping import group_starts, rows_by_group
 from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.splitting import Node, Split, child_sizes
 
@@ -231,70 +242,33 @@ def best_threshold(
     checks: KernelChecks,
     work: Workspace,
 ) -> tuple[float, int]:
-    """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none."""
-    if people is not None:
-        return _best_threshold_of_people(rows, node, a, bound, search, people, checks, work)
-    n = node.hi - node.lo
-    left, right = work.counts[1], work.counts[2]
+    """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none.
+
+    Where one person may have several rows, both sides count people, who may be on both.
+    """
+    n, number, least, tie = node.hi - node.lo, rows.shape[1] - 1, checks.minimum_rows, TIE * (node.hi - node.lo)
+    cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
+    left, right, n_left, n_right = work.counts[1], work.counts[2], 0, n
     for cell in range(len(left)):
         left[cell], right[cell] = 0, node.counts[cell]
+    if people is not None:
+        right[:] = 0
+        n_right = 0
+        for row in range(node.lo, node.hi):
+            n_right += add_row(people, work.right, rows[row, number], cells[row], right)
     best, value = bound, -1
-    tie = TIE * n
-    least = checks.minimum_rows
     for i in range(1, n):
         row = work.order[i - 1]
-        for s in range(search.n_sensitive):
-            cell = checks.count_start[s] + rows[row, search.n_attributes + s]
-            left[cell] += 1
-            right[cell] -= 1
+        n_left += add_row(people, work.left, rows[row, number], cells[row], left)
+        n_right -= take_row(people, work.right, rows[row, number], cells[row], right)
         # The checks come last: they are the dearest, and few boundaries are cheaper than the best one so far.
-        if i < least or n - i < least or work.cost[i] >= best - tie:
+        if n_left < least or n_right < least or work.cost[i] >= best - tie:
             continue
         code = rows[row, a]
         if code == rows[work.order[i], a]:
             continue
-        if all_hold(checks, left, i) and all_hold(checks, right, n - i):
-            best, value = work.cost[i], code
-    return best, value
-
-
-@inner_kernel
-def value_cells(rows: Int32, row: int, search: Search, checks: KernelChecks, cells: Int64) -> None:
-    """Write where the sensitive values of a row stand among the counts into `cells` int64 (n_sensitive,)."""
-    for s in range(search.n_sensitive):
-        cells[s] = checks.count_start[s] + rows[row, search.n_attributes + s]
-
-
-@inner_kernel
-def _best_threshold_of_people(
-    rows: Int32,
-    node: Node,
-    a: int,
-    bound: float,
-    search: Search,
-    people: KernelPeople,
-    checks: KernelChecks,
-    work: Workspace,
-) -> tuple[float, int]:
-    """`best_threshold` where one person may have several rows: both sides count people, who may be on both."""
-    n, number = node.hi - node.lo, rows.shape[1] - 1
-    left, right = np.zeros(len(node.counts), np.int64), np.zeros(len(node.counts), np.int64)
-    cells = np.empty(search.n_sensitive, np.int64)
-    n_left, n_right = 0, 0
-    for row in range(node.lo, node.hi):
-        value_cells(rows, row, search, checks, cells)
-        n_right += add_row(people, work.right, rows[row, number], cells, right)
-    best, value = bound, -1
-    tie = TIE * n
-    for i in range(1, n):
-        row = work.order[i - 1]
-        value_cells(rows, row, search, checks, cells)
-        n_left += add_row(people, work.left, rows[row, number], cells, left)
-        n_right -= take_row(people, work.right, rows[row, number], cells, right)
-        if work.cost[i] >= best - tie or rows[row, a] == rows[work.order[i], a]:
-            continue
         if all_hold(checks, left, n_left) and all_hold(checks, right, n_right):
-            best, value = work.cost[i], rows[row, a]
+            best, value = work.cost[i], code
     for row in range(node.lo, node.hi):
         forget_row(people, work.left, rows[row, number])
         forget_row(people, work.right, rows[row, number])
@@ -314,77 +288,40 @@ def children_allowed(
     work: Workspace,
 ) -> bool:
     """Whether every non-empty child of the split's hierarchy node satisfies the checks."""
-    node = attributes.node_start[split.attribute] + split.value
+    a, number = split.attribute, rows.shape[1] - 1
+    node = attributes.node_start[a] + split.value
     offset = attributes.first[node]
     child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
     sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
     # Sizes first: a child that is too small refuses the split before its sensitive values are counted.
-    for size in sizes:
-        if 0 < size < checks.minimum_rows:
-            return False
-    if people is not None:
-        return _people_of_children_hold(
-            rows, lo, hi, split.attribute, offset, child_of, sizes, search, people, checks, work
-        )
-    counts = np.zeros((len(sizes), checks.count_start[-1]), np.int64)
-    for row in range(lo, hi):
-        child = child_of[rows[row, split.attribute] - offset]
-        for s in range(search.n_sensitive):
-            counts[child, checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     n_sides = 0
     for size in sizes:
         n_sides += size > 0
+        if 0 < size < checks.minimum_rows:
+            return False
     n_sides = max(n_sides, 2)
+    counts = np.zeros((len(sizes), checks.count_start[-1]), np.int64)
+    cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
+    if people is None:
+        for row in range(lo, hi):
+            count_cells(counts[child_of[rows[row, a] - offset]], cells[row], 1)
+    else:
+        # People are tallied for one child at a time.
+        own_child = np.empty(hi - lo, np.int32)
+        for row in range(lo, hi):
+            own_child[row - lo] = child_of[rows[row, a] - offset]
+        starts = group_starts(own_child, len(sizes))
+        order = rows_by_group(own_child, starts)
+        for child in range(len(sizes)):
+            sizes[child] = 0
+            for row in order[starts[child] : starts[child + 1]]:
+                sizes[child] += add_row(people, work.left, rows[lo + row, number], cells[lo + row], counts[child])
+            for row in order[starts[child] : starts[child + 1]]:
+                forget_row(people, work.left, rows[lo + row, number])
     for child in range(len(sizes)):
         if sizes[child] > 0 and not side_holds(checks, counts[child], sizes[child], n_sides):
             return False
     return True
-
-
-@inner_kernel
-def _people_of_children_hold(
-    rows: Int32,
-    lo: int,
-    hi: int,
-    a: int,
-    offset: int,
-    child_of: Int32,
-    sizes: Int64,
-    search: Search,
-    people: KernelPeople,
-    checks: KernelChecks,
-    work: Workspace,
-) -> bool:
-    """Whether every non-empty child satisfies the checks where people are counted; the rest as in `child_sizes`."""
-    begin = np.zeros(len(sizes) + 1, np.int64)
-    for child in range(len(sizes)):
-        begin[child + 1] = begin[child] + sizes[child]
-    # The rows child by child: people are tallied for one child at a time.
-    by_child = np.empty(hi - lo, np.int64)
-    filled = begin[:-1].copy()
-    for row in range(lo, hi):
-        child = child_of[rows[row, a] - offset]
-        by_child[filled[child]] = row
-        filled[child] += 1
-    n_sides = 0
-    for size in sizes:
-        n_sides += size > 0
-    n_sides = max(n_sides, 2)
-    number = rows.shape[1] - 1
-    counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(search.n_sensitive, np.int64)
-    hold = True
-    for child in range(len(sizes)):
-        if sizes[child] == 0 or not hold:
-            continue
-        counts[:] = 0
-        n_people = 0
-        for i in range(begin[child], begin[child + 1]):
-            value_cells(rows, by_child[i], search, checks, cells)
-            n_people += add_row(people, work.left, rows[by_child[i], number], cells, counts)
-        hold = side_holds(checks, counts, n_people, n_sides)
-        for i in range(begin[child], begin[child + 1]):
-            forget_row(people, work.left, rows[by_child[i], number])
-    return hold
 
 
 @inner_kernel

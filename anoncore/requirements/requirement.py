@@ -13,8 +13,7 @@ import numpy as np
 from anoncore.base.errors import ParameterError
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, starts_of
-from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
-from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
+from anoncore.kernels.checking import KernelChecks, KernelPeople, counts_level, group_levels, people_and_pairs
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
 from anoncore.release.partition import Partition
 from anoncore.release.release import Fragment
@@ -246,10 +245,11 @@ class Check:
             seen, size, unique = self.values.codes if codes is None else codes, self.values.size, self.values.unique
             seen = seen if rows is None else seen[rows]
         if self.people is None:
-            return group_levels(partition.order, partition.starts, seen, size, address, unique, self.reference)
-        person = self.people if rows is None else self.people[rows]
-        counted = people_and_pairs(partition.order, partition.starts, person, seen)
-        return people_levels(*counted, size, address, unique, self.reference)
+            counted = partition.sizes, partition.starts, seen[partition.order]
+        else:
+            person = self.people if rows is None else self.people[rows]
+            counted = people_and_pairs(partition.order, partition.starts, person, seen)
+        return group_levels(*counted, size, address, unique, self.reference)
 
     def published_levels(self, fragment: Fragment) -> Floats:
         """The level of every group of a fragment, where the requirement is about no sensitive attribute.
@@ -352,6 +352,15 @@ class CheckSet:
             if check.values is not None:
                 views.setdefault(check.values.attribute, check.values)
         self.views = tuple(views.values())
+        self._n_rows = data.n_rows
+
+    @cached_property
+    def cells(self) -> Codes:
+        """Where the sensitive values of each row stand among the counts of all values, int32 (n_rows, n_views)."""
+        cells = np.empty((self._n_rows, len(self.views)), dtype=np.int32)
+        for column, view in enumerate(self.views):
+            cells[:, column] = view.codes + self.kernel.count_start[column]
+        return cells
 
     @cached_property
     def people(self) -> KernelPeople | None:

@@ -292,8 +292,6 @@ def exchanged_by_both(data: Microdata, n_classes: int, t: float | None, seed: in
     rng = np.random.default_rng(seed)
     space, n = QuasiSpace.of(data, seed), data.n_rows
     checks = CheckSet(() if t is None else (TCloseness(t=t, ground="ordered"),), data)
-    columns = [view.codes for view in checks.views]
-    sensitive = np.column_stack(columns) if columns else np.zeros((n, 0), dtype=np.int32)
     group = rng.permutation(np.arange(n) % n_classes).astype(np.int32)
     bucket = rng.integers(0, 2, n).astype(np.int32)
     by_bucket = ClassesByBucket(
@@ -302,13 +300,13 @@ def exchanged_by_both(data: Microdata, n_classes: int, t: float | None, seed: in
     trials = Trials(6, 4, False, seed=seed)
     partition, counts = Partition(group), np.zeros(checks.kernel.count_start[-1], dtype=np.int64)
     moved = Classes(group.copy(), partition.order.copy(), partition.starts)
-    left = exchange(moved, by_bucket, space.codes, space.attributes, sensitive, checks.kernel, trials)
+    left = exchange(moved, by_bucket, space.codes, space.attributes, checks.cells, checks.kernel, trials)
     plain, over = plain_exchanges(
         PlainSpace(space.attributes, space.codes),
         group,
         by_bucket,
         trials,
-        lambda rows: class_excess(sensitive, checks.kernel, np.array(rows), -1, -1, counts) if columns else 0.0,
+        lambda rows: class_excess(checks.cells, checks.kernel, np.array(rows), -1, -1, counts),
     )
     return (moved.group.tolist(), left), (plain.tolist(), pytest.approx(over))
 

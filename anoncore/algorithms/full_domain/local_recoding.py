@@ -260,9 +260,6 @@ class _Search:
         names = data.quasi_identifiers
         checks = CheckSet(model.requirements, data)
         levels = tuple(Levels.of(data.domain[name]) for name in names)
-        sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
-        for column, view in enumerate(checks.views):
-            sensitive[:, column] = view.codes
         # A random word for every node of every hierarchy: the sum of a row's words tells combinations of nodes apart.
         # Any fixed seed does, because the words decide nothing else.
         words = np.random.default_rng(20).integers(
@@ -272,7 +269,7 @@ class _Search:
         salt = [words[start + attribute.first].ravel() for start, attribute in zip(starts, levels, strict=False)]
         rows = LatticeRows(
             codes=np.ascontiguousarray(np.column_stack([data.codes[name] for name in names])),
-            sensitive=sensitive,
+            cells=checks.cells,
             salt=np.concatenate(salt),
             begin=starts_of(len(words_of_attribute) for words_of_attribute in salt),
             size=np.array([len(attribute.domain) for attribute in levels], dtype=np.int64),

@@ -95,6 +95,7 @@ def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Pa
     model = setting.model
     n, population = min(sampling.size, rows.n_rows), rows.n_rows
     sample = np.ascontiguousarray(rows.sample(n, sampling.generator))
+    sample[:, setting.sensitive] += setting.kernel_checks.count_start[:-1]
     setting.counters.rows_read += population
     counted = np.arange(n + 1 if model.split == "infogain" else 2, dtype=np.float64)
     search = setting.search._replace(xlogx=counted * np.log2(np.maximum(counted, 1)))

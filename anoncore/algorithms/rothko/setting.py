@@ -68,6 +68,11 @@ class Setting:
         return self.search.n_attributes + self.search.n_sensitive + int(self.model.uses_target)
 
     @property
+    def sensitive(self) -> slice:
+        """The columns of a coded row with the sensitive views."""
+        return slice(self.search.n_attributes, self.search.n_attributes + self.search.n_sensitive)
+
+    @property
     def count_start(self) -> Int64:
         """Where each counted column (sensitive views, the class) begins in a node's counts."""
         starts = self.kernel_checks.count_start
