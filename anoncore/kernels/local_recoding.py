@@ -94,10 +94,10 @@ def place_rows(
     number = np.empty(n_left, np.int64)
     sizes = np.empty(n_left, np.int64)
     class_of = np.empty(n_left, np.int64)
-    for node in nodes:
+    for i in range(len(nodes)):
         if n_left < max(checks.minimum_rows, 1):
             break
-        n_candidates = _number_groups(rows, left[:n_left], node, number, sizes)
+        n_candidates = _number_groups(rows, left[:n_left], nodes[i], number, sizes)
         hold = _groups_hold(rows, left[:n_left], number, sizes[:n_candidates], checks)
         for candidate in range(n_candidates):
             if hold[candidate]:

@@ -120,8 +120,8 @@ def count_matches(places: Int32, accept: Bytes) -> Int64:
     """Rows that match each query, int64 (n_queries,)."""
     match = np.empty(accept.shape[1], np.uint8)
     count = np.zeros(accept.shape[1], np.int64)
-    for of_row in places:
-        _match_row(match, of_row, 0, places.shape[1], accept)
+    for row in range(len(places)):
+        _match_row(match, places[row], 0, places.shape[1], accept)
         for query in range(len(match)):
             count[query] += match[query]
     return count

@@ -16,7 +16,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, NUMBER, Attributes
-from anoncore.kernels.checking import KernelChecks, count_cells
+from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import call_level, inlined_kernel, inner_kernel, kernel
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
@@ -104,7 +104,10 @@ def class_excess(cells: Int32, checks: KernelChecks, members: Int64, out: int, i
         return 0.0
     counts[:] = 0
     for member in members:
-        count_cells(counts, cells[into if member == out else member], 1)
+        row = into if member == out else member
+        # Not by `count_cells`: a call here makes the loop of all exchanges a sixth slower.
+        for column in range(cells.shape[1]):
+            counts[cells[row, column]] += 1
     return worst_excess(checks, counts, len(members))
 
 
