@@ -19,8 +19,7 @@ from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
-from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
-from anoncore.kernels.wildcards import add_matches
+from anoncore.kernels.local_suppression import SuppressedRows, Whole, add_matches, count_together, place
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee, words_of
 from anoncore.release.openness import Minimality, Openness
@@ -526,7 +525,7 @@ class _Search:
 
     def _together(self, mask: Bools, least: int) -> int:
         """How many of the rows left are in groups of so many rows under a mask."""
-        return int(count_together(self.rows, mask, least, self.left))
+        return int(count_together(self.rows, ~mask, least, self.left))
 
     def refined(self, requirements: tuple[Requirement, ...], progress: Progress) -> Partition:
         """The classes after rows have moved between them as long as that saves cells.
@@ -613,7 +612,7 @@ class _Search:
         """Give a class to the rows that get one under a mask."""
         n_left, n_groups = place(
             self.rows,
-            mask,
+            ~mask,
             least,
             self.wanted,
             self.left,

@@ -1,10 +1,10 @@
 """Local suppression: single cells of rows in too small classes become `*`, so that rows agree in what is left of them.
 
-A mask says which quasi-identifiers of a row are suppressed. Rows with the same mask and equal published cells are a
-class. The classes without any suppressed cell that satisfy the requirements are whole; rows of them may give up cells
-too, so that others find company (donors), as long as the whole class keeps the requirements without them.
+Rows that lose the same quasi-identifiers and agree in all others are a class. The classes without any suppressed cell
+that satisfy the requirements are whole; rows of them may give up cells too, so that others find company (donors), as
+long as the whole class keeps the requirements without them.
 
-- `mask` bool (d,): whether each quasi-identifier is suppressed.
+- `compared` bool (d,): the attributes in which rows have to agree; cells that are not compared may hold anything.
 - `left` int64 (n_left,): rows that have no class yet, in order of content.
 - `group` int32 (n_rows,): class of every row; written where rows get one.
 - `members` int64: rows one after the other, group by group or class by class.
@@ -20,7 +20,7 @@ from anoncore.kernels.arrays import Bools, Int32, Int64, Words
 from anoncore.kernels.checking import KernelChecks, KernelPeople, Tally, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.grouping import WordTable, group_starts, known_number, number_of, rows_by_group, word_table
-from anoncore.kernels.sorting import filled_with, taken
+from anoncore.kernels.sorting import filled_with
 
 MOST_ASKED = 8
 """Rows of a whole class that are asked at most before it gives no further one, where sensitive values count."""
@@ -72,30 +72,40 @@ def _hold(rows: SuppressedRows, members: Int64, memory: Memory, checks: KernelCh
 
 
 @inner_kernel
-def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
-    """The sum of the words of a row's cells that are not suppressed."""
+def _word(codes: Int32, salt: Words, begin: Int64, row: int, compared: Bools) -> np.uint64:
+    """The sum of the random words of a row's compared cells: the same for rows that agree in them.
+
+    That it is the same for others has a probability of 2^-64.
+    """
     word = np.uint64(0)
-    for a in range(len(mask)):
-        if not mask[a]:
-            word += rows.salt[rows.begin[a] + rows.codes[row, a]]
+    for a in range(len(compared)):
+        if compared[a]:
+            word += salt[begin[a] + codes[row, a]]
     return word
 
 
 @inner_kernel
-def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, WordTable]:
-    """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and the groups' words."""
-    table, number, n_groups = word_table(len(left)), np.empty(len(left), np.int32), 0
-    for i in range(len(left)):
-        number[i] = number_of(table, _word(rows, left[i], mask), n_groups)
-        n_groups += number[i] == n_groups
+def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int64) -> tuple[WordTable, Int32, int]:
+    """A table of the words of the listed rows, the number of each row's word, and how many words there are."""
+    table, number, n_words = word_table(len(listed)), np.empty(len(listed), np.int32), 0
+    for i in range(len(listed)):
+        number[i] = number_of(table, _word(codes, salt, begin, listed[i], compared), n_words)
+        n_words += number[i] == n_words
+    return table, number, n_words
+
+
+@inner_kernel
+def _candidates(rows: SuppressedRows, compared: Bools, left: Int64) -> tuple[Int64, Int64, WordTable]:
+    """The groups of the rows left that agree: their rows (`members`, `starts`), and the groups' words."""
+    table, number, n_groups = _table(rows.codes, rows.salt, rows.begin, compared, left)
     starts = group_starts(number, n_groups)
-    return taken(left, rows_by_group(number, starts)), starts, table
+    return left[rows_by_group(number, starts)], starts, table
 
 
 @kernel
-def count_together(rows: SuppressedRows, mask: Bools, least: int, left: Int64) -> int:
-    """How many of the rows left are in a group of at least so many rows under a mask."""
-    _, starts, _ = _candidates(rows, mask, left)
+def count_together(rows: SuppressedRows, compared: Bools, least: int, left: Int64) -> int:
+    """How many of the rows left are in a group of at least so many rows that agree."""
+    _, starts, _ = _candidates(rows, compared, left)
     together = 0
     for g in range(len(starts) - 1):
         if starts[g + 1] - starts[g] >= least:
@@ -137,7 +147,7 @@ def _give(
 @kernel
 def place(
     rows: SuppressedRows,
-    mask: Bools,
+    compared: Bools,
     least: int,
     wanted: int,
     left: Int64,
@@ -146,14 +156,14 @@ def place(
     n_groups: int,
     checks: KernelChecks,
 ) -> tuple[int, int]:
-    """Make classes of the rows left that agree under a mask, with donors where a group of `least` rows needs them.
+    """Make classes of the rows left that agree, with donors where a group of `least` rows needs them.
 
     A group of s rows may take donors until it has s * wanted / least rows. Writes the classes' numbers from `n_groups`
     on into `group`, and moves the rows that are still left to the front of `left`. Returns how many these are, and the
     new number of classes.
     """
     memory = _memory(rows, checks)
-    members, starts, table = _candidates(rows, mask, left)
+    members, starts, table = _candidates(rows, compared, left)
     n_new = len(starts) - 1
     settled = np.zeros(n_new, np.bool_)
     waiting = 0
@@ -167,7 +177,7 @@ def place(
             waiting += 1
     if waiting > 0 and wanted > least:
         n_groups = _with_donors(
-            rows, mask, least, wanted, (members, starts, settled), table, whole, group, n_groups, checks
+            rows, compared, least, wanted, (members, starts, settled), table, whole, group, n_groups, checks
         )
     n_left = 0
     for row in left:
@@ -180,7 +190,7 @@ def place(
 @inner_kernel
 def _with_donors(
     rows: SuppressedRows,
-    mask: Bools,
+    compared: Bools,
     least: int,
     wanted: int,
     groups: tuple[Int64, Int64, Bools],
@@ -203,7 +213,7 @@ def _with_donors(
         size = whole.starts[c + 1] - whole.starts[c] - whole.given[c]
         if size <= checks.minimum_rows:
             continue
-        g = known_number(table, _word(rows, whole.members[whole.starts[c]], mask))
+        g = known_number(table, _word(rows.codes, rows.salt, rows.begin, whole.members[whole.starts[c]], compared))
         if g >= 0 and not settled[g] and starts[g + 1] - starts[g] >= least:
             after[c], first[g] = first[g], c
     for g in range(n_new):
@@ -226,3 +236,40 @@ def _with_donors(
         for i in range(n - 1, size - 1, -1):
             whole.given[group[company[i]]] -= 1
     return n_groups
+
+
+@kernel
+def add_matches(
+    asked_codes: Int32,
+    among_codes: Int32,
+    salt: Words,
+    begin: Int64,
+    compared: Bools,
+    asked: Int64,
+    among: Int64,
+    weights: Int64,
+    counts: Int64,
+) -> None:
+    """Add to `counts` int64 (n_asked,) the weights of the classes `among` that agree with each `asked`.
+
+    `weights` int64 (n_among,) belong to `among`: the people of each class.
+    """
+    # The hash table is made of the fewer classes, because looking up is cheaper than filling in.
+    if len(asked) <= len(among):
+        table, number, _ = _table(asked_codes, salt, begin, compared, asked)
+        total = np.zeros(len(asked), np.int64)
+        for i in range(len(among)):
+            found = known_number(table, _word(among_codes, salt, begin, among[i], compared))
+            if found >= 0:
+                total[found] += weights[i]
+        for i in range(len(asked)):
+            counts[i] += total[number[i]]
+        return
+    table, number, _ = _table(among_codes, salt, begin, compared, among)
+    total = np.zeros(len(among), np.int64)
+    for i in range(len(among)):
+        total[number[i]] += weights[i]
+    for i in range(len(asked)):
+        found = known_number(table, _word(asked_codes, salt, begin, asked[i], compared))
+        if found >= 0:
+            counts[i] += total[found]

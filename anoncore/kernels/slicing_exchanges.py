@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anoncore.kernels.anatomy import LEAST_GAIN
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.exchanging import LEAST_GAIN
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
 from anoncore.kernels.slicing import Masses, Signatures, clear_counts, count_row, degree, weight
 

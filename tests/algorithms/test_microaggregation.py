@@ -16,8 +16,7 @@ from anoncore.algorithms.closeness.locality import QuasiSpace
 from anoncore.algorithms.closeness.microaggregation import Strata, worst_distance
 from anoncore.datasets import table
 from anoncore.kernels import nearest, swapping
-from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, draw_strata, mdav
+from anoncore.kernels.nearest import centers, draw_strata, mdav, merge_until_close
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.requirements.t_closeness import ground_reference

@@ -17,8 +17,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Codes, Floats, Rows, starts_of
-from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, draw_strata, mdav
+from anoncore.kernels.nearest import centers, draw_strata, mdav, merge_until_close
 from anoncore.kernels.rounding import ROUNDING, stays_within
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition

@@ -22,7 +22,7 @@ from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import kernel
-from anoncore.kernels.sample_tree import sample_splits
+from anoncore.kernels.rothko import sample_splits
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.release import Release
 

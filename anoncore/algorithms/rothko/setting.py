@@ -14,8 +14,8 @@ from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.rothko import LeafStatistics, TreeArrays, add_statistics
 from anoncore.kernels.sweep import Search
-from anoncore.kernels.tree_scans import LeafStatistics, TreeArrays, add_statistics
 from anoncore.requirements import Check, CheckSet
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
