@@ -28,6 +28,7 @@ from anoncore.release.recoding import Exact, Generalized, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.requirements.requirement import hold_together
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
 from anoncore.table.hierarchy_levels import Levels, two_levels
@@ -642,9 +643,7 @@ class _Search:
 
     def _hold(self, chosen: Bools) -> bool:
         """Whether the chosen rows satisfy every requirement as one class."""
-        rows = np.flatnonzero(chosen)
-        together = Partition(np.zeros(len(rows), dtype=np.int32))
-        return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in self.checks.checks)
+        return hold_together(self.checks.checks, np.flatnonzero(chosen))
 
 
 def _numbers(size: int) -> Domain:

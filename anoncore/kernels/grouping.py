@@ -77,6 +77,17 @@ def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int3
     return low, high
 
 
+@inner_kernel
+def ones(word: np.uint64) -> int:
+    """Number of members of a set with one bit per member."""
+    # Bits are added in fields of 2, then 4, then 8 bits, all fields at once; the product puts the sum of all eight
+    # fields into the highest one.
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
+
+
 @kernel
 def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tuple[Int64, Int32]:
     """Distinct codes of each group, ascending: those of group g are `members[offsets[g]:offsets[g + 1]]`.

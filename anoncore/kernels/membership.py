@@ -15,6 +15,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.grouping import ones
 from anoncore.kernels.sorting import find_value, place_after, sort_in_place
 
 
@@ -53,17 +54,6 @@ def _agree(columns: ColumnValues, values: Int64) -> bool:
 
 
 @inner_kernel
-def _ones(word: np.uint64) -> int:
-    """Number of set bits."""
-    # Bits are added in fields of 2, then 4, then 8 bits, all fields at once; the product puts the sum of all eight
-    # fields into the highest one.
-    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
-
-
-@inner_kernel
 def _n_matching(columns: ColumnValues, values: Int64) -> int:
     """Number of buckets that show every column value of a tuple."""
     if len(columns.shown) == 0:
@@ -74,7 +64,7 @@ def _n_matching(columns: ColumnValues, values: Int64) -> int:
         for i in range(1, len(values)):
             common &= columns.shown[columns.first[i] + values[i], word]
         if common != 0:
-            matching += _ones(common)
+            matching += ones(common)
     return matching
 
 

@@ -140,6 +140,13 @@ def _sides_allowed(
 
 
 @inner_kernel
+def _into_children(attributes: Attributes, a: int, low: int, high: int) -> Split:
+    """The split into the children of the lowest node that holds the codes low..high."""
+    leaf = attributes.leaf[attributes.code_start[a] + low]
+    return make_split(NODE_CHILDREN, a, common_node(attributes, a, leaf, low, high), 0)
+
+
+@inner_kernel
 def _median_split(
     rows: Int32, node: Node, attributes: Attributes, search: Search, checks: KernelChecks, work: Workspace
 ) -> Split:
@@ -158,8 +165,7 @@ def _median_split(
             break
         widths[a] = -1.0
         if attributes.form[a] == HIERARCHY:
-            ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
-            split = make_split(NODE_CHILDREN, a, ancestor, 0)
+            split = _into_children(attributes, a, low[a], high[a])
             if children_allowed(rows, lo, hi, split, attributes, search, search.people, checks, work):
                 return split
             continue
@@ -231,8 +237,7 @@ def _cheapest_split(
             if value >= 0:
                 best, split = cost, make_split(THRESHOLD, a, value, 0)
         else:
-            ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
-            candidate = make_split(NODE_CHILDREN, a, ancestor, 0)
+            candidate = _into_children(attributes, a, low[a], high[a])
             if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, search.people, checks, work):
                 continue
             sort_rows(rows, node, a, work)

@@ -36,7 +36,7 @@ from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import choose_split
-from anoncore.kernels.splitting import NO_SPLIT, NODE_CHILDREN, child_sizes, split_rows
+from anoncore.kernels.splitting import NO_SPLIT, NODE_CHILDREN, rows_of_children, split_rows
 from anoncore.kernels.sweep import TIE, Search, new_workspace
 
 
@@ -266,19 +266,13 @@ def sample_splits(
         if split.kind == NO_SPLIT:
             continue
         if n_splits == len(splits):
-            longer = np.empty((2 * n_splits, 4), np.int32)
-            for i in range(n_splits):
-                for part in range(4):
-                    longer[i, part] = splits[i, part]
-            splits = longer
+            splits = np.concatenate((splits, splits))
         splits[n_splits, 0], splits[n_splits, 1] = node, split.kind
         splits[n_splits, 2], splits[n_splits, 3] = split.attribute, split.value
         n_splits += 1
         sizes = np.full(2, 1, np.int64)
         if split.kind == NODE_CHILDREN:
-            ancestor = attributes.node_start[split.attribute] + split.value
-            child_of = np.empty(attributes.last[ancestor] - attributes.first[ancestor] + 1, np.int32)
-            sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
+            sizes, _ = rows_of_children(rows, lo, hi, split, attributes)
         split_rows(rows, spare, lo, hi, split, search.content, attributes, work.is_left, side_ends)
         begin, side = lo, 0
         for child in range(len(sizes)):

@@ -88,8 +88,6 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
     n, d = len(order), len(cells.size)
     above = np.zeros(n + 1)
     for a in range(d):
-        moment, mass = 0.0, 0.0
-        low, high = np.int64(1) << 40, np.int64(-1)
         if cells.ground[a] == EQUAL:
             for i in range(1, n):
                 if cells.code[order[i], s] != cells.code[order[i - 1], s]:
@@ -98,21 +96,20 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
             continue
         # The upper sides first, from the last cell back, then the lower sides: an extent can be updated when a side
         # gains a cell, but not when it loses one.
-        for i in range(n - 1, -1, -1):
-            code = np.int64(cells.code[order[i], a])
-            mass += cells.share[order[i]]
-            moment += cells.share[order[i]] * code
-            low, high = min(low, code), max(high, code)
-            above[i] = end_distance(mass, moment, int(low), int(high), cells.size[a])
-        moment, mass = 0.0, 0.0
-        low, high = np.int64(1) << 40, np.int64(-1)
-        for i in range(n - 1):
-            code = np.int64(cells.code[order[i], a])
-            mass += cells.share[order[i]]
-            moment += cells.share[order[i]] * code
-            low, high = min(low, code), max(high, code)
-            below = end_distance(mass, moment, int(low), int(high), cells.size[a])
-            effect[i, a] = below + above[i + 1] - bound[a]
+        for is_lower in range(2):
+            moment, mass = 0.0, 0.0
+            low, high = np.int64(1) << 40, np.int64(-1)
+            for step in range(n - is_lower):
+                i = step if is_lower else n - 1 - step
+                code = np.int64(cells.code[order[i], a])
+                mass += cells.share[order[i]]
+                moment += cells.share[order[i]] * code
+                low, high = min(low, code), max(high, code)
+                distance = end_distance(mass, moment, int(low), int(high), cells.size[a])
+                if is_lower:
+                    effect[i, a] = distance + above[i + 1] - bound[a]
+                else:
+                    above[i] = distance
     for i in range(n):
         if i == n - 1 or cells.code[order[i], s] == cells.code[order[i + 1], s]:
             for a in range(effect.shape[1]):

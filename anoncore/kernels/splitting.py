@@ -161,26 +161,27 @@ def split_rows(
 
 
 @inner_kernel
-def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, child_of: Int32) -> Int64:
-    """Number of rows of each child of the split's hierarchy node, int64 (n_children,).
+def rows_of_children(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes) -> tuple[Int64, Int32]:
+    """Number of rows of each child of the split's hierarchy node, int64 (n_children,), and the child of each row.
 
-    `child_of` int32 (codes below the node,) gets the child of each code, counted from the node's first code on.
+    The children are counted in the order of the hierarchy, and the rows lo..hi-1 from `lo` on, int32 (hi - lo,).
     """
-    a = split.attribute
-    base = attributes.node_start[a]
+    base, a = attributes.node_start[split.attribute], split.attribute
     # An attribute's lists of children have one entry more than it has nodes, so those of the earlier attributes take
     # `a` entries more than their nodes do.
-    begin = attributes.child_start[base + a + split.value]
-    n_children = attributes.child_start[base + a + split.value + 1] - begin
+    begin, end = attributes.child_start[base + a + split.value], attributes.child_start[base + a + split.value + 1]
     offset = attributes.first[base + split.value]
-    for child in range(n_children):
+    child_of = np.empty(attributes.last[base + split.value] - offset + 1, np.int32)
+    for child in range(end - begin):
         node = base + attributes.children[begin + child]
         for code in range(attributes.first[node], attributes.last[node] + 1):
             child_of[code - offset] = child
-    sizes = np.zeros(n_children, np.int64)
+    sizes, own = np.zeros(end - begin, np.int64), np.empty(hi - lo, np.int32)
     for row in range(lo, hi):
-        sizes[child_of[rows[row, a] - offset]] += 1
-    return sizes
+        child = child_of[rows[row, a] - offset]
+        own[row - lo] = child
+        sizes[child] += 1
+    return sizes, own
 
 
 @inner_kernel
@@ -188,11 +189,7 @@ def _split_children(
     rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64
 ) -> int:
     """`split_rows` for the children of a hierarchy node; children without rows get no side."""
-    a = split.attribute
-    node = attributes.node_start[a] + split.value
-    offset = attributes.first[node]
-    child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
-    sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
+    sizes, own = rows_of_children(rows, lo, hi, split, attributes)
     next_row = np.empty(len(sizes), np.int64)
     end = lo
     n_sides = 0
@@ -203,7 +200,7 @@ def _split_children(
             ends[n_sides] = end
             n_sides += 1
     for row in range(lo, hi):
-        child = child_of[rows[row, a] - offset]
+        child = own[row - lo]
         for column in range(rows.shape[1]):
             spare[next_row[child], column] = rows[row, column]
         next_row[child] += 1

@@ -18,6 +18,7 @@ from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import call_level, inlined_kernel, inner_kernel, kernel
+from anoncore.kernels.grouping import ones
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
 LEAST_GAIN = 1e-9
@@ -195,7 +196,7 @@ def loss_after(
         if form[a] == CATEGORY:
             if size <= 64:
                 left = first ^ (~second & (np.int64(1) << gone)) if gone != new else first
-                distinct = _ones(left | np.int64(1) << new)
+                distinct = ones(np.uint64(left | np.int64(1) << new))
             else:
                 distinct = int(outlines.distinct[c, a])
                 if gone != new:
@@ -211,16 +212,6 @@ def loss_after(
         high = (second >> 32) - 1 if gone == high else high
         total += _width(attributes, a, min(low, new), max(high, new))
     return total * (classes.starts[c + 1] - classes.starts[c])
-
-
-@inner_kernel
-def _ones(word: int) -> int:
-    """How many bits of a word are set: those of every two, four, eight bits added up beside each other."""
-    bits = np.uint64(word)
-    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int(np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56)))
 
 
 @inner_kernel

@@ -33,7 +33,7 @@ from anoncore.kernels.checking import (
 from anoncore.kernels.compiler import inner_kernel
 from anoncore.kernels.grouping import group_starts, rows_by_group
 from anoncore.kernels.sorting import sort_in_place
-from anoncore.kernels.splitting import Node, Split, child_sizes
+from anoncore.kernels.splitting import Node, Split, rows_of_children
 
 MEDIAN = None
 INFOGAIN, REGRESSION, LOSS = 1, 2, 3
@@ -288,11 +288,7 @@ def children_allowed(
     work: Workspace,
 ) -> bool:
     """Whether every non-empty child of the split's hierarchy node satisfies the checks."""
-    a, number = split.attribute, rows.shape[1] - 1
-    node = attributes.node_start[a] + split.value
-    offset = attributes.first[node]
-    child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
-    sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
+    sizes, own = rows_of_children(rows, lo, hi, split, attributes)
     # Sizes first: a child that is too small refuses the split before its sensitive values are counted.
     n_sides = 0
     for size in sizes:
@@ -304,14 +300,11 @@ def children_allowed(
     cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
     if people is None:
         for row in range(lo, hi):
-            count_cells(counts[child_of[rows[row, a] - offset]], cells[row], 1)
+            count_cells(counts[own[row - lo]], cells[row], 1)
     else:
         # People are tallied for one child at a time.
-        own_child = np.empty(hi - lo, np.int32)
-        for row in range(lo, hi):
-            own_child[row - lo] = child_of[rows[row, a] - offset]
-        starts = group_starts(own_child, len(sizes))
-        order = rows_by_group(own_child, starts)
+        starts, number = group_starts(own, len(sizes)), rows.shape[1] - 1
+        order = rows_by_group(own, starts)
         for child in range(len(sizes)):
             sizes[child] = 0
             for row in order[starts[child] : starts[child + 1]]:

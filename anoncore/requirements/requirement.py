@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -304,6 +304,12 @@ class Check:
             counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
         unique = -1 if self.values is None else self.values.unique
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
+
+
+def hold_together(checks: Iterable[Check], rows: Rows) -> bool:
+    """Whether rows of the table, int64 (any,), satisfy every check as one group."""
+    together = Partition(np.zeros(len(rows), dtype=np.int32))
+    return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in checks)
 
 
 class CheckSet:

@@ -14,7 +14,7 @@ from anoncore import Hierarchy, Microdata
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace, halving_rank
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
-from anoncore.kernels import dealing, swapping
+from anoncore.kernels import dealing, grouping, swapping
 from anoncore.kernels.dealing import WHOLE, Deal, hand_out
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Outlines, Trials, exchange
 from anoncore.release.partition import Partition
@@ -30,7 +30,7 @@ chances, new_draft = from_python(dealing.chances), from_python(dealing.new_draft
 rank_codes, spreads = from_python(dealing.rank_codes), from_python(dealing.spreads)
 find_runs, sample_node = from_python(dealing.find_runs), from_python(dealing.sample_node)
 write_outline = from_python(swapping.write_outline)
-class_excess, ones = from_python(swapping.class_excess), from_python(swapping._ones)
+class_excess, ones = from_python(swapping.class_excess), from_python(grouping.ones)
 
 TREE = Hierarchy.from_nested({"low": ["a", "b"], "high": {"odd": ["c", "d"], "even": ["e"]}})
 
@@ -327,4 +327,4 @@ def test_rows_with_many_categories_are_exchanged_as_the_plain_twin_does(t, n_cla
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_the_bits_of_a_word_are_counted(word):
-    assert ones(np.int64(word)) == (word & (2**64 - 1)).bit_count()
+    assert ones(np.uint64(word & (2**64 - 1))) == (word & (2**64 - 1)).bit_count()

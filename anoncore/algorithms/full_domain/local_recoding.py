@@ -26,6 +26,7 @@ from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.requirements.requirement import hold_together
 from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 from anoncore.utility.loss import information_loss
@@ -343,7 +344,7 @@ class _Search:
         rest = self.left
         if len(rest):
             self._number_by_content()
-        while 0 < len(rest) < len(self.group) and not self._holds(rest):
+        while 0 < len(rest) < len(self.group) and not hold_together(self.checks.checks, rest):
             joining = np.flatnonzero(self.group == self._cheapest(rest))
             self.group[joining] = -1
             rest = np.concatenate((rest, joining))
@@ -354,11 +355,6 @@ class _Search:
         placed = self.data.canonical_order[self.group[self.data.canonical_order] >= 0]
         _, first, number = np.unique(self.group[placed], return_index=True, return_inverse=True)
         self.group[placed] = np.argsort(np.argsort(first))[number]
-
-    def _holds(self, rows: Int64) -> bool:
-        """Whether these rows satisfy every requirement as one class."""
-        together = Partition(np.zeros(len(rows), dtype=np.int32))
-        return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in self.checks.checks)
 
     def _cheapest(self, rest: Int64) -> int:
         """The class that can join `rest` at the least loss added to the cells of both; of equal ones the first."""
