@@ -31,7 +31,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import filled_with
+from anoncore.kernels.sorting import filled_with, find_value
 
 
 @inner_kernel
@@ -228,18 +228,13 @@ class Pairs(NamedTuple):
 @inner_kernel
 def _change(pairs: Pairs, code: int, value: int, more: float) -> float:
     """Expect more rows of a pair; by how many rows the reader is right more often. 0 of a pair that does not occur."""
-    low, high = pairs.start[code], pairs.start[code + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if pairs.value[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    if low == pairs.start[code + 1] or pairs.value[low] != value:
+    end = pairs.start[code + 1]
+    pair = find_value(pairs.value, pairs.start[code], end, value)
+    if pair == end or pairs.value[pair] != value:
         return 0.0
-    before = min(pairs.true[low], pairs.expected[low])
-    pairs.expected[low] += more
-    return min(pairs.true[low], pairs.expected[low]) - before
+    before = min(pairs.true[pair], pairs.expected[pair])
+    pairs.expected[pair] += more
+    return min(pairs.true[pair], pairs.expected[pair]) - before
 
 
 @inner_kernel

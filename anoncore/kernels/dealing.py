@@ -23,7 +23,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, widest
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.rounding import ACCUMULATED, lies_below
-from anoncore.kernels.sorting import DIGIT_BITS, place_after
+from anoncore.kernels.sorting import DIGIT_BITS, place_after, sort_in_place
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""
@@ -169,15 +169,7 @@ def rank_codes(attributes: Attributes, codes: Int32, rows: Int64, draft: Draft) 
                     keys[n_distinct] = code
                     n_distinct += 1
         else:
-            gap = n_distinct // 2
-            while gap > 0:
-                for i in range(gap, n_distinct):
-                    key, at = keys[i], i
-                    while at >= gap and keys[at - gap] > key:
-                        keys[at] = keys[at - gap]
-                        at -= gap
-                    keys[at] = key
-                gap //= 2
+            sort_in_place(keys[:n_distinct])
         for i in range(n_distinct):
             draft.counts[WHOLE, a, i] = tally[keys[i]]
             tally[keys[i]] = i

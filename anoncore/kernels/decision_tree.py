@@ -21,6 +21,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.xorshift import next_state
 
 FEATURE, BORDER, LEFT, RIGHT, BEGIN, END = range(6)
@@ -48,23 +49,6 @@ def _entropy(counts: Int64, total: int) -> float:
 def _goodness(left: Int64, right: Int64, n_left: int, n_right: int) -> float:
     """What scikit-learn compares splits by: minus the entropies of both sides, weighted with their rows."""
     return -n_right * _entropy(right, n_right) - n_left * _entropy(left, n_left)
-
-
-@inner_kernel
-def _sort(values: Int32, n: int) -> None:
-    """Sort the first n values by insertion, first over wide gaps (Shell's sort), which needs no further code."""
-    gap = 1
-    while gap < n // 9:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            value = values[i]
-            j = i
-            while j >= gap and values[j - gap] > value:
-                values[j] = values[j - gap]
-                j -= gap
-            values[j] = value
-        gap //= 3
 
 
 @inner_kernel
@@ -304,7 +288,7 @@ def _split(
             if n > FEW_ROWS and high - low <= 4 * n:
                 _sort_by_code(inside, n, low, high, bits, starts, ordered)
             else:
-                _sort(inside, n)
+                sort_in_place(inside[:n])
             _sorted_splits(feature, inside, n, bits, smallest_leaf, products, sides, best, goodness, best_sides)
     for place in range(n_known):
         features[place] = constant[place]

@@ -34,8 +34,8 @@ OF_GROUP = -1.0
 def set_share_of_group(f: Floats, counts: Int64, n: int) -> None:
     """Give the last signature the share of x in a group of which n people have x; entry e has `counts[e]` of them."""
     people = 0
-    for count in counts:
-        people += count
+    for e in range(len(counts)):
+        people += counts[e]
     f[len(f) - 1] = n / people
 
 
@@ -114,8 +114,8 @@ def _tilt(log_odds: Floats, counts: Int64, entries: Int64, left: int, free: int)
     """
     base = np.log(left / (free - left))
     least, most = log_odds[0], log_odds[0]
-    for log_odd in log_odds:
-        least, most = min(least, log_odd), max(most, log_odd)
+    for i in range(len(log_odds)):
+        least, most = min(least, log_odds[i]), max(most, log_odds[i])
     low, high = base - most, base - least
     middle = base
     for _ in range(BISECTIONS):

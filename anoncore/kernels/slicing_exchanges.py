@@ -30,6 +30,7 @@ from anoncore.kernels.slicing import (
     unmark_codes,
     weight,
 )
+from anoncore.kernels.sorting import find_value
 
 LINES = 5
 """Lines of counts in `Masses`: both buckets before and after an exchange, and marks of the cells that were met."""
@@ -99,14 +100,8 @@ def _expect(linked: Linked, p: int, x: int, y: int, more: float) -> float:
     if linked.width[p] > 0:
         cell = linked.begin[p] + x * linked.width[p] + y
     else:
-        cell, end = linked.start[linked.begin[p] + x], linked.start[linked.begin[p] + x + 1]
-        last = end
-        while cell < last:
-            middle = (cell + last) // 2
-            if linked.value[middle] < y:
-                cell = middle + 1
-            else:
-                last = middle
+        end = linked.start[linked.begin[p] + x + 1]
+        cell = find_value(linked.value, linked.start[linked.begin[p] + x], end, y)
         if cell == end or linked.value[cell] != y:
             return 0.0
     true, before = linked.true[cell], linked.expected[cell]
