@@ -127,15 +127,22 @@ def _sides_allowed(
     if search.n_sensitive > 0 or people is not None:
         cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
         mark_left(rows, lo, hi, split, search.content, is_left)
-        n_left, n_right = 0, 0
+        n_left = 0
         for row in range(lo, hi):
             if is_left[row - lo]:
                 n_left += add_row(people, work.left, rows[row, number], cells[row], left)
-            else:
-                n_right += add_row(people, work.right, rows[row, number], cells[row], right)
-        for row in range(lo, hi):
-            forget_row(people, work.left, rows[row, number])
-            forget_row(people, work.right, rows[row, number])
+        if people is None:
+            # The right side has what the node has and the left side has not, so its rows need no count of their own.
+            for cell in range(len(left)):
+                right[cell] = node.counts[cell] - left[cell]
+        else:
+            n_right = 0
+            for row in range(lo, hi):
+                if not is_left[row - lo]:
+                    n_right += add_row(people, work.right, rows[row, number], cells[row], right)
+            for row in range(lo, hi):
+                forget_row(people, work.left, rows[row, number])
+                forget_row(people, work.right, rows[row, number])
     return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
 
 

@@ -245,7 +245,9 @@ class Check:
             seen, size, unique = self.values.codes if codes is None else codes, self.values.size, self.values.unique
             seen = seen if rows is None else seen[rows]
         if self.people is None:
-            counted = partition.sizes, partition.starts, seen[partition.order]
+            # Without a sensitive attribute all rows count alike, in whatever order.
+            seen = seen if self.values is None else seen[partition.order]
+            counted = partition.sizes, partition.starts, seen
         else:
             person = self.people if rows is None else self.people[rows]
             counted = people_and_pairs(partition.order, partition.starts, person, seen)
