@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor, log10
 from typing import Annotated, Any, ClassVar
@@ -16,10 +16,11 @@ from anoncore.algorithms.joined_groups import as_read, with_joined_groups
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError, ParameterError
 from anoncore.base.model import Registry, TupleOf
 from anoncore.base.progress import Progress, silent
+from anoncore.kernels.arrays import Codes
 from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Exact, Generalized
+from anoncore.release.recoding import Distorted, Exact, Generalized
 from anoncore.release.release import Fragment, Release, ReleaseMethod
 from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
 from anoncore.requirements.worth import protects
@@ -295,6 +296,22 @@ def generalized_release(
     recodings = {
         name: Generalized.of_rows(data.domain[name], partition, data.codes[name])
         if name in known
+        else Exact(data.domain[name], partition, data.codes[name])
+        for name in data.attributes
+    }
+    return Release(data, (Fragment("release", partition, recodings),), algorithm, notes)
+
+
+def changed_release(
+    algorithm: Algorithm, data: Microdata, changed: Mapping[str, Codes], notes: tuple[str, ...]
+) -> Release:
+    """A release of one fragment, some attributes of which have other values, int32 (n_rows,) each; its classes are the
+    rows that are alike in the quasi-identifiers.
+    """
+    partition = Partition.alike([changed.get(name, data.codes[name]) for name in data.quasi_identifiers])
+    recodings = {
+        name: Distorted(data.domain[name], partition, changed[name], data.codes[name])
+        if name in changed
         else Exact(data.domain[name], partition, data.codes[name])
         for name in data.attributes
     }

@@ -21,7 +21,7 @@ from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Requirement
-from anoncore.requirements.requirement import Check
+from anoncore.requirements.requirement import Check, hold_together
 from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 
@@ -195,9 +195,7 @@ class Joining:
 
     def _holds(self, rows: Rows, others: Rows) -> bool:
         """Whether rows and others as one group satisfy every requirement."""
-        joined = np.concatenate((rows, others))
-        together = Partition(np.zeros(len(joined), dtype=np.int32))
-        return all(bool(one.holds(one.levels(together, rows=joined))[0]) for one in self.checks)
+        return hold_together(self.checks, np.concatenate((rows, others)))
 
     def _join(self, group: int, other: int) -> bool:
         """Let the other group join the group; whether the group now satisfies every requirement."""

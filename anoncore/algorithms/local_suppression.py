@@ -19,8 +19,7 @@ from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
-from anoncore.kernels.local_suppression import SuppressedRows, Whole, count_together, place
-from anoncore.kernels.wildcards import add_matches
+from anoncore.kernels.local_suppression import SuppressedRows, Whole, add_matches, count_together, place
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee, words_of
 from anoncore.release.openness import Minimality, Openness
@@ -29,6 +28,7 @@ from anoncore.release.recoding import Exact, Generalized, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.requirements.requirement import hold_together
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
 from anoncore.table.hierarchy_levels import Levels, two_levels
@@ -465,12 +465,9 @@ class _Search:
     @classmethod
     def of(cls, data: Microdata, checks: CheckSet, codes: Codes, weights: Floats) -> _Search:
         sizes = codes.max(axis=0).astype(np.int64) + 1
-        sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
-        for column, view in enumerate(checks.views):
-            sensitive[:, column] = view.codes
         rows = SuppressedRows(
             codes=np.ascontiguousarray(codes),
-            sensitive=sensitive,
+            cells=checks.cells,
             # Any fixed seed does, because the words decide nothing but what is equal.
             salt=np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64),
             begin=starts_of(sizes[:-1]),
@@ -528,7 +525,7 @@ class _Search:
 
     def _together(self, mask: Bools, least: int) -> int:
         """How many of the rows left are in groups of so many rows under a mask."""
-        return int(count_together(self.rows, mask, least, self.left))
+        return int(count_together(self.rows, ~mask, least, self.left))
 
     def refined(self, requirements: Sequence[Requirement], progress: Progress) -> Partition:
         """The classes after rows have moved between them as long as that saves cells.
@@ -615,7 +612,7 @@ class _Search:
         """Give a class to the rows that get one under a mask."""
         n_left, n_groups = place(
             self.rows,
-            mask,
+            ~mask,
             least,
             self.wanted,
             self.left,
@@ -645,9 +642,7 @@ class _Search:
 
     def _hold(self, chosen: Bools) -> bool:
         """Whether the chosen rows satisfy every requirement as one class."""
-        rows = np.flatnonzero(chosen)
-        together = Partition(np.zeros(len(rows), dtype=np.int32))
-        return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in self.checks.checks)
+        return hold_together(self.checks.checks, np.flatnonzero(chosen))
 
 
 def _numbers(size: int) -> Domain:

@@ -19,9 +19,8 @@ from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import Attributes
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, KernelPeople
 from anoncore.kernels.mondrian import Partitioning, grow
-from anoncore.kernels.people import KernelPeople
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -255,7 +254,7 @@ def search_of(
     """What the kernels search for in nodes of at most `most_rows` rows; `content` orders rows that share a median.
 
     Only the domains and roles of the table are read. The columns of the kernels' rows are the quasi-identifiers, the
-    views of the sensitive attributes, the target where the split uses one, and the number of the row.
+    cells of the sensitive attributes, the target where the split uses one, and the number of the row.
     """
     target, n_classes = np.zeros(1), 0
     if model.uses_target and model.target is not None:
@@ -297,7 +296,7 @@ class Growth:
         """The whole table as one node that is not cut yet."""
         names = data.quasi_identifiers
         checks = CheckSet(model.requirements, data)
-        columns = [data.codes[name] for name in names] + [view.codes for view in checks.views]
+        columns = [data.codes[name] for name in names] + list(checks.cells.T)
         if model.uses_target and model.target is not None:
             columns.append(data.codes[model.target])
         content = np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words

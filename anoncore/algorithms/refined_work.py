@@ -106,9 +106,6 @@ def in_round(step: Callable[[int, int], float], first: int, end: int, number: in
 def _rows(cells: RefinedCells, checks: CheckSet, order: Int64) -> RefinedRows:
     """The rows in a given order, as the kernel reads them."""
     codes = np.ascontiguousarray(cells.codes[order])
-    places_in_tally = np.zeros((len(codes), len(checks.views)), dtype=np.int64)
-    for column, view in enumerate(checks.views):
-        places_in_tally[:, column] = checks.kernel.count_start[column] + view.codes[order]
     people = checks.people
     if people is not None:
         people = people._replace(person=people.person[order], pair=np.ascontiguousarray(people.pair[order]))
@@ -117,7 +114,7 @@ def _rows(cells: RefinedCells, checks: CheckSet, order: Int64) -> RefinedRows:
     sizes = np.diff(attributes.code_start)
     return RefinedRows(
         codes=codes,
-        cells=places_in_tally,
+        cells=checks.cells[order],
         attributes=attributes,
         axis=attributes.position / np.repeat(span, sizes),
         unit=1 / span,

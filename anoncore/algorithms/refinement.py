@@ -179,15 +179,18 @@ def numbered(classes: Classes, order: Int64) -> Partition:
     return Partition(np.unique(group, return_inverse=True)[1].astype(np.int32))
 
 
+def content_ranks(data: Microdata) -> Int64:
+    """The rank of each row by content, rows in canonical order, int64 (n_rows,); rows of equal content share theirs."""
+    words = data.content_words[:, data.canonical_order]
+    return np.cumsum(np.concatenate(([False], (words[:, 1:] != words[:, :-1]).any(axis=0))))
+
+
 def order_of_rows(data: Microdata, partition: Partition) -> Int64:
     """The rows by content, and rows of equal content by their class, so that the order of the input decides nothing.
 
     Classes of equal content are interchangeable; others are told apart by what rows they have.
     """
-    ordered = data.canonical_order
-    words = data.content_words[:, ordered]
-    is_new = np.concatenate(([True], (words[:, 1:] != words[:, :-1]).any(axis=0)))
-    rank = np.cumsum(is_new) - 1
+    ordered, rank = data.canonical_order, content_ranks(data)
     # Random words per content: their sum over a class tells it from others, but with a probability of 2^-64.
     word = np.random.default_rng(21).integers(0, 2**64, int(rank[-1]) + 1, dtype=np.uint64)[rank]
     sums = np.zeros(partition.n_groups, dtype=np.uint64)

@@ -10,6 +10,7 @@ import numpy as np
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.guessing import Positions
 from anoncore.release.population import neighbours
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
@@ -43,6 +44,11 @@ class People:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def positions(self) -> Positions:
+        """Where they stand, for kernels."""
+        return Positions(self.below, self.above)
 
     def of(self, names: Sequence[str]) -> People:
         """The same people by some of the attributes, in this order."""

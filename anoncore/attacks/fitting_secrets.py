@@ -10,8 +10,8 @@ import numpy as np
 from anoncore.attacks.control_people import People
 from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from
-from anoncore.kernels.guessing import group_weights, secret_scores
+from anoncore.kernels.arrays import Floats, Int64, runs_from
+from anoncore.kernels.guessing import Regions, group_weights, secret_scores
 from anoncore.release.overlap import links
 from anoncore.release.partition import Partition
 from anoncore.release.population import regions
@@ -34,10 +34,7 @@ class Factor:
 
     names: tuple[str, ...]
     cells: Cells
-    low: Codes
-    high: Codes
-    set_start: Int64
-    members: Codes
+    regions: Regions
     allowed: Floats
     power: int
 
@@ -54,13 +51,13 @@ class Factor:
         if not names:
             nothing = np.zeros((n_cells, 0), dtype=np.int32)
             start, no_members = np.zeros((n_cells, 1), dtype=np.int64), np.zeros(0, dtype=np.int32)
-            return cls(names, cells, nothing, nothing, start, no_members, np.ones(n_cells), power)
+            return cls(names, cells, Regions(nothing, nothing, start, no_members), np.ones(n_cells), power)
         first = np.empty(n_cells, dtype=np.int64)
         first[cells.of_row[::-1]] = np.arange(n_rows)[::-1]
-        low, high, start, members = regions([(fragment.recodings[name], first) for name in names])
-        sizes = np.diff(start, axis=1)
-        allowed = np.where(sizes > 0, sizes, high - low + 1).astype(np.float64).prod(axis=1)
-        return cls(names, cells, low, high, start, members, allowed, power)
+        shown = regions([(fragment.recodings[name], first) for name in names])
+        sizes = np.diff(shown.set_start, axis=1)
+        allowed = np.where(sizes > 0, sizes, shown.high - shown.low + 1).astype(np.float64).prod(axis=1)
+        return cls(names, cells, shown, allowed, power)
 
     @property
     def weight(self) -> Floats:
@@ -71,14 +68,9 @@ class Factor:
 
     def weigh(self, people: People, product: Floats) -> None:
         """Multiply `product`, float (n_people, n_groups), by how likely each group shows a person's values."""
-        known = people.of(self.names)
         group_weights(
-            known.below,
-            known.above,
-            self.low,
-            self.high,
-            self.set_start,
-            self.members,
+            people.of(self.names).positions,
+            self.regions,
             self.weight,
             self.cells.group,
             product.shape[1],
@@ -204,15 +196,10 @@ def _scores(evidence: Evidence, people: People, n_codes: int) -> Floats:
     for factor in evidence.factors:
         factor.weigh(people, product)
     own = evidence.own
-    known = people.of(own.names)
     scores = np.zeros((len(people), n_codes))
     secret_scores(
-        known.below,
-        known.above,
-        own.low,
-        own.high,
-        own.set_start,
-        own.members,
+        people.of(own.names).positions,
+        own.regions,
         own.weight,
         own.cells.group,
         product,

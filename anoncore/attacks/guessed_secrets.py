@@ -11,9 +11,10 @@ from math import nan
 import numpy as np
 
 from anoncore.attacks.coarse_values import coarse_values
-from anoncore.attacks.control_people import People
+from anoncore.attacks.control_people import People, control_of, members_of
 from anoncore.attacks.fitting_secrets import beliefs, evidence_of
 from anoncore.attacks.linked_records import Records
+from anoncore.base.errors import ParameterError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
@@ -65,6 +66,31 @@ class Truth:
         is_missing = guess == self.domain.missing_code if self.domain.has_missing else np.zeros(len(guess), dtype=bool)
         right: Bools = same | (near & (guess >= 0) & ~is_missing)
         return right
+
+
+def people_and_truths(
+    release: Release,
+    attribute: str,
+    control: Microdata | None,
+    names: tuple[str, ...],
+    tolerance: float,
+    n_queries: int,
+    rng: np.random.Generator,
+) -> tuple[list[People], list[Truth]]:
+    """People of the released table and, where it is given, of the control part, and what is true of the secret.
+
+    Raises ParameterError for a tolerance that is no share of a guess.
+    """
+    if not 0 <= tolerance < 1:
+        raise ParameterError(f"The tolerance is a share of the guess from 0 to below 1, not {tolerance:g}.")
+    everything = (*names, attribute)
+    groups = [members_of(release, everything, n_queries, rng)]
+    if control is not None:
+        groups.append(control_of(release, control, everything, n_queries, rng))
+    truths = [
+        Truth.of(release, attribute, control if number else None, one, tolerance) for number, one in enumerate(groups)
+    ]
+    return groups, truths
 
 
 def published_distribution(release: Release, attribute: str) -> Floats:

@@ -81,11 +81,11 @@ class _Readers:
         self.wanted, self.rng = wanted, np.random.default_rng(seed)
         checks = CheckSet(refusals.requirements, release.data)
         self.checks = checks.kernel
-        columns = np.column_stack([*(one.codes for one in checks.views), view.codes])
+        columns = np.column_stack([checks.cells, view.codes])
         values, record = np.unique(columns, axis=0, return_inverse=True)
         self.record: Int32 = record.ravel().astype(np.int32)
         self.refused = RefusedGroups(
-            values=np.ascontiguousarray(values[:, :-1]),
+            cells=np.ascontiguousarray(values[:, :-1]),
             secret=np.ascontiguousarray(values[:, -1]),
             rows=refusals.rows,
             group_start=refusals.group_start,

@@ -369,8 +369,7 @@ def _weights(release: Release, lead: Fragment, cells: Cells, partition: Partitio
     from scipy.sparse import csr_array
 
     shown = Factor.in_cells(lead, [name for name in people.names if name in lead.recodings], cells)
-    known = people.of(shown.names)
-    begin, cell = fitting_cells(known.below, known.above, shown.low, shown.high, shown.set_start, shown.members)
+    begin, cell = fitting_cells(people.of(shown.names).positions, shown.regions)
     weight = 1 / shown.allowed[cell]
     if others:
         factors = []

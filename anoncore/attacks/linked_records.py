@@ -14,7 +14,7 @@ import numpy as np
 
 from anoncore.attacks.control_people import People
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
-from anoncore.kernels.guessing import nearest_records
+from anoncore.kernels.guessing import Regions, nearest_records
 from anoncore.release.population import regions, sets_from
 from anoncore.release.recoding import Exact, Recoding
 from anoncore.release.release import Release
@@ -129,15 +129,11 @@ class Records:
             for side in (low, high)
         )
         place, distance = nearest_records(
-            known.below,
-            known.above,
+            known.positions,
             known.place,
-            low,
-            high,
+            Regions(low, high, start, members),
             low_place,
             high_place,
-            start,
-            members,
             self.is_number[order],
         )
         return records[place], distance

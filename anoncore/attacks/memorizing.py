@@ -9,12 +9,19 @@ from math import nan
 import numpy as np
 
 from anoncore.attacks.control_figures import AttackNumbers, Figures, Interval, Tried, checked_queries, figures
-from anoncore.attacks.control_people import attacked_attributes, control_of, members_of
-from anoncore.attacks.guessed_secrets import Guesses, Truth, by_marginals, by_nearest, by_trees, published_distribution
+from anoncore.attacks.control_people import attacked_attributes
+from anoncore.attacks.guessed_secrets import (
+    Guesses,
+    Truth,
+    by_marginals,
+    by_nearest,
+    by_trees,
+    people_and_truths,
+    published_distribution,
+)
 from anoncore.attacks.linked_records import Records
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
-from anoncore.base.errors import ParameterError
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
@@ -188,19 +195,11 @@ def memorization(
     """
     release.fragment_of(attribute)
     n_queries = checked_queries(n_queries)
-    if not 0 <= tolerance < 1:
-        raise ParameterError(f"The tolerance is a share of the guess from 0 to below 1, not {tolerance:g}.")
     names = attacked_attributes(release, None if known is None else list(known), besides=(attribute,))
     rng = generator(seed)
-    everything = (*names, attribute)
-    groups = [members_of(release, everything, n_queries, rng)]
-    if control is not None:
-        groups.append(control_of(release, control, everything, n_queries, rng))
-    truths = [
-        Truth.of(release, attribute, control if number else None, one, tolerance) for number, one in enumerate(groups)
-    ]
+    groups, truths = people_and_truths(release, attribute, control, names, tolerance, n_queries, rng)
     weights = _weights([truth.code for truth in truths])
-    records = Records.of(release, everything, rng)
+    records = Records.of(release, (*names, attribute), rng)
     guesses = {
         "nearest record": [by_nearest(records, attribute, names, one) for one in groups],
         "marginal model": [by_marginals(records, attribute, names, one) for one in groups],

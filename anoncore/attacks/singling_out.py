@@ -19,7 +19,7 @@ from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Int64
-from anoncore.kernels.guessing import count_inside, records_inside
+from anoncore.kernels.guessing import Regions, count_inside, records_inside
 from anoncore.release.population import regions, sets_from
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain
@@ -90,23 +90,20 @@ class SinglingOut(Figures):
 
 @dataclass(frozen=True, eq=False)
 class _Predicates:
-    """Predicates as regions, in the form of the kernel `count_inside`, and how many records were tried to make them."""
+    """Predicates as regions, and how many records were tried to make them."""
 
-    low: Codes
-    high: Codes
-    set_start: Int64
-    members: Codes
+    regions: Regions
     tried: int
 
     def __len__(self) -> int:
-        return len(self.low)
+        return len(self.regions.low)
 
     def counts(self, people: People) -> Int64:
         """Of how many people each is true, int64 (n_predicates,)."""
         if not len(self):
             return np.zeros(0, dtype=np.int64)
         weight = np.ones(len(people), dtype=np.int64)
-        return count_inside(people.below, people.above, weight, self.low, self.high, self.set_start, self.members)
+        return count_inside(people.positions, weight, self.regions)
 
 
 @measure(*SINGLING_OUT.all, title="Singling out")
@@ -292,7 +289,7 @@ def _by_rules(release: Release, names: tuple[str, ...], n_queries: int, rng: np.
     ends = np.cumsum(sizes).reshape(sizes.shape)
     start = np.column_stack((ends[:, 0] - sizes[:, 0], ends)) if number else np.zeros((0, len(names) + 1), np.int64)
     flat = np.concatenate(members) if members else np.zeros(0, dtype=np.int32)
-    return _Predicates(low, high, start, flat.astype(np.int32), tried)
+    return _Predicates(Regions(low, high, start, flat.astype(np.int32)), tried)
 
 
 def _of_several(records: Records, n_used: int, n_queries: int, rng: np.random.Generator) -> _Predicates:
@@ -342,7 +339,7 @@ def _conditions(records: Records, chosen: Int64, axes: Int64, upwards: Bools, tr
     is_used = np.zeros(low.shape, dtype=np.bool_)
     is_used[lines, axes] = ~number
     sizes = np.where(is_used, np.diff(start, axis=1), 0)
-    return _Predicates(low, high, *sets_from(start[:, :-1], sizes, members), tried)
+    return _Predicates(Regions(low, high, *sets_from(start[:, :-1], sizes, members)), tried)
 
 
 def _of_one(records: Records, n_queries: int, rng: np.random.Generator) -> _Predicates:
@@ -381,10 +378,8 @@ def _of_one(records: Records, n_queries: int, rng: np.random.Generator) -> _Pred
     found = _conditions(records, distinct[picked], used[:, None], (way == 1)[:, None], tried)
     # A number that stands once is a condition on both sides.
     both = np.flatnonzero(way == 2)
-    found.low[both, used[both]], found.high[both, used[both]] = (
-        low[picked[both], used[both]],
-        high[picked[both], used[both]],
-    )
+    found.regions.low[both, used[both]] = low[picked[both], used[both]]
+    found.regions.high[both, used[both]] = high[picked[both], used[both]]
     return found
 
 
@@ -408,13 +403,17 @@ def _learned(records: Records, n_queries: int, seed: int, rng: np.random.Generat
     if len(leaves) > n_queries:
         tried = round(tried * n_queries / len(leaves))
         leaves = rng.choice(leaves, n_queries, replace=False)
-    start = np.zeros((len(leaves), len(records.names) + 1), dtype=np.int64)
-    return _Predicates(low[leaves], high[leaves], start, np.zeros(0, dtype=np.int32), tried)
+    return _of_ranges(low[leaves], high[leaves], tried)
 
 
 def _nothing(records: Records, tried: int) -> _Predicates:
-    low, high = _everything(list(records.domains), 0)
-    return _Predicates(low, high, np.zeros((0, len(records.names) + 1), np.int64), np.zeros(0, dtype=np.int32), tried)
+    return _of_ranges(*_everything(list(records.domains), 0), tried)
+
+
+def _of_ranges(low: Codes, high: Codes, tried: int) -> _Predicates:
+    """Predicates of ranges alone, without sets."""
+    no_sets = np.zeros((len(low), low.shape[1] + 1), dtype=np.int64)
+    return _Predicates(Regions(low, high, no_sets, np.zeros(0, dtype=np.int32)), tried)
 
 
 def _success_among(counts: Int64, size: int, wanted: int) -> tuple[float, Callable[[float], Interval] | None]:

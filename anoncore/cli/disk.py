@@ -1,21 +1,204 @@
-"""The command `anoncore run` where the table does not fit in memory: options, and the run on disk."""
+"""The command `anoncore run` where the table does not fit in memory: options, and the run on disk.
+
+The run of a recipe whose release is a folder of parts: on disk or Spark, with certificate, report and mapping.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.faults import writing
+from anoncore.base.progress import Progress, part_of
+from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
+from anoncore.cli.destination import Database
+from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import log
-from anoncore.cli.run_in_parts import run_in_parts
+from anoncore.cli.text import left_out_line, verdict_lines
+from anoncore.measures import Verdict
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.databases.storing import store_parts
+from anoncore.publishing.parts.part_certificate import CertifiedParts
+from anoncore.publishing.parts.part_publication import (
+    MAPPING,
+    REPORT,
+    certified_folder,
+    certified_parts,
+    private_path,
+    write_private,
+)
+from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
+    from anoncore.engines.large_run import LargeRun, WrittenParts
+    from anoncore.engines.table_profile import TableProfile
     from anoncore.publishing.certification.certificate import Certificate
     from anoncore.recipes.engine_choice import EngineChoice
+
+
+MADE = 0.75
+"""Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
+NOT_LOOKED = (
+    "whether a column that is published as it is breaks what was asked was not looked for: that is part of the "
+    "certificate, which --no-certificate leaves out."
+)
+
+
+def run_in_parts(
+    arguments: argparse.Namespace,
+    recipe: Recipe,
+    folder: Path | None,
+    engine: str,
+    certificates: Sequence[Certificate],
+) -> str:
+    """Make the release of a recipe as a folder of parts, certify it, and tell what was made; gives the insensitive
+    columns that break what is promised.
+
+    Without a folder the parts are made in a temporary one, and go from there into the database that was asked for.
+    """
+    if folder is not None:
+        return _run_to(folder, arguments, recipe, engine, certificates)
+    if arguments.workspace is not None:
+        with writing(arguments.workspace):
+            arguments.workspace.mkdir(parents=True, exist_ok=True)
+    with temporary_directory(arguments.workspace) as temporary:
+        return _run_to(temporary / "release", arguments, recipe, engine, certificates)
+
+
+def _run_to(
+    folder: Path, arguments: argparse.Namespace, recipe: Recipe, engine: str, certificates: Sequence[Certificate]
+) -> str:
+    database: Database | None = arguments.database
+    certified = not arguments.no_certificate
+    beside = folder if database is None else arguments.output / f"{arguments.recipe.stem}-release"
+    private = _private_paths(arguments, beside)
+    options = _spark_options(arguments.spark_option)
+    key, told, kept = key_of(arguments.key_file) if certified else (None, "", {})
+    found: list[CertifiedParts] = []
+    profiles: list[TableProfile] = []
+    about: dict[Path, str] = {}
+    with log().progress() as report:
+        finishing = part_of(report, MADE, 1.0)
+
+        def finish(written: WrittenParts) -> None:
+            profiles.append(written.profile)
+            if database is not None:
+                with key_kept_first(kept):
+                    found.append(_stored(database, written, recipe, certificates, arguments.force, finishing))
+            elif certified:
+                found.append(certified_parts(written, recipe, certificates, finishing))
+                if kept:
+                    replace_files(kept, private=kept)
+            elif written.profile.insensitive:
+                log().warn(NOT_LOOKED)
+            for path, kind in private.items():
+                about[path] = write_private(kind, path, written, found[0] if found else None)
+
+        # DuckDB is loaded only for this command.
+        from anoncore.engines.large_run import Cluster, RunSettings
+
+        settings = RunSettings(
+            arguments.workspace,
+            part_of(report, 0.0, MADE),
+            arguments.force,
+            key,
+            arguments.mapping,
+            finish,
+            cluster=Cluster(arguments.master, options),
+        )
+        run = _run(engine)(recipe, folder, settings)
+        report(1.0, "Done")
+    for line in _summary(run, found[0].verdict if found else None, profiles[0]):
+        print(line)
+    if database is not None:
+        print(f"Written: {database.shown} ({database.name}: {run.n_rows:,} rows; {database.check})")
+    else:
+        parts = len(list(folder.glob("*.parquet")))
+        check = f"; check it with: anoncore verify {folder}" if certified else ""
+        print(f"Written: {folder} ({run.n_rows:,} rows in {parts:,} Parquet file{'s' if parts > 1 else ''}{check})")
+    for path, told_of_it in about.items():
+        print(f"Written: {path} ({told_of_it})")
+    if certified:
+        print(told)
+    return found[0].verdict.breaking if found else ""
+
+
+def _run(engine: str) -> Callable[..., LargeRun]:
+    # DuckDB and Spark are loaded only for this command.
+    from anoncore.recipes.engine_choice import run_on_disk, run_on_spark
+
+    return run_on_disk if engine == "disk" else run_on_spark
+
+
+def _stored(
+    database: Database,
+    written: WrittenParts,
+    recipe: Recipe,
+    certificates: Sequence[Certificate],
+    force: bool,
+    progress: Progress,
+) -> CertifiedParts:
+    """Put the release and its certificate into the database, in one transaction."""
+    certifying = part_of(progress, 0.6, 0.9)
+    with temporary_directory(written.folder.parent) as workspace:
+        return store_parts(
+            written,
+            database.address,
+            database.name,
+            lambda folder: certified_folder(folder, written, recipe, certificates, certifying),
+            force,
+            workspace,
+            part_of(progress, 0.0, 0.6),
+        )
+
+
+def _spark_options(given: Sequence[str]) -> dict[str, str]:
+    """The options of Spark by name. Raises ParameterError for what is no option."""
+    options = {}
+    for one in given:
+        name, is_set, value = one.partition("=")
+        if not is_set or not name.startswith("spark."):
+            raise ParameterError(f"--spark-option {one.partition('=')[0]}: write spark.name=value.")
+        options[name] = value
+    return options
+
+
+def _private_paths(arguments: argparse.Namespace, folder: Path) -> dict[Path, str]:
+    """Where the report and the mapping go, and which of them it is. Raises ParameterError for what is there."""
+    wanted = {REPORT: arguments.report, MAPPING: arguments.mapping}
+    paths = {private_path(folder, ending): ending for ending, asked in wanted.items() if asked}
+    for path in paths:
+        if path.exists() and not arguments.force:
+            raise ParameterError(f"'{path}' exists; choose another --output, or add --force to replace it.")
+    return paths
+
+
+def _summary(run: LargeRun, found: Verdict | None, profile: TableProfile) -> Iterator[str]:
+    used = run.algorithm
+    if found is not None:
+        yield found.headline
+    if profile.unit_note:
+        yield f"  {profile.unit_note}"
+    yield (
+        f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups ({used.group_word}) of {run.smallest:,} to "
+        f"{run.largest:,} rows"
+    )
+    if found is None:
+        for requirement in used.requirements:
+            over = " for readers who know no column that is published as it is" if profile.insensitive else ""
+            yield f"  {requirement.label()} holds in every group{over}."
+    else:
+        yield from verdict_lines(found)
+    yield from left_out_line(profile)
+    for note in run.notes:
+        yield f"  Note: {note}"
+    loss, discernibility = 100 * run.information_loss, run.discernibility
+    yield f"information loss {loss:.4g}%, discernibility {discernibility:.4g}; lower is better"
 
 
 def add_engine_options(run: argparse.ArgumentParser) -> None:

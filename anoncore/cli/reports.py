@@ -12,9 +12,8 @@ from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_unit_option, tell_reading, tell_unavailable
 from anoncore.publishing.report import MOST, Subject, report
 from anoncore.publishing.whole_files import replace_file
-from anoncore.recipes.notebook import python_notebook
 from anoncore.recipes.recipe import Recipe
-from anoncore.recipes.script import python_script
+from anoncore.recipes.script import python_notebook, python_script
 
 
 def add_report_options(page: argparse.ArgumentParser) -> None:

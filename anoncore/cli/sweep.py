@@ -1,17 +1,22 @@
-"""The command `anoncore sweep`: many methods and parameters on the table of a recipe, and which are unbeaten."""
+"""The command `anoncore sweep`: many methods and parameters on the table of a recipe, and which are unbeaten.
+
+Numbers are listed as people write them: `2, 5, 10` or `2-20 step 3`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import io
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number_lists import numbers_from_text
 from anoncore.cli.log import WIDTH, add_log_options, log
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_unit_option, tell_reading
@@ -20,6 +25,40 @@ from anoncore.search.candidates import axes, candidates
 from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates
+
+MOST_NUMBERS = 200
+_NUMBER = r"\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"({_NUMBER})\s*(?:-|–|to|\.\.)\s*({_NUMBER})(?:\s*(?:step|by)\s*({_NUMBER}))?")
+
+
+def numbers_from_text(text: str) -> list[float]:
+    """The numbers, in the order written, each once; none for an empty text.
+
+    A range goes in steps of one unless it says otherwise, and its end belongs to it. Raises ParameterError for what is
+    no number and for more than 200.
+    """
+    numbers: list[float] = []
+    for part in re.split(r"[,;]", text):
+        numbers += _numbers(part.strip()) if part.strip() else []
+        if len(numbers) > MOST_NUMBERS:
+            raise ParameterError(f"These are more than {MOST_NUMBERS} numbers; choose a larger step.")
+    return list(dict.fromkeys(numbers))
+
+
+def _numbers(part: str) -> list[float]:
+    if re.fullmatch(_NUMBER, part):
+        return [float(part)]
+    limits = _RANGE.fullmatch(part)
+    if limits is None:
+        raise ParameterError(f"'{part}' is no number and no range; write 2, 5, 10 or 2-20 step 3.")
+    low, high, step = float(limits[1]), float(limits[2]), float(limits[3] or 1)
+    if step <= 0 or high < low:
+        raise ParameterError(f"'{part}' is no range; write the smaller number first, and a step above 0.")
+    if (high - low) / step > MOST_NUMBERS:
+        raise ParameterError(f"'{part}' has more than {MOST_NUMBERS} numbers; choose a larger step.")
+    count = int(np.floor((high - low) / step + 1e-9)) + 1
+    return [round(low + step * step_number, 12) for step_number in range(count)]
+
 
 Label = Callable[[Point], str]
 

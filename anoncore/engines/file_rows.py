@@ -16,7 +16,7 @@ from anoncore.base.faults import writing
 from anoncore.base.pipeline import in_threads, read_ahead
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.grouping import grouped_rows
-from anoncore.kernels.tree_scans import leaves_of
+from anoncore.kernels.rothko import leaves_of
 
 CODES = "anoncore:codes"
 """Column of the coded rows, a fixed-size list each; the other columns are carried along as they are."""

@@ -42,7 +42,7 @@ from anoncore.engines.parts import PartTables
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
 from anoncore.kernels.arrays import Int32, Int64
-from anoncore.kernels.tree_scans import leaves_of
+from anoncore.kernels.rothko import leaves_of
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes

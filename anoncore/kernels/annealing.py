@@ -89,8 +89,8 @@ def _nearest_row(
 
     Without `breaks`, only rows are asked whose class can do without them; else three of four by chance.
     """
-    nearest, least, n = -1, np.inf, rows.codes.shape[0]
-    for side in range(2 * row_at.shape[0]):
+    nearest, least, n = -1, np.inf, len(rows.codes)
+    for side in range(2 * len(row_at)):
         o, way = side >> 1, 1 if side & 1 else -1
         at = rows.places[o, row]
         for _ in range(REACH):
@@ -148,7 +148,7 @@ def _found_class(
         for other in members(classes, c):
             gain = _saved_by_leaving(classes, other)
             target, price = best_class(rows, classes, other, threshold - cost + gain, -1, memory, checks)
-            if target < 0 or n_moved == moved.shape[0]:
+            if target < 0 or n_moved == len(moved):
                 is_founded = False
                 break
             moved[n_moved], origin[n_moved] = other, c
@@ -189,7 +189,7 @@ def _change_places(
 @inner_kernel
 def _next_empty(classes: Classes, c: int) -> int:
     """The first empty class from class c on, and after the last from the first one; -1 where there is none."""
-    n = classes.size.shape[0]
+    n = len(classes.size)
     for i in range(n):
         if classes.size[(c + i) % n] == 0:
             return (c + i) % n
@@ -204,10 +204,10 @@ def anneal(
 
     `state` is that of the random numbers; returned is the one at the end.
     """
-    n, n_orders = rows.codes.shape[0], row_at.shape[0]
+    n, n_orders = len(rows.codes), len(row_at)
     memory = new_memory(rows, classes, checks)
     empty = _next_empty(classes, 0)
-    for c in range(classes.size.shape[0]):
+    for c in range(len(classes.size)):
         if classes.size[c] > 0:
             note_saved(rows, classes, c, memory.counts)
     for _ in range(n_steps):
@@ -260,7 +260,7 @@ def anneal(
 def repair(rows: RefinedRows, classes: Classes, checks: KernelChecks) -> bool:
     """Let the rows of classes that break a requirement join the best others; whether none is left."""
     memory = new_memory(rows, classes, checks)
-    for c in range(classes.size.shape[0]):
+    for c in range(len(classes.size)):
         if classes.size[c] == 0 or holds(rows, classes, c, -1, -1, memory, checks):
             continue
         for row in members(classes, c):

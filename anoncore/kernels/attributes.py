@@ -68,9 +68,9 @@ def widest(widths: Floats) -> int:
     The same numbers in another unit round otherwise, and that must not choose between attributes of equal widths.
     """
     limit = widths[0]
-    for a in range(widths.shape[0]):
-        limit = max(limit, widths[a])
-    for a in range(widths.shape[0]):
+    for own in widths:
+        limit = max(limit, own)
+    for a in range(len(widths)):
         if reaches(widths[a], limit, ACCUMULATED):
             return a
     return 0
@@ -80,6 +80,6 @@ def widest(widths: Floats) -> int:
 def largest_domain(attributes: Attributes) -> int:
     """Number of codes of the attribute that has most."""
     largest = 1
-    for a in range(attributes.form.shape[0]):
+    for a in range(len(attributes.form)):
         largest = max(largest, attributes.code_start[a + 1] - attributes.code_start[a])
     return largest

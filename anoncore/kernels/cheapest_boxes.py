@@ -189,7 +189,7 @@ def branches(rows: BoxRows, leader: int, others: Near) -> Branches:
     """The box of the leader alone."""
     m, n_ranges = others.offset.shape
     n_sets = rows.values.shape[1]
-    inside = np.zeros(others.value.shape[0], np.uint8)
+    inside = np.zeros(len(others.value), np.uint8)
     for a in range(n_sets):
         for v in range(others.start[n_ranges + a], others.start[n_ranges + a + 1]):
             inside[v] = others.value[v] == rows.values[leader, a]
@@ -520,13 +520,13 @@ def largest_excess(
     looked at. Where no excess is above the floor, it is the floor, and no rows.
     """
     own = min(rows.amounts[leader], k)
-    r, m = k - own, others.row.shape[0]
+    r, m = k - own, len(others.row)
     best, upper, n_members, best_loss, n_boxes, depth = floor, floor, 0, 0, 0, 0
     if r == 0:
         members[0], copies[0] = leader, k
         return k * price, k * price, 1, 0, 0
     boxes = branches(rows, leader, others)
-    n_values = others.value.shape[0]
+    n_values = len(others.value)
     work = Scratch(
         np.empty(m, np.int64),
         np.empty(m, np.int64),
@@ -594,13 +594,13 @@ def search_boxes(
     Returns how many boxes were looked at.
     """
     n_boxes = 0
-    for at in range(leaders.shape[0]):
+    for at in range(len(leaders)):
         i = leaders[at]
         excess[at], sizes[at], losses[at] = 0, 0, 0
         if is_priced and prices[i] <= 0:
             # No row costs more than the leader, so that nothing is above 0.
             continue
-        p = rows.steps.shape[0] - 1
+        p = len(rows.steps) - 1
         while is_priced and rows.steps[p] < prices[i]:
             p -= 1
         while True:

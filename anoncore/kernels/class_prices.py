@@ -39,7 +39,7 @@ def move_prices(
     n_steps: int,
 ) -> None:
     """Take n steps from `prices` and `shares`, and leave the means over all steps in both: they are nearer the goal."""
-    n, n_sets = amounts.shape[0], limits.shape[0]
+    n, n_sets = len(amounts), len(limits)
     price_step, share_step = np.empty(n), np.empty(n_sets)
     for i in range(n):
         price_step[i] = 1 / (BALANCE * max(row_copies[row_starts[i] : row_starts[i + 1]].sum(), 1.0))

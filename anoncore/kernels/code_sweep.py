@@ -42,18 +42,18 @@ class AtCodes(NamedTuple):
 @inner_kernel
 def has_few_codes(n: int, n_codes: int, n_counts: int, attributes: Attributes) -> bool:
     """Whether a table with a line per code has at most as many cells as the node has rows."""
-    cells = 2 * attributes.form.shape[0] + n_counts
-    for a in range(attributes.form.shape[0]):
+    cells = 2 * len(attributes.form) + n_counts
+    for a in range(len(attributes.form)):
         if attributes.form[a] == CATEGORY:
             cells += attributes.code_start[a + 1] - attributes.code_start[a]
     return n_codes * cells <= n
 
 
 @inner_kernel
-def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: KernelChecks) -> AtCodes:
+def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, n_counts: int, n_sensitive: int) -> AtCodes:
     """Read the node's rows by their code of attribute `cut`."""
     low, high = node.low, node.high
-    n_attributes, n_codes = low.shape[0], high[cut] - low[cut] + 1
+    n_attributes, n_codes = len(low), high[cut] - low[cut] + 1
     start = np.zeros(n_attributes + 1, np.int64)
     for a in range(n_attributes):
         start[a + 1] = start[a] + (high[a] - low[a] + 1 if attributes.form[a] == CATEGORY else 0)
@@ -63,8 +63,7 @@ def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: Ke
         for a in range(n_attributes):
             lowest[code, a], highest[code, a] = high[a], low[a]
     has = np.zeros((n_codes, start[n_attributes]), np.uint8)
-    counts = np.zeros((n_codes, checks.count_start[-1]), np.int64)
-    n_sensitive = checks.count_start.shape[0] - 1
+    counts = np.zeros((n_codes, n_counts), np.int64)
     for row in range(node.lo, node.hi):
         line = rows[row, cut] - low[cut]
         size[line] += 1
@@ -76,14 +75,14 @@ def gather(rows: Int32, node: Node, cut: int, attributes: Attributes, checks: Ke
                 lowest[line, a] = min(lowest[line, a], code)
                 highest[line, a] = max(highest[line, a], code)
         for s in range(n_sensitive):
-            counts[line, checks.count_start[s] + rows[row, n_attributes + s]] += 1
+            counts[line, rows[row, n_attributes + s]] += 1
     return AtCodes(size, lowest, highest, has, start, counts)
 
 
 @inner_kernel
 def loss_costs(at_codes: AtCodes, attributes: Attributes) -> Floats:
     """Information loss of both sides of a cut behind each code, summed over their rows: float (n_codes,)."""
-    costs = np.zeros(at_codes.size.shape[0], np.float64)
+    costs = np.zeros(len(at_codes.size))
     _add_side(at_codes, attributes, costs, True)
     _add_side(at_codes, attributes, costs, False)
     return costs
@@ -96,8 +95,8 @@ def _add_side(at_codes: AtCodes, attributes: Attributes, costs: Floats, forward:
     A side's extent can be updated when it gains rows, but not when it loses them. So the left sides grow from the
     lowest code up, and the right sides, in a pass of their own (not `forward`), from the highest code down.
     """
-    n_codes = costs.shape[0]
-    for a in range(attributes.form.shape[0]):
+    n_codes = len(costs)
+    for a in range(len(attributes.form)):
         span = attributes.span[a]
         if span == 0.0:
             continue

@@ -23,7 +23,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, widest
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.rounding import ACCUMULATED, lies_below
-from anoncore.kernels.sorting import DIGIT_BITS, place_after
+from anoncore.kernels.sorting import DIGIT_BITS, place_after, sort_in_place
 
 SAMPLE = 512
 """Rows on which a large node compares the attributes it may be split by."""
@@ -73,16 +73,16 @@ class Draft(NamedTuple):
 @inner_kernel
 def new_draft(attributes: Attributes, n_rows: int) -> Draft:
     """Memory for weighing nodes of up to `n_rows` rows, or of the sample that is drawn from a larger one."""
-    d, most = attributes.form.shape[0], min(n_rows, 2 * SAMPLE)
+    d, most = len(attributes.form), min(n_rows, 2 * SAMPLE)
     n_nodes = attributes.node_start[d]
     return Draft(
         np.zeros(max(largest_domain(attributes), 1 << DIGIT_BITS), np.int64),
         np.empty((d, most), np.int32),
         np.empty((3, d, most), np.int64),
-        np.empty((d, most), np.float64),
+        np.empty((d, most)),
         np.empty((d, 2), np.int64),
         np.empty((n_nodes, 2), np.int64),
-        np.empty(n_nodes, np.float64),
+        np.empty(n_nodes),
         np.empty(most + 1, np.int64),
     )
 
@@ -90,7 +90,7 @@ def new_draft(attributes: Attributes, n_rows: int) -> Draft:
 @inner_kernel
 def chances(n: int, drawn: int) -> Floats:
     """Chance that `drawn` random rows of n all lie among c of them, float (n + 1,) by c; for 0, all rows: 0, at n 1."""
-    chance = np.zeros(n + 1, np.float64)
+    chance = np.zeros(n + 1)
     for c in range(1, n):
         left, share, power = drawn, c / n, 1.0
         # Squaring: as many steps as the number of draws has bits.
@@ -114,7 +114,7 @@ def spreads(attributes: Attributes, draft: Draft, side: int, n: int, chance: Flo
     """
     # All attributes in one function that calls no other: at every call numba counts references to all arrays.
     counts, before, result = draft.counts, draft.before, 0.0
-    for a in range(widths.shape[0]):
+    for a in range(len(widths)):
         n_distinct, form = draft.n_distinct[a, 0], attributes.form[a]
         widths[a] = 0.0
         if n_distinct < 2:
@@ -148,8 +148,8 @@ def spreads(attributes: Attributes, draft: Draft, side: int, n: int, chance: Flo
 @inner_kernel
 def rank_codes(attributes: Attributes, codes: Int32, rows: Int64, draft: Draft) -> None:
     """Write what `spreads` reads of a node into the draft: distinct codes, how many rows have them, their distances."""
-    n, tally, keys = rows.shape[0], draft.tally, draft.before
-    for a in range(attributes.form.shape[0]):
+    n, tally, keys = len(rows), draft.tally, draft.before
+    for a in range(len(attributes.form)):
         begin, n_distinct = attributes.code_start[a], 0
         size = attributes.code_start[a + 1] - begin
         if size == 1:
@@ -169,15 +169,7 @@ def rank_codes(attributes: Attributes, codes: Int32, rows: Int64, draft: Draft) 
                     keys[n_distinct] = code
                     n_distinct += 1
         else:
-            gap = n_distinct // 2
-            while gap > 0:
-                for i in range(gap, n_distinct):
-                    key, at = keys[i], i
-                    while at >= gap and keys[at - gap] > key:
-                        keys[at] = keys[at - gap]
-                        at -= gap
-                    keys[at] = key
-                gap //= 2
+            sort_in_place(keys[:n_distinct])
         for i in range(n_distinct):
             draft.counts[WHOLE, a, i] = tally[keys[i]]
             tally[keys[i]] = i
@@ -208,7 +200,7 @@ def rank_codes(attributes: Attributes, codes: Int32, rows: Int64, draft: Draft) 
 @inner_kernel
 def find_runs(rows: Int64, slot: Int32, bucket: Int32, middle: int) -> tuple[Int64, int]:
     """The node's runs, int64 (n_runs, 3), and how many rows go left: those for places of classes before `middle`."""
-    n = rows.shape[0]
+    n = len(rows)
     runs = np.empty((n, 3), np.int64)
     n_runs, n_left = -1, 0
     before = np.int32(-1)
@@ -232,10 +224,10 @@ def divide(rows: Int64, runs: Int64, n_left: int, codes: Int32, a: int, tally: I
     The rows that go left, `n_left` in all, come first, bucket by bucket, then the others. Rows of equal codes keep
     their order.
     """
-    n = rows.shape[0]
+    n = len(rows)
     moved, keys = np.empty(n, np.int64), np.empty(n, np.int64)
     to_left, to_right = 0, n_left
-    for run in range(runs.shape[0]):
+    for run in range(len(runs)):
         begin, end, quota = runs[run, 0], runs[run, 1], runs[run, 2]
         # A bucket that goes to one side as a whole needs no order.
         if 0 < quota < end - begin:
@@ -270,13 +262,12 @@ def divide(rows: Int64, runs: Int64, n_left: int, codes: Int32, a: int, tally: I
                         digit = ((keys[i] - low) >> shift) & mask
                         rows[tally[digit]] = moved[i]
                         tally[digit] += 1
-                    for digit in range(n_digits):
-                        tally[digit] = 0
+                    tally[:n_digits] = 0
                     shift += bits
                     if (high - low) >> shift > 0:
                         for i in range(begin, end):
                             keys[i] = codes[rows[i], a]
-    for run in range(runs.shape[0]):
+    for run in range(len(runs)):
         for i in range(runs[run, 0], runs[run, 1]):
             if i - runs[run, 0] < runs[run, 2]:
                 moved[to_left] = rows[i]
@@ -294,10 +285,10 @@ def sample_node(rows: Int64, runs: Int64, step: int) -> tuple[Int64, Int64, int]
 
     What rounding a bucket's quota down leaves over is owed to the next bucket, so that the quotas add up.
     """
-    n = rows.shape[0]
+    n = len(rows)
     sample, sample_runs = np.empty(n // step + 1, np.int64), np.empty((n // step + 1, 3), np.int64)
     n_sample, n_runs, n_left, owed = 0, 0, 0, 0.5
-    for run in range(runs.shape[0]):
+    for run in range(len(runs)):
         begin, end = runs[run, 0], runs[run, 1]
         first = n_sample
         for i in range((begin + step - 1) // step * step, end, step):
@@ -328,7 +319,7 @@ def best_attribute(
     `drawn`: how many random rows of the left and of the right side a class takes, as `chances` takes them. The rows of
     every bucket that is divided are sorted by each attribute that is tried.
     """
-    n, d = rows.shape[0], attributes.form.shape[0]
+    n, d = len(rows), len(attributes.form)
     n_right = n - n_left
     rank_codes(attributes, codes, rows, draft)
     widths, of_side = np.empty(d), np.empty(d)
@@ -365,7 +356,7 @@ def _sort_by_rank(order: Int64, runs: Int64, draft: Draft, a: int, lefts: Int64,
     memory.
     """
     rank, tally, n_ranks, n_left = draft.rank, draft.tally, draft.n_distinct[a, 0], 0
-    for run in range(runs.shape[0]):
+    for run in range(len(runs)):
         begin, end, taken_left = runs[run, 0], runs[run, 1], runs[run, 2]
         n = end - begin
         # A bucket that goes to one side as a whole needs no order.
@@ -391,8 +382,7 @@ def _sort_by_rank(order: Int64, runs: Int64, draft: Draft, a: int, lefts: Int64,
                     place = spare[i]
                     order[tally[rank[a, place]]] = place
                     tally[rank[a, place]] += 1
-                for i in range(n_ranks):
-                    tally[i] = 0
+                tally[:n_ranks] = 0
         for i in range(begin, begin + taken_left):
             lefts[n_left] = order[i]
             n_left += 1
@@ -402,14 +392,14 @@ def _sort_by_rank(order: Int64, runs: Int64, draft: Draft, a: int, lefts: Int64,
 def _count_sides(lefts: Int64, draft: Draft) -> None:
     """Count the rows of both sides by the node's distinct codes; `lefts` int64 (n_left,): positions of the left one."""
     counts, rank = draft.counts, draft.rank
-    for a in range(rank.shape[0]):
+    for a in range(len(rank)):
         n_distinct = draft.n_distinct[a, 0]
         if n_distinct < 2:
             continue
         for i in range(n_distinct):
             counts[LEFT, a, i] = 0
-        for i in range(lefts.shape[0]):
-            counts[LEFT, a, rank[a, lefts[i]]] += 1
+        for place in lefts:
+            counts[LEFT, a, rank[a, place]] += 1
         # What is not on the left is on the right.
         for i in range(n_distinct):
             counts[RIGHT, a, i] = counts[WHOLE, a, i] - counts[LEFT, a, i]
@@ -456,7 +446,7 @@ def _drawn(n: int, first: int, end: int, n_classes: int) -> int:
 @inner_kernel
 def _divide_slots(slot: Int32, middle: int) -> None:
     """Move the places of the classes before `middle` to the front; the order within both parts stays."""
-    n_slots, filled = slot.shape[0], 0
+    n_slots, filled = len(slot), 0
     before = np.empty(n_slots, np.int32)
     for i in range(n_slots):
         before[i] = slot[i]
@@ -484,7 +474,7 @@ def hand_out(deal: Deal, lo: int, hi: int, first: int, end: int, attributes: Att
 
     Writes the class of each row into `group` int32 (n_rows,).
     """
-    n, d = hi - lo, attributes.form.shape[0]
+    n, d = hi - lo, len(attributes.form)
     rows = deal.rows[lo:hi]
     # The node's rows get numbers and a copy of their codes of their own: reading those of a large table, here and
     # there, would take most of the time.

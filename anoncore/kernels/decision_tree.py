@@ -21,6 +21,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.xorshift import next_state
 
 FEATURE, BORDER, LEFT, RIGHT, BEGIN, END = range(6)
@@ -37,9 +38,9 @@ FEW_ROWS = 40
 def _entropy(counts: Int64, total: int) -> float:
     """Entropy in bits, rounded as scikit-learn rounds it."""
     entropy = 0.0
-    for label in range(counts.shape[0]):
-        if counts[label] > 0:
-            share = counts[label] / total
+    for count in counts:
+        if count > 0:
+            share = count / total
             entropy -= share * (np.log(share) / LOG_2)
     return entropy
 
@@ -51,27 +52,9 @@ def _goodness(left: Int64, right: Int64, n_left: int, n_right: int) -> float:
 
 
 @inner_kernel
-def _sort(values: Int32, n: int) -> None:
-    """Sort the first n values by insertion, first over wide gaps (Shell's sort), which needs no further code."""
-    gap = 1
-    while gap < n // 9:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            value = values[i]
-            j = i
-            while j >= gap and values[j - gap] > value:
-                values[j] = values[j - gap]
-                j -= gap
-            values[j] = value
-        gap //= 3
-
-
-@inner_kernel
 def _sort_by_code(keys: Int32, n: int, low: int, high: int, bits: int, starts: Int32, ordered: Int32) -> None:
     """Bring the first n keys, of codes from `low` to `high`, into the order of their codes by counting these."""
-    for place in range(high - low + 2):
-        starts[place] = 0
+    starts[: high - low + 2] = 0
     for i in range(n):
         starts[(keys[i] >> bits) - low + 1] += 1
     for code in range(high - low + 1):
@@ -249,7 +232,7 @@ def _split(
     n = end - begin
     goodness[0] = -np.inf
     best[0] = -1
-    n_drawn_constant, n_new, undrawn = 0, 0, features.shape[0]
+    n_drawn_constant, n_new, undrawn = 0, 0, len(features)
     while undrawn > n_known + n_new:
         state = next_state(state)
         drawn = n_drawn_constant + (state & 0x7FFFFFFF) % (undrawn - n_new - n_drawn_constant)
@@ -283,7 +266,7 @@ def _split(
             continue
         undrawn -= 1
         features[undrawn], features[drawn] = features[drawn], features[undrawn]
-        for label in range(totals.shape[0]):
+        for label in range(len(totals)):
             sides[0, label] = 0
             sides[1, label] = totals[label]
         if is_counted:
@@ -305,7 +288,7 @@ def _split(
             if n > FEW_ROWS and high - low <= 4 * n:
                 _sort_by_code(inside, n, low, high, bits, starts, ordered)
             else:
-                _sort(inside, n)
+                sort_in_place(inside[:n])
             _sorted_splits(feature, inside, n, bits, smallest_leaf, products, sides, best, goodness, best_sides)
     for place in range(n_known):
         features[place] = constant[place]
@@ -329,8 +312,8 @@ def grow(
 
     `state` is the first state of the random numbers.
     """
-    n = rows.shape[0]
-    n_features = keys.shape[0]
+    n = len(rows)
+    n_features = len(keys)
     most = max(1, 2 * (n // smallest_leaf))
     nodes = np.empty((most, 6), np.int32)
     impurity = np.empty(most)
@@ -358,8 +341,7 @@ def grow(
         entropy = entropy_of[n_waiting]
         for feature in range(n_features):
             extent[feature, 0], extent[feature, 1] = extent_of[n_waiting, feature, 0], extent_of[n_waiting, feature, 1]
-        for label in range(n_classes):
-            totals[label] = 0
+        totals[:] = 0
         for i in range(begin, end):
             totals[keys[0, rows[i]] & (1 << bits) - 1] += 1
         if parent < 0:
@@ -439,7 +421,7 @@ def prune(nodes: Int32, impurity: Floats, cost: float) -> Bools:
     Returned is which nodes are the leaves of the pruned tree, bool (n_nodes,). The nodes below a leaf stay in `nodes`,
     but no way leads to them.
     """
-    n_nodes = nodes.shape[0]
+    n_nodes = len(nodes)
     n = nodes[0, END]
     own, below, leaves = np.empty(n_nodes), np.zeros(n_nodes), np.zeros(n_nodes, np.int64)
     parent, is_leaf = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.bool_)
@@ -462,8 +444,7 @@ def prune(nodes: Int32, impurity: Floats, cost: float) -> Bools:
     while n_places < n_nodes:
         n_places *= 2
     weakest_of = np.empty(2 * n_places)
-    for place in range(2 * n_places):
-        weakest_of[place] = np.inf
+    weakest_of[:] = np.inf
     for node in range(n_nodes):
         if not is_leaf[node]:
             weakest_of[n_places + node] = (own[node] - below[node]) / (leaves[node] - 1)
@@ -498,8 +479,8 @@ def prune(nodes: Int32, impurity: Floats, cost: float) -> Bools:
 @kernel
 def leaves_of(nodes: Int32, features: Int32) -> Int32:
     """The leaf of a pruned tree into which each row of codes, int32 (n, n_features), falls: its node, int32 (n,)."""
-    leaf = np.empty(features.shape[0], np.int32)
-    for row in range(features.shape[0]):
+    leaf = np.empty(len(features), np.int32)
+    for row in range(len(features)):
         node = 0
         while nodes[node, LEFT] >= 0:
             goes_left = features[row, nodes[node, FEATURE]] <= nodes[node, BORDER]

@@ -79,19 +79,19 @@ def refine(classes: Int32, codes: Int32, m: int, size: int, minimum_rows: float)
     """
     # Rows without a signature are counted behind all others, which costs less than asking every row whether it has one.
     rows, number = np.zeros((m + 1) * size, np.int64), np.empty((m + 1) * size, np.int32)
-    for row in range(codes.shape[0]):
+    for row in range(len(codes)):
         rows[classes[row] * size + codes[row]] += 1
     n_kept = 0
     for i in range(m * size):
         n_kept += rows[i] >= minimum_rows
     kept, rows_kept = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
-    refined, place = np.empty(codes.shape[0], np.int32), 0
+    refined, place = np.empty(len(codes), np.int32), 0
     number[:] = n_kept
     for i in range(m * size):
         if rows[i] >= minimum_rows:
             kept[place], rows_kept[place], number[i] = i, rows[i], place
             place += 1
-    for row in range(codes.shape[0]):
+    for row in range(len(codes)):
         refined[row] = number[classes[row] * size + codes[row]]
     return refined, kept, rows_kept
 
@@ -99,11 +99,11 @@ def refine(classes: Int32, codes: Int32, m: int, size: int, minimum_rows: float)
 @kernel
 def compositions(order: Int64, starts: Int64, classes: Int32, n_classes: int) -> Compositions:
     """Find the groups with equally many rows of every signature."""
-    n_groups = starts.shape[0] - 1
+    n_groups = len(starts) - 1
     of_group = np.empty(n_groups, np.int64)
     start = np.zeros(n_groups + 1, np.int64)
-    entry_class = np.empty(order.shape[0], np.int32)
-    entry_count = np.empty(order.shape[0], np.int64)
+    entry_class = np.empty(len(order), np.int32)
+    entry_count = np.empty(len(order), np.int64)
     # The hash of a group is the sum of a number of 64 bits for each of its rows, so their order does not matter and
     # nothing needs to be sorted before the hash is known. Equal hashes decide nothing: the entries are compared.
     hashes = np.empty(n_classes, np.uint64)
@@ -169,11 +169,11 @@ def cases_of(
     Pair p says that `n[p]` rows of group `group[p]` have value x, for the pairs p in value_start[x]:value_start[x + 1].
     Its occurrence is -1 where everybody in the group looks alike.
     """
-    n_pairs, n_values = group.shape[0], value_start.shape[0] - 1
+    n_pairs, n_values = len(group), len(value_start) - 1
     start, of_group = groups.start, groups.of_group
     composition, people_with_x = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64)
     # The cases of a composition form a chain, from the one found last to the first; chains are short.
-    newest, before = filled_with(start.shape[0] - 1, -1), np.empty(n_pairs, np.int64)
+    newest, before = filled_with(len(start) - 1, -1), np.empty(n_pairs, np.int64)
     occurrence_of_case = filled_with(n_pairs, -1)
     occurrence_of_pair = np.empty(n_pairs, np.int64)
     occurrence_start = np.zeros(n_values + 1, np.int64)
@@ -266,7 +266,7 @@ def _choose(n: int, k: int) -> float:
 def room(cases: Cases) -> int:
     """How many numbers `expect` needs to work with, at most."""
     most = 0
-    for case in range(cases.n.shape[0]):
+    for case in range(len(cases.n)):
         entries = cases.start[cases.composition[case] + 1] - cases.start[cases.composition[case]]
         if entries > 2 and cases.ways_start[case + 1] > cases.ways_start[case]:
             most = max(most, (2 * entries + 1) * (cases.n[case] + 1))
@@ -296,10 +296,10 @@ def expect(
     # the rest.
     start, classes, counts = cases.start, cases.classes, cases.counts
     composition, people_with_x, ways_start, ways = cases.composition, cases.n, cases.ways_start, cases.ways
-    odds, points = np.empty(share.shape[0]), np.empty((WIDTH, POINTS))
-    low, high, rare, unset = 1.0, 1.0, share.shape[0] - 1, share[-1]
+    odds, points = np.empty(len(share)), np.empty((WIDTH, POINTS))
+    low, high, rare, unset = 1.0, 1.0, len(share) - 1, share[-1]
     is_of_group = unset < 0.0
-    for i in range(share.shape[0]):
+    for i in range(len(share)):
         if i == rare and is_of_group:
             # Where everybody has x, the case is left to `expected_counts` below.
             for case in occurring:
@@ -316,7 +316,7 @@ def expect(
     # Up to so many people with x products of the odds stay far inside the range of a double. Odds may be infinite.
     farthest = LOG_RANGE / (np.log(high) - np.log(low) + 1e-9)
     at = 0
-    for i in range(occurring.shape[0]):
+    for i in range(len(occurring)):
         case = occurring[i]
         begin, end = start[composition[case]], start[composition[case] + 1]
         n, total, log_weights[i] = people_with_x[case], 0.0, np.nan

@@ -42,7 +42,7 @@ def expect_around(
     `weigh`, and NaN, with nothing written, where the variance is too small. `points` float (WIDTH, POINTS) is memory.
     """
     left, free, low, high = n, 0, 0.0, 0.0
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         one = odds[classes[e]]
         if one == np.inf:
             left -= counts[e]
@@ -55,7 +55,7 @@ def expect_around(
     tilt, variance = left / (free - left) * (low / high), 0.0
     for _ in range(TILTS):
         mean, variance = 0.0, 0.0
-        for e in range(counts.shape[0]):
+        for e in range(len(counts)):
             one = odds[classes[e]]
             if 0.0 < one < np.inf:
                 lacks = 1.0 / (1.0 + tilt * one)
@@ -80,7 +80,7 @@ def expect_around(
     if not weigh:
         return 0.0
     log_weight = np.log(total / size) - left * np.log(tilt)
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         one = odds[classes[e]]
         if one < np.inf:
             log_weight += counts[e] * np.log1p(tilt * one)
@@ -120,7 +120,7 @@ def _sum_around(
     if 2 * (n_points - 1) == size:
         sum_re[n_points - 1] = 1.0
     _multiply_by_power(sum_re, sum_im, own_re, own_im, n_points, left)
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         one = tilt * odds[classes[e]]
         if 0.0 < one < np.inf:
             lacks, has = 1.0 / (1.0 + one), one / (1.0 + one)
@@ -131,7 +131,7 @@ def _sum_around(
     total = 0.0
     for i in range(n_points):
         total += sum_re[i]
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         one = tilt * odds[classes[e]]
         if one == np.inf:
             expected[e] = counts[e]

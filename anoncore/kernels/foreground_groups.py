@@ -66,7 +66,7 @@ class Beliefs(NamedTuple):
 @kernel
 def person_probabilities(f: Floats, n: int) -> Floats:
     """p(t:x) of each person of a group in which n have x and everybody looks different, with the shares f (N,)."""
-    size = f.shape[0]
+    size = len(f)
     expected = np.empty(size)
     classes, counts = np.empty(size, np.int32), filled_with(size, 1)
     for i in range(size):
@@ -97,14 +97,14 @@ def beliefs(
     order, starts, true, pairs = published.order, published.starts, published.true, published.pairs
     pair_start, pair_value, pair_n = published.pair_start, published.pair_value, published.pair_n
     composition, entry_start, entry_class = groups.of_group, groups.start, groups.classes
-    own, other = np.zeros(order.shape[0]), np.zeros(order.shape[0])
+    own, other = np.zeros(len(order)), np.zeros(len(order))
     highest, second = np.zeros(n_classes), np.zeros(n_classes)
     leading, entry_of = filled_with(n_classes, -1), np.zeros(n_classes, np.int64)
     # For a value that the group publishes: where its probabilities begin, and the share of the group that has it.
     # What stands there of other values is from an earlier group, as `last_group` tells.
     at, share, last_group = np.zeros(n_values, np.int64), np.zeros(n_values), filled_with(n_values, -1)
     breached, flagged, believed = 0, 0, 0.0
-    for group in range(starts.shape[0] - 1):
+    for group in range(len(starts) - 1):
         begin, end = entry_start[composition[group]], entry_start[composition[group] + 1]
         first, last = starts[group], starts[group + 1]
         all_alike = end - begin == 1
@@ -146,14 +146,14 @@ def _case_probabilities(cases: Cases, held: Occurrences, shares: Floats) -> tupl
     """p(t:x) for a person of each entry of each occurrence; returns where each begins, p, and contradicted groups."""
     start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
     occurring, groups, value_start, n = held.case, held.groups, held.value_start, cases.n
-    begins, most = np.zeros(occurring.shape[0] + 1, np.int64), 0
-    for i in range(occurring.shape[0]):
+    begins, most = np.zeros(len(occurring) + 1, np.int64), 0
+    for i in range(len(occurring)):
         begins[i + 1] = begins[i] + start[composition[occurring[i]] + 1] - start[composition[occurring[i]]]
-    for value in range(shares.shape[0]):
+    for value in range(len(shares)):
         most = max(most, begins[value_start[value + 1]] - begins[value_start[value]])
     probability, contradicted = np.empty(begins[-1]), 0
-    expected, log_weights, work = np.empty(most), np.empty(occurring.shape[0]), np.empty(room(cases))
-    for value in range(shares.shape[0]):
+    expected, log_weights, work = np.empty(most), np.empty(len(occurring)), np.empty(room(cases))
+    for value in range(len(shares)):
         first, last = value_start[value], value_start[value + 1]
         expect(cases, occurring[first:last], shares[value], expected, log_weights, work, False)
         at = 0
@@ -177,12 +177,12 @@ def _mean_range(published: PublishedValues, groups: Compositions, shares: Floats
     """Largest minus smallest share among the rows of a group, averaged over groups and values."""
     start, classes, of_group = groups.start, groups.classes, groups.of_group
     pair_start, pair_value, pair_n = published.pair_start, published.pair_value, published.pair_n
-    n_values, rare = shares.shape[0], shares.shape[1] - 1
+    n_values, rare = len(shares), shares.shape[1] - 1
     total = 0.0
     # Groups of one composition differ only where people of rare signatures have the share of x in their own group.
-    known = np.full(start.shape[0] - 1, np.nan)
+    known = np.full(len(start) - 1, np.nan)
     own = np.zeros(n_values)
-    for group in range(of_group.shape[0]):
+    for group in range(len(of_group)):
         composition = of_group[group]
         begin, end = start[composition], start[composition + 1]
         if end - begin == 1:
@@ -202,13 +202,13 @@ def _mean_range(published: PublishedValues, groups: Compositions, shares: Floats
             for i in range(pair_start[group], pair_start[group + 1]):
                 own[pair_value[i]] = 0.0
         total += known[composition]
-    return total / (of_group.shape[0] * n_values)
+    return total / (len(of_group) * n_values)
 
 
 @kernel
 def keep_highest(here_own: Floats, here_other: Floats, number: int, own: Floats, other: Floats, leading: Int64) -> None:
     """Raise `own` and `other` to what one more attribute set gives, and note its number where it leads, by position."""
-    for position in range(own.shape[0]):
+    for position in range(len(own)):
         if max(here_own[position], here_other[position]) > max(own[position], other[position]):
             leading[position] = number
         own[position] = max(own[position], here_own[position])

@@ -53,7 +53,7 @@ def probed(share: float) -> float:
 def take_probe(now: Floats, stepped: Floats, moved: int, stepped_from_there: Floats, slope: Floats) -> None:
     """Write the column of `slope` for the share `moved`, from the plain steps without and with it moved."""
     width = probed(now[moved]) - now[moved]
-    for i in range(slope.shape[0]):
+    for i in range(len(slope)):
         slope[i, moved] = 0.0
         if is_inside(now[i]):
             slope[i, moved] = (stepped[i] - stepped_from_there[i]) / width
@@ -68,7 +68,7 @@ def newton_step(now: Floats, stepped: Floats, slope: Floats, people: Floats, ste
     plain steps lead. No share goes more than nine tenths of its way to 0 or 1; the step of the others is the best there
     is with these as they are. Shares that have arrived at 0 or 1 take the plain step.
     """
-    u = people.shape[0]
+    u = len(people)
     # The derivative of the likelihood by a share is people * (stepped - now) / (f (1 - f)). Its own derivatives are
     # symmetric, so the difference is taken that shows less of the rounding: that by the share of which there is more.
     # All is scaled to be of one size.
@@ -128,7 +128,7 @@ def newton_step(now: Floats, stepped: Floats, slope: Floats, people: Floats, ste
 @inner_kernel
 def _factorized(bend: Floats, is_free: Bools, factor: Floats) -> bool:
     """Write Cholesky's decomposition of the free rows and columns; False if they are not positive definite."""
-    for i in range(bend.shape[0]):
+    for i in range(len(bend)):
         for j in range(i + 1):
             factor[i, j] = 0.0
             if not (is_free[i] and is_free[j]):
@@ -148,7 +148,7 @@ def _factorized(bend: Floats, is_free: Bools, factor: Floats) -> bool:
 @inner_kernel
 def _solve(factor: Floats, is_free: Bools, pull: Floats, solution: Floats) -> None:
     """Write the solution of the free rows and columns; the entries of all others stay."""
-    u = pull.shape[0]
+    u = len(pull)
     for i in range(u):
         if is_free[i]:
             solution[i] = pull[i]
@@ -172,7 +172,7 @@ def is_as_predicted(plain: Floats, jump: Floats, landed: Floats, predicted: Floa
     shares, which say what is nearly reached, and as log-odds, which say how people of rare values compare.
     """
     surprise, change, log_surprise, log_change = 0.0, 0.0, 0.0, 0.0
-    for i in range(predicted.shape[0]):
+    for i in range(len(predicted)):
         if is_inside(plain[0, i]):
             plainly = plain[1, i] - plain[0, i]
             wrong = abs(landed[i] - jump[i] - (1.0 - part) * plainly - part * predicted[i])

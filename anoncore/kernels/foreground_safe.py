@@ -39,16 +39,14 @@ def deal_alike(rows: Int64, profile_start: Int64, values: Int32, n_values: int, 
     The rows of a profile are dealt in the order in which they stand. The values with most rows left go first, so that
     as few rows as possible are left over; rows of the value `unique` go last.
     """
-    bucket = np.empty(rows.shape[0], np.int32)
-    for row in range(rows.shape[0]):
-        bucket[row] = -1
+    bucket = np.empty(len(rows), np.int32)
+    bucket[:] = -1
     count, rank = np.zeros(n_values, np.int64), np.empty(n_values, np.int64)
     start = np.zeros(n_values + 1, np.int64)
     n_buckets = 0
-    for profile in range(profile_start.shape[0] - 1):
+    for profile in range(len(profile_start) - 1):
         begin, end = profile_start[profile], profile_start[profile + 1]
-        for value in range(n_values):
-            count[value] = 0
+        count[:] = 0
         for i in range(begin, end):
             count[values[rows[i]]] += 1
         start[0] = 0
@@ -94,16 +92,16 @@ def total_excess(
     One bucket: it has `counts[i]` rows of profile `profiles[i]`, and `held[j]` rows with the value `values[j]`.
     """
     excess = 0.0
-    expected = np.empty(profiles.shape[0])
-    places = np.empty(profiles.shape[0], np.int32)
-    for j in range(values.shape[0]):
+    expected = np.empty(len(profiles))
+    places = np.empty(len(profiles), np.int32)
+    for j in range(len(values)):
         shares = knowledge.shares[values[j]]
         for attribute_set in range(knowledge.place.shape[1]):
             largest = 0.0
-            for i in range(profiles.shape[0]):
+            for i in range(len(profiles)):
                 places[i] = knowledge.place[profiles[i], attribute_set]
             expected_counts(shares, places, counts, held[j], -1, expected)
-            for i in range(profiles.shape[0]):
+            for i in range(len(profiles)):
                 largest = max(largest, expected[i] / counts[i])
             excess += max(largest / bound - 1.0 - ACCUMULATED, 0.0)
     return excess

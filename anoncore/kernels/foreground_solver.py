@@ -97,9 +97,7 @@ def _workspace(cases: Cases, m: int) -> Workspace:
     entries = 0
     for composition in cases.composition:
         entries += cases.start[composition + 1] - cases.start[composition]
-    return Workspace(
-        np.empty(m + 1), np.empty(m + 1), np.empty(entries), np.empty(cases.n.shape[0]), np.empty(room(cases))
-    )
+    return Workspace(np.empty(m + 1), np.empty(m + 1), np.empty(entries), np.empty(len(cases.n)), np.empty(room(cases)))
 
 
 @inner_kernel
@@ -111,7 +109,7 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
     share, with_x, expected, log_weights = memory.share, memory.with_x, memory.expected, memory.log_weights
     start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
     occurring, groups, alike, people = unknowns.case, unknowns.groups, unknowns.alike, unknowns.people
-    m, u, likelihood = alike.shape[0] - 1, people.shape[0], 0.0
+    m, u, likelihood = len(alike) - 1, len(people), 0.0
     for i in range(m + 1):
         share[i] = f[alike[i]]
         # Where everybody in a group looks alike, n of them have x whatever their share is.
@@ -120,7 +118,7 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
             likelihood += with_x[i] * _log_odds(share[i])
     expect(cases, occurring, share, expected, log_weights, memory.work, weigh)
     at = 0
-    for i in range(occurring.shape[0]):
+    for i in range(len(occurring)):
         begin, end = start[composition[occurring[i]]], start[composition[occurring[i]] + 1]
         for e in range(begin, end):
             with_x[classes[e]] += groups[i] * expected[at + e - begin]
@@ -128,7 +126,7 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
         if weigh and not np.isnan(log_weights[i]):
             likelihood += groups[i] * log_weights[i]
         elif weigh:
-            if f[people.shape[0]] < 0.0:
+            if f[len(people)] < 0.0:
                 set_share_of_group(share, counts[begin:end], cases.n[occurring[i]])
             likelihood += groups[i] * log_weight(share, classes[begin:end], counts[begin:end], cases.n[occurring[i]])
     for i in range(u):
@@ -153,10 +151,10 @@ def signature_keys(cases: Cases, unknowns: Unknowns, colour: Int64, prime: int, 
     its people, and of a case the people of each colour and n. Both are sums of hashes, modulo `prime`; `inverse` int64
     (m,) has the inverse of each signature's number of people modulo the prime, for a product is a division by it.
     """
-    keys = np.zeros(inverse.shape[0], np.int64)
-    for i in range(keys.shape[0]):
+    keys = np.zeros(len(inverse), np.int64)
+    for i in range(len(keys)):
         keys[i] = np.int64(unknowns.certain[i]) % prime
-    for i in range(unknowns.case.shape[0]):
+    for i in range(len(unknowns.case)):
         case = unknowns.case[i]
         begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
         people = np.uint64(0)
@@ -165,10 +163,10 @@ def signature_keys(cases: Cases, unknowns: Unknowns, colour: Int64, prime: int, 
         seen = np.int64(mixed(people ^ mixed(np.uint64(cases.n[case]))) % np.uint64(prime))
         for e in range(begin, end):
             signature = cases.classes[e]
-            if signature < keys.shape[0]:
+            if signature < len(keys):
                 people_here = (unknowns.groups[i] * cases.counts[e]) % prime
                 keys[signature] = (keys[signature] + people_here * seen) % prime
-    for i in range(keys.shape[0]):
+    for i in range(len(keys)):
         keys[i] = keys[i] * inverse[i] % prime
     return keys
 
@@ -179,8 +177,8 @@ def expectation_step(cases: Cases, unknowns: Unknowns, f: Floats) -> tuple[Float
 
     The likelihood is a logarithm, up to the constant that people of class m add if none of them has x.
     """
-    updated = np.empty(unknowns.people.shape[0])
-    memory = _workspace(cases, unknowns.alike.shape[0] - 1)
+    updated = np.empty(len(unknowns.people))
+    memory = _workspace(cases, len(unknowns.alike) - 1)
     return updated, _step(cases, unknowns, f, updated, memory, True)
 
 
@@ -205,14 +203,14 @@ def fixed_points(
     Returns the shares (v, m + 1), the steps taken, -1 for a value that is left unsolved, and the last change of any
     share.
     """
-    m = rows.shape[0]
+    m = len(rows)
     memory = _workspace(cases, m)
     shares, steps, change = (
-        np.empty((values.shape[0], m + 1)),
-        np.empty(values.shape[0], np.int64),
+        np.empty((len(values), m + 1)),
+        np.empty(len(values), np.int64),
         np.zeros(len(values)),
     )
-    for i in range(values.shape[0]):
+    for i in range(len(values)):
         value = values[i]
         first, last = held.value_start[value], held.value_start[value + 1]
         joined = np.empty(m + 1, np.int64)
@@ -228,9 +226,8 @@ def fixed_points(
         people = np.zeros(n_unknowns)
         for signature in range(m):
             people[joined[signature]] += rows[signature]
-        f = np.empty(n_unknowns + 1, np.float64)
-        for unknown in range(n_unknowns):
-            f[unknown] = start[value]
+        f = np.empty(n_unknowns + 1)
+        f[:n_unknowns] = start[value]
         f[n_unknowns] = fixed[value]
         unknowns = Unknowns(held.case[first:last], held.groups[first:last], held.certain[value], joined, people)
         is_open = alike[i, 0] < 0 and m > 1
@@ -243,10 +240,10 @@ def fixed_points(
 @inner_kernel
 def _tells_all_apart(shares: Floats) -> bool:
     """Whether no two shares could be equal but for rounding; those of signatures without x remain 0 in every step."""
-    ordered = np.empty(shares.shape[0], np.float64)
+    ordered = np.empty(len(shares))
     _copy(shares, ordered)
     sort_in_place(ordered)
-    for i in range(1, ordered.shape[0]):
+    for i in range(1, len(ordered)):
         if ordered[i] - ordered[i - 1] <= APART * ordered[i] and ordered[i] > 0.0:
             return False
     return True
@@ -270,7 +267,7 @@ def _fixed_point(
     and the likelihood has not fallen. `is_open`: whether signatures may be alike; then it returns -1 steps after a
     first one that leaves this open.
     """
-    u = unknowns.people.shape[0]
+    u = len(unknowns.people)
     points = np.empty((9, u + 1))
     for i in range(9):
         _copy(f, points[i])
@@ -482,14 +479,14 @@ def _log_odds(share: float) -> float:
 def _copy(source: Floats, target: Floats) -> None:
     """Copy all entries."""
     # A loop, because the checks of a slice assignment take seconds to compile.
-    for i in range(source.shape[0]):
+    for i in range(len(source)):
         target[i] = source[i]
 
 
 @inner_kernel
 def _go(start: Floats, step: Floats, part: float, end: Floats) -> None:
     """Write where a part of a step leads."""
-    for i in range(step.shape[0]):
+    for i in range(len(step)):
         end[i] = start[i] + part * step[i]
 
 
@@ -497,7 +494,7 @@ def _go(start: Floats, step: Floats, part: float, end: Floats) -> None:
 def _distance(a: Floats, b: Floats) -> float:
     """Largest difference of two entries."""
     largest = 0.0
-    for i in range(a.shape[0]):
+    for i in range(len(a)):
         largest = max(largest, abs(a[i] - b[i]))
     return largest
 
@@ -509,10 +506,10 @@ def step_jacobian(cases: Cases, unknowns: Unknowns, f: Floats) -> Floats:
     The derivative of an expected count by another signature's log-odds is the covariance of the two counts given the
     group's number of x, and d log-odds / d f = 1 / (f (1 - f)).
     """
-    u, alike = unknowns.people.shape[0], unknowns.alike
+    u, alike = len(unknowns.people), unknowns.alike
     share = f[alike]
     jacobian = np.zeros((u, u))
-    for i in range(unknowns.case.shape[0]):
+    for i in range(len(unknowns.case)):
         case = unknowns.case[i]
         begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
         classes, counts = cases.classes[begin:end], cases.counts[begin:end]

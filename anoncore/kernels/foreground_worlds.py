@@ -34,9 +34,9 @@ OF_GROUP = -1.0
 def set_share_of_group(f: Floats, counts: Int64, n: int) -> None:
     """Give the last signature the share of x in a group of which n people have x; entry e has `counts[e]` of them."""
     people = 0
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         people += counts[e]
-    f[f.shape[0] - 1] = n / people
+    f[len(f) - 1] = n / people
 
 
 @inner_kernel
@@ -48,7 +48,7 @@ def expected_counts(f: Floats, classes: Int32, counts: Int64, n: int, marked: in
     has x with probability n / N.
     """
     total, sure, never = 0, 0, 0
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         total += counts[e]
         if f[classes[e]] >= 1.0:
             sure += counts[e]
@@ -56,12 +56,12 @@ def expected_counts(f: Floats, classes: Int32, counts: Int64, n: int, marked: in
             never += counts[e]
     left, free = n - sure, total - sure - never
     if left < 0 or left > free:
-        for e in range(counts.shape[0]):
+        for e in range(len(counts)):
             expected[e] = counts[e] * n / total
         return False
-    open_entries = np.empty(counts.shape[0], np.int64)
+    open_entries = np.empty(len(counts), np.int64)
     n_open = 0
-    for e in range(counts.shape[0]):
+    for e in range(len(counts)):
         share = f[classes[e]]
         expected[e] = counts[e] if share >= 1.0 or (share > 0.0 and left == free) else 0.0
         if 0.0 < share < 1.0 and 0 < left < free:
@@ -114,14 +114,14 @@ def _tilt(log_odds: Floats, counts: Int64, entries: Int64, left: int, free: int)
     """
     base = np.log(left / (free - left))
     least, most = log_odds[0], log_odds[0]
-    for i in range(log_odds.shape[0]):
+    for i in range(len(log_odds)):
         least, most = min(least, log_odds[i]), max(most, log_odds[i])
     low, high = base - most, base - least
     middle = base
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         mass = 0.0
-        for i in range(entries.shape[0]):
+        for i in range(len(entries)):
             mass += counts[entries[i]] / (1.0 + np.exp(-(log_odds[i] + middle)))
         if abs(mass - left) < 0.25:
             break
@@ -195,7 +195,7 @@ def _by_polynomials(
     entries that of z^left is the weight of all worlds. What an entry contributes to it follows from its own polynomial
     and the product of all others. Costs O(N n) for groups of different signatures.
     """
-    m = entries.shape[0]
+    m = len(entries)
     log_odds = np.empty(m)
     free = 0
     for i in range(m):
@@ -241,8 +241,8 @@ def log_weight(f: Floats, classes: Int32, counts: Int64, n: int) -> float:
     unit, it is how likely n people with x are if everyone has x with their own probability f.
     """
     sure, free, odds, n_open = 0, 0, 0.0, 0
-    entries = np.empty(counts.shape[0], np.int64)
-    for e in range(counts.shape[0]):
+    entries = np.empty(len(counts), np.int64)
+    for e in range(len(counts)):
         share = f[classes[e]]
         if share >= 1.0:
             sure += counts[e]
@@ -264,7 +264,7 @@ def log_weight(f: Floats, classes: Int32, counts: Int64, n: int) -> float:
 @inner_kernel
 def _log_coefficient(f: Floats, classes: Int32, counts: Int64, entries: Int64, left: int, free: int) -> float:
     """Logarithm of the coefficient of z^left in the product of (1 + odds z)^count over the entries."""
-    m = entries.shape[0]
+    m = len(entries)
     log_odds = np.empty(m)
     everybody = 0.0
     for i in range(m):

@@ -26,11 +26,11 @@ LARGEST = np.iinfo(np.int32).max
 @kernel
 def rows_by_group(group: Int32, starts: Int64) -> Int64:
     """Row numbers by group, inside a group in ascending order: `order`, int64 (n_rows,)."""
-    filled = np.empty(starts.shape[0] - 1, np.int64)
-    for g in range(filled.shape[0]):
+    filled = np.empty(len(starts) - 1, np.int64)
+    for g in range(len(filled)):
         filled[g] = starts[g]
-    order = np.empty(group.shape[0], np.int64)
-    for row in range(group.shape[0]):
+    order = np.empty(len(group), np.int64)
+    for row in range(len(group)):
         order[filled[group[row]]] = row
         filled[group[row]] += 1
     return order
@@ -46,8 +46,8 @@ def grouped_rows(group: Int32, n_groups: int = 0) -> tuple[Int64, Int64]:
 def group_starts(group: Int32, n_groups: int) -> Int64:
     """`starts` of rows whose groups are given."""
     starts = np.zeros(n_groups + 1, np.int64)
-    for row in range(group.shape[0]):
-        starts[group[row] + 1] += 1
+    for of_row in group:
+        starts[of_row + 1] += 1
     for g in range(n_groups):
         starts[g + 1] += starts[g]
     return starts
@@ -57,7 +57,7 @@ def group_starts(group: Int32, n_groups: int) -> Int64:
 def group_histogram(group: Int32, codes: Int32, n_groups: int, size: int) -> Int64:
     """Rows with each code in each group, int64 (n_groups, size)."""
     counts = np.zeros((n_groups, size), np.int64)
-    for row in range(group.shape[0]):
+    for row in range(len(group)):
         counts[group[row], codes[row]] += 1
     return counts
 
@@ -68,13 +68,24 @@ def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int3
     low, high = np.empty(n_groups, np.int32), np.empty(n_groups, np.int32)
     for g in range(n_groups):
         low[g], high[g] = LARGEST, -1
-    for row in range(group.shape[0]):
+    for row in range(len(group)):
         code = codes[row]
         if code < low[group[row]]:
             low[group[row]] = code
         if code > high[group[row]]:
             high[group[row]] = code
     return low, high
+
+
+@inner_kernel
+def ones(word: np.uint64) -> int:
+    """Number of members of a set with one bit per member."""
+    # Bits are added in fields of 2, then 4, then 8 bits, all fields at once; the product puts the sum of all eight
+    # fields into the highest one.
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
 
 
 @kernel
@@ -85,11 +96,11 @@ def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tu
     """
     n_words = (size + 63) // 64
     bits = np.zeros((n_groups, n_words), np.uint64)
-    for row in range(group.shape[0]):
+    for row in range(len(group)):
         code = codes[row]
         bits[group[row], code >> 6] |= np.uint64(1) << np.uint64(code & 63)
     offsets = np.zeros(n_groups + 1, np.int64)
-    members = np.empty(group.shape[0], np.int32)
+    members = np.empty(len(group), np.int32)
     filled = 0
     for g in range(n_groups):
         for word in range(n_words):
@@ -110,10 +121,10 @@ def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tu
 def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int32]:
     """The same as `group_value_sets` from rows sorted by group: for domains too large for a bit per code."""
     # seen[code] is the last group in which the code was met, so nothing has to be cleared between groups.
-    n_groups = starts.shape[0] - 1
+    n_groups = len(starts) - 1
     seen = filled_with(size, -1)
     offsets = np.zeros(n_groups + 1, np.int64)
-    members = np.empty(order.shape[0], np.int32)
+    members = np.empty(len(order), np.int32)
     filled = 0
     for group in range(n_groups):
         begin = filled
@@ -134,10 +145,10 @@ def classes_within(order: Int64, starts: Int64, codes: Int32, size: int) -> tupl
 
     Classes are listed group by group, inside a group in the order of their first rows.
     """
-    first, sizes = np.empty(order.shape[0], np.int64), np.empty(order.shape[0], np.int64)
+    first, sizes = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     counts = np.zeros(size, np.int64)
     filled = 0
-    for group in range(starts.shape[0] - 1):
+    for group in range(len(starts) - 1):
         begin = filled
         for position in range(starts[group], starts[group + 1]):
             code = codes[order[position]]
@@ -176,7 +187,7 @@ def word_table(n: int) -> WordTable:
 @inner_kernel
 def _slot(table: WordTable, word: np.uint64) -> int:
     """Where a word stands, or the free slot where it would stand."""
-    last = table.entry.shape[0] - 1
+    last = len(table.entry) - 1
     slot = np.int64(word >> table.shift)
     while table.entry[slot] >= 0 and table.words[table.entry[slot]] != word:
         slot = (slot + 1) & last
@@ -208,14 +219,14 @@ def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
     # Sorting keys costs O(n log n); a table of slots, at least two for every key, finds each one in O(1). A key that
     # finds its slot taken by another one takes the next slot that is free.
     slots = 2
-    while slots < 2 * keys.shape[0]:
+    while slots < 2 * len(keys):
         slots *= 2
     last = np.uint64(slots - 1)
     holder = filled_with(slots, -1)
-    number = np.empty(keys.shape[0], np.int64)
-    first = np.empty(keys.shape[0], np.int64)
+    number = np.empty(len(keys), np.int64)
+    first = np.empty(len(keys), np.int64)
     filled = 0
-    for i in range(keys.shape[0]):
+    for i in range(len(keys)):
         slot = keys[i, 0] & last
         while holder[slot] >= 0:
             other = first[holder[slot]]
@@ -233,10 +244,10 @@ def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
 @kernel
 def look_up(numbers: Int64, first: int, lookup: Int32) -> Int32:
     """Code of every number, int32 (n_rows,): that of number `first` + i is `lookup[i]`, that of any other 0."""
-    codes = np.zeros(numbers.shape[0], np.int32)
-    for row in range(numbers.shape[0]):
+    codes = np.zeros(len(numbers), np.int32)
+    for row in range(len(numbers)):
         entry = numbers[row] - first
-        if 0 <= entry < lookup.shape[0]:
+        if 0 <= entry < len(lookup):
             codes[row] = lookup[entry]
     return codes
 
@@ -244,5 +255,5 @@ def look_up(numbers: Int64, first: int, lookup: Int32) -> Int32:
 @kernel
 def count_numbers(numbers: Int64, first: int, counts: Int64) -> None:
     """Add every row to `counts`, where entry i counts the number `first` + i; there is one for every number."""
-    for row in range(numbers.shape[0]):
-        counts[numbers[row] - first] += 1
+    for number in numbers:
+        counts[number - first] += 1

@@ -3,15 +3,11 @@ people of a population lie in each of many regions.
 
 Cells and people lie in a space with an axis per attribute that the adversary knows. A region is a cell on its own, and
 a point of a population stands for all people who have the same values.
-
-- `low`, `high` int32 (n_cells, n_axes): the lowest and the highest code of a cell on every axis.
-- `set_start` int64 (n_cells, n_axes + 1), `members` int32: on an axis where a cell is a set of codes, the set is
-  `members[set_start[c, a]:set_start[c, a + 1]]`, ascending; it is empty where the cell is all of its range.
-- `below`, `above` int32 (n_people, n_axes): the codes of the table next to a person's value; equal where it is a code.
-  A number that the table does not have lies between two codes.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,22 +24,39 @@ MOST_ALLOWED = 20_000_000
 """Codes of an axis times records, up to which it is noted for each pair whether the record allows the code."""
 
 
+class Regions(NamedTuple):
+    """Cells as regions of the space.
+
+    `low`, `high` int32 (n_cells, n_axes): the lowest and the highest code of a cell on every axis. `set_start` int64
+    (n_cells, n_axes + 1): on an axis where a cell is a set of codes, the set is `members[set_start[c, a]:set_start[c, a
+    + 1]]` int32, ascending; it is empty where the cell is all of its range.
+    """
+
+    low: Int32
+    high: Int32
+    set_start: Int64
+    members: Int32
+
+
+class Positions(NamedTuple):
+    """Where people stand: `below`, `above` int32 (n_people, n_axes) are the codes of the table next to their values.
+
+    Both are equal where a value is a code. A number that the table does not have lies between two codes.
+    """
+
+    below: Int32
+    above: Int32
+
+
 @kernel
-def count_inside(
-    below: Int32,
-    above: Int32,
-    weight: Int64,
-    low: Int32,
-    high: Int32,
-    set_start: Int64,
-    members: Int32,
-) -> Int64:
+def count_inside(people: Positions, weight: Int64, regions: Regions) -> Int64:
     """Weight of the points in each region, int64 (n_regions,).
 
     Point p is inside region r if low[r, a] <= below[p, a] and above[p, a] <= high[r, a] on every axis a, and where the
     region is a set, if p has a code and the code is a member. Points are read in blocks with a bounding box, so points
     that are sorted by content are read only near a region.
     """
+    below, above, low, high = people.below, people.above, regions.low, regions.high
     n_points, n_axes = below.shape
     n_blocks = (n_points + BLOCK - 1) // BLOCK
     floor, ceiling = np.empty((n_blocks, n_axes), np.int32), np.empty((n_blocks, n_axes), np.int32)
@@ -53,8 +66,8 @@ def count_inside(
             for point in range(block * BLOCK + 1, min((block + 1) * BLOCK, n_points)):
                 least, most = min(least, above[point, axis]), max(most, below[point, axis])
             floor[block, axis], ceiling[block, axis] = least, most
-    counts = np.zeros(low.shape[0], np.int64)
-    for region in range(low.shape[0]):
+    counts = np.zeros(len(low), np.int64)
+    for region in range(len(low)):
         for block in range(n_blocks):
             near = True
             for axis in range(n_axes):
@@ -64,35 +77,39 @@ def count_inside(
             if not near:
                 continue
             for point in range(block * BLOCK, min((block + 1) * BLOCK, n_points)):
-                if is_inside(below[point], above[point], low[region], high[region], set_start[region], members):
+                if _is_inside(people, point, regions, region):
                     counts[region] += weight[point]
     return counts
 
 
 @inner_kernel
-def is_inside(below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32) -> bool:
-    """Whether one point lies in one region; the arguments are the point's and the region's lines."""
-    for axis in range(below.shape[0]):
-        if below[axis] < low[axis] or above[axis] > high[axis]:
-            return False
-        begin, end = set_start[axis], set_start[axis + 1]
-        if end > begin:
-            if below[axis] != above[axis]:
-                return False
-            position = find_value(members, begin, end, below[axis])
-            if position == end or members[position] != below[axis]:
-                return False
-    return True
+def _fits(people: Positions, person: int, regions: Regions, region: int, axis: int) -> bool:
+    """Whether a person fits a region on one axis."""
+    below, above = people.below[person, axis], people.above[person, axis]
+    if below < regions.low[region, axis] or above > regions.high[region, axis]:
+        return False
+    begin, end = regions.set_start[region, axis], regions.set_start[region, axis + 1]
+    if end == begin:
+        return True
+    if below != above:
+        return False
+    position = find_value(regions.members, begin, end, below)
+    return position < end and regions.members[position] == below
+
+
+@inner_kernel
+def _is_inside(people: Positions, person: int, regions: Regions, region: int) -> bool:
+    """Whether a person lies in a region."""
+    inside = True
+    for axis in range(people.below.shape[1]):
+        inside = inside and _fits(people, person, regions, region, axis)
+    return inside
 
 
 @kernel
 def group_weights(
-    below: Int32,
-    above: Int32,
-    low: Int32,
-    high: Int32,
-    set_start: Int64,
-    members: Int32,
+    people: Positions,
+    regions: Regions,
     weight: Floats,
     group: Int64,
     n_groups: int,
@@ -105,16 +122,14 @@ def group_weights(
     of -1 the product is divided by the sum, where there is one.
     """
     sums = np.empty(n_groups)
-    first_low, first_high = _first(low, -1), _first(high, 0)
-    for person in range(below.shape[0]):
-        first_below, first_above = _own(below, person), _own(above, person)
+    first_low, first_high = _first(regions.low, -1), _first(regions.high, 0)
+    for person in range(len(people.below)):
+        first_below, first_above = _own(people.below, person), _own(people.above, person)
         sums[:] = 0.0
-        for cell in range(low.shape[0]):
+        for cell in range(len(regions.low)):
             if first_low[cell] > first_below or first_high[cell] < first_above:
                 continue
-            if product[person, group[cell]] > 0.0 and is_inside(
-                below[person], above[person], low[cell], high[cell], set_start[cell], members
-            ):
+            if product[person, group[cell]] > 0.0 and _is_inside(people, person, regions, cell):
                 sums[group[cell]] += weight[cell]
         for place in range(n_groups):
             if power > 0:
@@ -125,12 +140,8 @@ def group_weights(
 
 @kernel
 def secret_scores(
-    below: Int32,
-    above: Int32,
-    low: Int32,
-    high: Int32,
-    set_start: Int64,
-    members: Int32,
+    people: Positions,
+    regions: Regions,
     weight: Floats,
     group: Int64,
     product: Floats,
@@ -145,35 +156,31 @@ def secret_scores(
     `entry_start[c + 1]`; it counts by its weight times the person's `product` float64 (n_people, n_groups) of the
     cell's group.
     """
-    first_low, first_high = _first(low, -1), _first(high, 0)
-    for person in range(below.shape[0]):
-        first_below, first_above = _own(below, person), _own(above, person)
-        for cell in range(low.shape[0]):
+    first_low, first_high = _first(regions.low, -1), _first(regions.high, 0)
+    for person in range(len(people.below)):
+        first_below, first_above = _own(people.below, person), _own(people.above, person)
+        for cell in range(len(regions.low)):
             if first_low[cell] > first_below or first_high[cell] < first_above:
                 continue
             factor = product[person, group[cell]]
-            if factor > 0.0 and is_inside(
-                below[person], above[person], low[cell], high[cell], set_start[cell], members
-            ):
+            if factor > 0.0 and _is_inside(people, person, regions, cell):
                 for entry in range(entry_start[cell], entry_start[cell + 1]):
                     scores[person, entry_code[entry]] += factor * weight[cell] * entry_share[entry]
 
 
 @kernel
-def fitting_cells(
-    below: Int32, above: Int32, low: Int32, high: Int32, set_start: Int64, members: Int32
-) -> tuple[Int64, Int64]:
+def fitting_cells(people: Positions, regions: Regions) -> tuple[Int64, Int64]:
     """The cells that fit each person: `cell[start[p]:start[p + 1]]`."""
-    start = np.zeros(below.shape[0] + 1, np.int64)
-    first_low, first_high = _first(low, -1), _first(high, 0)
-    cells = np.empty(4 * below.shape[0] + 1, np.int64)
+    start = np.zeros(len(people.below) + 1, np.int64)
+    first_low, first_high = _first(regions.low, -1), _first(regions.high, 0)
+    cells = np.empty(4 * len(people.below) + 1, np.int64)
     place = 0
-    for person in range(below.shape[0]):
-        first_below, first_above = _own(below, person), _own(above, person)
-        for cell in range(low.shape[0]):
+    for person in range(len(people.below)):
+        first_below, first_above = _own(people.below, person), _own(people.above, person)
+        for cell in range(len(regions.low)):
             if first_low[cell] > first_below or first_high[cell] < first_above:
                 continue
-            if is_inside(below[person], above[person], low[cell], high[cell], set_start[cell], members):
+            if _is_inside(people, person, regions, cell):
                 if place == len(cells):
                     more = np.empty(2 * place, np.int64)
                     more[:place] = cells
@@ -187,7 +194,7 @@ def fitting_cells(
 @inner_kernel
 def _first(codes: Int32, without: int) -> Int32:
     """The codes of all cells on the first axis, next to each other in memory; `without` where there is no axis."""
-    first = np.full(codes.shape[0], without, np.int32)
+    first = np.full(len(codes), without, np.int32)
     if codes.shape[1] > 0:
         first[:] = codes[:, 0]
     return first
@@ -201,15 +208,11 @@ def _own(codes: Int32, person: int) -> int:
 
 @kernel
 def nearest_records(
-    below: Int32,
-    above: Int32,
+    people: Positions,
     place: Floats,
-    low: Int32,
-    high: Int32,
+    regions: Regions,
     low_place: Floats,
     high_place: Floats,
-    set_start: Int64,
-    members: Int32,
     is_number: Bools,
 ) -> tuple[Int64, Floats]:
     """The nearest record of each person, int64 (n_people,), and its distance, float64 (n_people,).
@@ -218,6 +221,7 @@ def nearest_records(
     person's `place` float64 (n_people, n_axes) lies outside the record's `low_place` to `high_place`; on any other axis
     0 where the person fits the cell, else 1. Of equally near records the first is taken.
     """
+    below, above, low, high = people.below, people.above, regions.low, regions.high
     n_records, n_axes = low.shape
     # Axis by axis over all records: such loops run on several records at once, which is faster than to leave most
     # records early.
@@ -237,16 +241,16 @@ def nearest_records(
     for axis in range(n_axes):
         if first[axis + 1] > first[axis]:
             for record in range(n_records):
-                begin, end = set_start[record, axis], set_start[record, axis + 1]
+                begin, end = regions.set_start[record, axis], regions.set_start[record, axis + 1]
                 if end > begin:
-                    for member in range(begin, end):
-                        allows[first[axis] + members[member], record] = 1
+                    for member in regions.members[begin:end]:
+                        allows[first[axis] + member, record] = 1
                 else:
                     for code in range(low[record, axis], high[record, axis] + 1):
                         allows[first[axis] + code, record] = 1
-    nearest, distance = np.zeros(below.shape[0], np.int64), np.empty(below.shape[0])
+    nearest, distance = np.zeros(len(below), np.int64), np.empty(len(below))
     far = np.empty(n_records)
-    for person in range(below.shape[0]):
+    for person in range(len(people.below)):
         far[:] = 0.0
         for axis in range(n_axes):
             at, code = place[person, axis], below[person, axis]
@@ -264,7 +268,7 @@ def nearest_records(
                     far[record] += 1.0 if allowed[record] == 0 else 0.0
             else:
                 for record in range(n_records):
-                    if not _fits(person, record, axis, below, above, low, high, set_start, members):
+                    if not _fits(people, person, regions, record, axis):
                         far[record] += 1.0
         best = 0
         for record in range(1, n_records):
@@ -272,30 +276,6 @@ def nearest_records(
                 best = record
         nearest[person], distance[person] = best, far[best]
     return nearest, distance
-
-
-@inner_kernel
-def _fits(
-    person: int,
-    record: int,
-    axis: int,
-    below: Int32,
-    above: Int32,
-    low: Int32,
-    high: Int32,
-    set_start: Int64,
-    members: Int32,
-) -> bool:
-    """Whether a person fits a record's cell on one axis."""
-    if below[person, axis] < low[record, axis] or above[person, axis] > high[record, axis]:
-        return False
-    begin, end = set_start[record, axis], set_start[record, axis + 1]
-    if end == begin:
-        return True
-    if below[person, axis] != above[person, axis]:
-        return False
-    found = find_value(members, begin, end, below[person, axis])
-    return found < end and members[found] == below[person, axis]
 
 
 @kernel
@@ -311,7 +291,7 @@ def records_inside(
     counts = np.zeros(len(record), np.int64)
     for predicate in range(len(record)):
         own = record[predicate]
-        for other in range(low.shape[0]):
+        for other in range(len(low)):
             inside = True
             for place in range(axes.shape[1]):
                 axis = axes[predicate, place]

@@ -88,7 +88,7 @@ def add_row_hashes(words: Words, key: Words, sums: Words) -> None:
     """
     # The last word of a message has its number of bytes modulo 256 in its highest byte.
     length = np.uint64((words.shape[1] * 8) % 256) << np.uint64(56)
-    for row in range(words.shape[0]):
+    for row in range(len(words)):
         state = first_state(key)
         for place in range(words.shape[1]):
             state = with_word(state, words[row, place])
@@ -100,8 +100,8 @@ def add_row_hashes(words: Words, key: Words, sums: Words) -> None:
 @kernel
 def text_hashes(content: Bytes, starts: Int64, key: Words) -> Words:
     """The hash of every text, as two words, uint64 (n_texts, 2)."""
-    hashes = np.empty((starts.shape[0] - 1, 2), np.uint64)
-    for text in range(hashes.shape[0]):
+    hashes = np.empty((len(starts) - 1, 2), np.uint64)
+    for text in range(len(hashes)):
         begin, end = starts[text], starts[text + 1]
         state = first_state(key)
         word, shift = np.uint64(0), np.uint64(0)
@@ -137,8 +137,8 @@ def may_be_written_otherwise(content: Bytes, starts: Int64) -> Bools:
     These begin with an apostrophe, a digit or a hyphen. Whole numbers without leading zeros and ranges of two of them,
     as `20` and `20-29`, are written in one way only, and most published cells are such.
     """
-    found = np.empty(starts.shape[0] - 1, np.bool_)
-    for text in range(found.shape[0]):
+    found = np.empty(len(starts) - 1, np.bool_)
+    for text in range(len(found)):
         begin, end = starts[text], starts[text + 1]
         found[text] = False
         if begin == end:

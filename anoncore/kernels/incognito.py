@@ -19,6 +19,8 @@ Source: LeFevre, DeWitt and Ramakrishnan, Incognito, SIGMOD 2005.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64
@@ -35,12 +37,24 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)
 """Odd number near 2^64 divided by the golden ratio: products of different keys differ, and their high bits spread."""
 
 
+class Combinations(NamedTuple):
+    """The checks, and the combinations of sensitive values that are asked of them.
+
+    `cells` int32 (n_combinations, n_columns): where the values of each combination are counted, as in `checking`;
+    `person` int32 (n_combinations,): its person, no entries where rows are counted.
+    """
+
+    checks: KernelChecks
+    cells: Int32
+    person: Int32
+
+
 @inner_kernel
 def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
     """Number the keys, all below `capacity`, by a table with a place for every key; returns how many there are."""
     number = filled_with(capacity, -1)
     n_groups = 0
-    for entry in range(key.shape[0]):
+    for entry in range(len(key)):
         if number[key[entry]] < 0:
             number[key[entry]] = n_groups
             n_groups += 1
@@ -51,8 +65,8 @@ def _numbered_densely(key: Int64, capacity: int, group: Int32) -> int:
 @inner_kernel
 def _numbered_by_hash(key: Int64, group: Int32) -> int:
     """Number the keys by a hash table."""
-    table, n_groups = word_table(key.shape[0]), 0
-    for entry in range(key.shape[0]):
+    table, n_groups = word_table(len(key)), 0
+    for entry in range(len(key)):
         group[entry] = number_of(table, np.uint64(key[entry]) * MIXER, n_groups)
         n_groups += group[entry] == n_groups
     return n_groups
@@ -71,7 +85,7 @@ def entry_groups(
     n_entries = codes.shape[1]
     key, capacity = np.zeros(n_entries, np.int64), 1
     group = np.zeros(n_entries, np.int32)
-    for i in range(columns.shape[0]):
+    for i in range(len(columns)):
         if capacity > LARGEST_KEY // n_numbers[i]:
             capacity = _numbered_by_hash(key, group)
             for entry in range(n_entries):
@@ -89,7 +103,7 @@ def entry_groups(
 def rows_in_small_groups(group: Int32, n_groups: int, weight: Int64, minimum_rows: int) -> int:
     """Number of rows in groups that have fewer rows than the minimum."""
     sizes = np.zeros(n_groups, np.int64)
-    for entry in range(group.shape[0]):
+    for entry in range(len(group)):
         sizes[group[entry]] += weight[entry]
     rows = 0
     for size in sizes:
@@ -100,9 +114,7 @@ def rows_in_small_groups(group: Int32, n_groups: int, weight: Int64, minimum_row
 
 @kernel
 def every_group_holds(
-    checks: KernelChecks,
-    combinations: Int32,
-    person: Int32,
+    combinations: Combinations,
     group: Int32,
     n_groups: int,
     sensitive: Int32,
@@ -113,22 +125,20 @@ def every_group_holds(
     Entries come in any order of their groups, but by ascending `sensitive`, so that the entries of a person stay
     together inside each group.
     """
-    if rows_in_small_groups(group, n_groups, weight, checks.minimum_rows) > 0:
+    n_counts = combinations.checks.count_start[-1]
+    if rows_in_small_groups(group, n_groups, weight, combinations.checks.minimum_rows) > 0:
         return False
     values, rows, starts = _by_group(group, n_groups, sensitive, weight)
-    counts = np.zeros(checks.count_start[-1], np.int64)
-    last = filled_with(checks.count_start[-1], -1)
+    counts, last = np.zeros(n_counts, np.int64), np.full(n_counts, -1)
     for g in range(n_groups):
-        if not _group_holds(checks, combinations, person, values, rows, starts[g], starts[g + 1], counts, last):
+        if not _group_holds(combinations, values, rows, starts[g], starts[g + 1], counts, last):
             return False
     return True
 
 
 @kernel
 def groups_holding(
-    checks: KernelChecks,
-    combinations: Int32,
-    person: Int32,
+    combinations: Combinations,
     group: Int32,
     n_groups: int,
     sensitive: Int32,
@@ -136,7 +146,7 @@ def groups_holding(
 ) -> Bools:
     """Whether each group satisfies every check, bool (n_groups,); entries come as for `every_group_holds`."""
     values, rows, starts = _by_group(group, n_groups, sensitive, weight)
-    return holding(checks, combinations, person, values, rows, starts)
+    return holding(combinations, values, rows, starts)
 
 
 @inner_kernel
@@ -149,9 +159,7 @@ def _by_group(group: Int32, n_groups: int, sensitive: Int32, weight: Int64) -> t
 
 @inner_kernel
 def _group_holds(
-    checks: KernelChecks,
-    combinations: Int32,
-    person: Int32,
+    combinations: Combinations,
     sensitive: Int32,
     weight: Int64,
     begin: int,
@@ -160,7 +168,8 @@ def _group_holds(
     last: Int64,
 ) -> bool:
     """Whether the group of entries begin..end-1 satisfies every check; a person's entries follow each other in it."""
-    of_people = person.shape[0] > 0
+    checks, person = combinations.checks, combinations.person
+    of_people = len(person) > 0
     size, before = 0, -1
     for entry in range(begin, end):
         combination = sensitive[entry]
@@ -169,33 +178,23 @@ def _group_holds(
         rows = 1 if of_people else weight[entry]
         size += rows if now != before else 0
         before = now
-        for column in range(combinations.shape[1]):
-            cell = checks.count_start[column] + combinations[combination, column]
+        for cell in combinations.cells[combination]:
             counts[cell] += rows if not of_people or last[cell] != now else 0
             last[cell] = now
     result = all_hold(checks, counts, size)
     # Only what was counted is set back: an attribute may have many more values than a group.
     for entry in range(begin, end):
-        for column in range(combinations.shape[1]):
-            cell = checks.count_start[column] + combinations[sensitive[entry], column]
+        for cell in combinations.cells[sensitive[entry]]:
             counts[cell], last[cell] = 0, -1
     return result
 
 
 @kernel
-def holding(
-    checks: KernelChecks, combinations: Int32, person: Int32, sensitive: Int32, weight: Int64, starts: Int64
-) -> Bools:
-    """Whether each group of entries satisfies every check, bool (n_groups,).
-
-    `combinations` int32 (n_combinations, n_columns) has the sensitive codes of each combination, and `person` int32
-    (n_combinations,) its person; no entries where rows are counted.
-    """
-    result = np.empty(starts.shape[0] - 1, np.bool_)
-    counts = np.zeros(checks.count_start[-1], np.int64)
-    last = filled_with(checks.count_start[-1], -1)
-    for group in range(result.shape[0]):
-        result[group] = _group_holds(
-            checks, combinations, person, sensitive, weight, starts[group], starts[group + 1], counts, last
-        )
+def holding(combinations: Combinations, sensitive: Int32, weight: Int64, starts: Int64) -> Bools:
+    """Whether each group of entries satisfies every check, bool (n_groups,)."""
+    result = np.empty(len(starts) - 1, np.bool_)
+    n_counts = combinations.checks.count_start[-1]
+    counts, last = np.zeros(n_counts, np.int64), np.full(n_counts, -1)
+    for group in range(len(result)):
+        result[group] = _group_holds(combinations, sensitive, weight, starts[group], starts[group + 1], counts, last)
     return result

@@ -1,8 +1,7 @@
-"""Counts and mutual information of all pairs of columns, and the threshold of a column that tells most about a class.
+"""Mutual information of all pairs of columns, and the threshold of a column that tells most about a class.
 
 - `cells`, `columns` int32 (n_columns, n_rows): cell of every row in each column, 0..sizes[column]-1.
-- `sizes` int64 (n_columns,): number of cells of each column; `starts` int64 (n_columns + 1,): the cells of column a are
-  lines and columns `starts[a]`..`starts[a + 1] - 1` of a table of all pairs of cells.
+- `sizes` int64 (n_columns,): number of cells of each column.
 - `xlogx` float (n_rows + 1,): x ln x for x = 0..n_rows. Counts are small whole numbers, so all logarithms that the
   entropies need are taken once.
 
@@ -15,22 +14,6 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import kernel
-
-
-@kernel
-def pair_counts(cells: Int32, starts: Int64) -> Floats:
-    """Rows per pair of cells, symmetric float (total cells, total cells)."""
-    n_columns = cells.shape[0]
-    counts = np.zeros((starts[n_columns], starts[n_columns]))
-    for a in range(n_columns):
-        for b in range(a, n_columns):
-            for row in range(cells.shape[1]):
-                counts[starts[a] + cells[a, row], starts[b] + cells[b, row]] += 1.0
-    # Only pairs a <= b were counted; the other half of the matrix mirrors them.
-    for i in range(counts.shape[0]):
-        for j in range(i):
-            counts[i, j] = counts[j, i]
-    return counts
 
 
 @kernel
@@ -71,7 +54,7 @@ def best_threshold(
     `rows` int64: the rows to split; `classes` int32 (n_rows,): class of every row, 0..n_classes-1. Of equal gains the
     first wins; gain 0 and column -1 where nothing can be split.
     """
-    n = rows.shape[0]
+    n = len(rows)
     whole = np.zeros(n_classes, np.int64)
     for row in rows:
         whole[classes[row]] += 1
@@ -80,7 +63,7 @@ def best_threshold(
         before -= xlogx[count]
     best_column, best_code, best_gain = -1, -1, 0.0
     left = np.empty(n_classes, np.int64)
-    for column in range(columns.shape[0]):
+    for column in range(len(columns)):
         counts = np.zeros((sizes[column], n_classes), np.int64)
         low, high = sizes[column], -1
         for row in rows:
@@ -89,8 +72,7 @@ def best_threshold(
             low, high = min(low, code), max(high, code)
         # From the lowest code up the left side only gains rows; the right side is what the whole has and the left has
         # not. Codes without rows are the same threshold as the code before them.
-        for c in range(left.shape[0]):
-            left[c] = 0
+        left[:] = 0
         n_left = 0
         for code in range(low, high):
             n_code = 0

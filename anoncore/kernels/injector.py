@@ -90,9 +90,9 @@ def deal_fitting(types: Types, sizes: Int64, order: Int64, unique: int, l: int, 
     be buckets: then that value does. Partners come from the values with most rows left. Who finds none is left over.
     """
     left = sizes.copy()
-    n_values = types.value_start.shape[0] - 1
+    n_values = len(types.value_start) - 1
     value_left = np.zeros(n_values, np.int64)
-    first, following = filled_with(n_values, -1), filled_with(types.value.shape[0], -1)
+    first, following = filled_with(n_values, -1), filled_with(len(types.value), -1)
     for value in range(n_values):
         begin, end = types.value_start[value], types.value_start[value + 1]
         for i in range(begin, end):
@@ -151,7 +151,7 @@ def _rank(ranked: Int64, left: Int64, tie: Int64, unique: int) -> None:
     """Sort the values by rows left, most first; `tie` decides between equals, `unique` counts as one row."""
     # By insertion: a bucket takes one row each of a few values, so the order of the last bucket is nearly right and a
     # pass over it costs O(n_values).
-    for i in range(1, ranked.shape[0]):
+    for i in range(1, len(ranked)):
         value = ranked[i]
         weight = min(left[value], 1) if value == unique else left[value]
         j = i - 1
@@ -189,7 +189,7 @@ def fewest_valid(rows: Int64, values: Int32, forbidden: Words) -> int:
     values to its rows in which this row has it. One perfect matching of rows and values tells all of them: the row may
     take the value if a chain of exchanges leads from the value's present owner back to the row.
     """
-    size = rows.shape[0]
+    size = len(rows)
     allowed = np.empty((size, size), np.bool_)
     for i in range(size):
         for j in range(size):
@@ -223,8 +223,8 @@ def fewest_valid(rows: Int64, values: Int32, forbidden: Words) -> int:
 @kernel
 def valid_values(order: Int64, starts: Int64, values: Int32, forbidden: Words) -> Int64:
     """`fewest_valid` of every bucket, int64 (n_buckets,); rows of bucket b are `order[starts[b]:starts[b + 1]]`."""
-    result = np.empty(starts.shape[0] - 1, np.int64)
-    for bucket in range(result.shape[0]):
+    result = np.empty(len(starts) - 1, np.int64)
+    for bucket in range(len(result)):
         result[bucket] = fewest_valid(order[starts[bucket] : starts[bucket + 1]], values, forbidden)
     return result
 
@@ -246,12 +246,12 @@ def place_leftovers(
     """
     size = np.zeros(n_buckets, np.int64)
     members = np.empty((n_buckets, 2 * l), np.int64)
-    for row in range(bucket.shape[0]):
+    for row in range(len(bucket)):
         if bucket[row] >= 0:
             members[bucket[row], size[bucket[row]]] = row
             size[bucket[row]] += 1
     lost = 0
-    for i in range(leftovers.shape[0]):
+    for i in range(len(leftovers)):
         row = leftovers[i]
         joined = -1
         for n_members in range(l, 2 * l):

@@ -16,14 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, all_hold, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.grouping import number_of, word_table
-from anoncore.kernels.people import KernelPeople, add_row, forget_row, new_tally
 
 
 class LatticeRows(NamedTuple):
-    """The table as the search sees it: `codes` int32 (n, d), `sensitive` int32 (n, s).
+    """The table as the search sees it: `codes` int32 (n, d), `cells` as in `checking`.
 
     `salt[begin[a] + level * size[a] + code]` is a random 64-bit word, equal for the codes of attribute a that are one
     value at that level. Rows whose words add up to the same have the same generalized quasi-identifiers: that two
@@ -32,7 +31,7 @@ class LatticeRows(NamedTuple):
     """
 
     codes: Int32
-    sensitive: Int32
+    cells: Int32
     salt: Words
     begin: Int64
     size: Int64
@@ -42,10 +41,10 @@ class LatticeRows(NamedTuple):
 @inner_kernel
 def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, sizes: Int64) -> int:
     """Write the group of every row that is left and the groups' sizes; returns how many groups there are."""
-    table, n_groups = word_table(left.shape[0]), 0
-    for i in range(left.shape[0]):
+    table, n_groups = word_table(len(left)), 0
+    for i in range(len(left)):
         key = np.uint64(0)
-        for a in range(node.shape[0]):
+        for a in range(len(node)):
             key += rows.salt[rows.begin[a] + node[a] * rows.size[a] + rows.codes[left[i], a]]
         number[i] = number_of(table, key, n_groups)
         if number[i] == n_groups:
@@ -56,76 +55,31 @@ def _number_groups(rows: LatticeRows, left: Int64, node: Int64, number: Int64, s
 
 
 @inner_kernel
-def _groups_hold(
-    rows: LatticeRows, people: KernelPeople | None, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks
-) -> Bools:
+def _groups_hold(rows: LatticeRows, left: Int64, number: Int64, sizes: Int64, checks: KernelChecks) -> Bools:
     """Whether each group satisfies every check, bool (n_groups,)."""
-    hold = np.zeros(sizes.shape[0], np.bool_)
+    hold = np.zeros(len(sizes), np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    if rows.sensitive.shape[1] == 0 and rows.people is None:
-        for group in range(sizes.shape[0]):
+    if rows.cells.shape[1] == 0 and rows.people is None:
+        for group in range(len(sizes)):
             hold[group] = all_hold(checks, counts, sizes[group])
         return hold
     # The members of the groups that are large enough, group by group; the others need no count of sensitive values.
-    filled = np.zeros(sizes.shape[0] + 1, np.int64)
-    for group in range(sizes.shape[0]):
+    filled = np.zeros(len(sizes) + 1, np.int64)
+    for group in range(len(sizes)):
         filled[group + 1] = filled[group] + (sizes[group] if sizes[group] >= checks.minimum_rows else 0)
     members = np.empty(filled[-1], np.int64)
-    for i in range(left.shape[0]):
+    for i in range(len(left)):
         group = number[i]
         if sizes[group] >= checks.minimum_rows:
             members[filled[group]] = left[i]
             filled[group] += 1
-    if people is not None:
-        _people_hold(rows, people, members, filled, sizes, checks, hold)
-        return hold
-    begin = 0
-    for group in range(sizes.shape[0]):
-        if sizes[group] < checks.minimum_rows:
-            continue
-        for i in range(begin, filled[group]):
-            for s in range(rows.sensitive.shape[1]):
-                counts[checks.count_start[s] + rows.sensitive[members[i], s]] += 1
-        hold[group] = all_hold(checks, counts, sizes[group])
-        for i in range(begin, filled[group]):
-            for s in range(rows.sensitive.shape[1]):
-                counts[checks.count_start[s] + rows.sensitive[members[i], s]] = 0
-        begin = filled[group]
+    tally, begin = new_tally(rows.people), 0
+    for group in range(len(sizes)):
+        if sizes[group] >= checks.minimum_rows:
+            own = members[begin : filled[group]]
+            hold[group] = rows_hold(rows.cells, rows.people, own, tally, counts, checks)
+            begin = filled[group]
     return hold
-
-
-@inner_kernel
-def _people_hold(
-    rows: LatticeRows,
-    people: KernelPeople,
-    members: Int64,
-    filled: Int64,
-    sizes: Int64,
-    checks: KernelChecks,
-    hold: Bools,
-) -> None:
-    """Write whether each group satisfies every check where people are counted into `hold`.
-
-    `members[:filled[0]]` are the rows of the first group, and `members[filled[g - 1]:filled[g]]` those of group g, of
-    the groups that are large enough; the others have none there.
-    """
-    tally = new_tally(people)
-    counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(rows.sensitive.shape[1], np.int64)
-    begin = 0
-    for group in range(sizes.shape[0]):
-        if sizes[group] < checks.minimum_rows:
-            continue
-        for value in range(counts.shape[0]):
-            counts[value] = 0
-        n_people = 0
-        for i in range(begin, filled[group]):
-            for s in range(cells.shape[0]):
-                cells[s] = checks.count_start[s] + rows.sensitive[members[i], s]
-            n_people += add_row(people, tally, members[i], cells, counts)
-        hold[group] = all_hold(checks, counts, n_people)
-        for i in range(begin, filled[group]):
-            forget_row(people, tally, members[i])
-        begin = filled[group]
 
 
 @kernel
@@ -140,11 +94,11 @@ def place_rows(
     number = np.empty(n_left, np.int64)
     sizes = np.empty(n_left, np.int64)
     class_of = np.empty(n_left, np.int64)
-    for i in range(nodes.shape[0]):
+    for i in range(len(nodes)):
         if n_left < max(checks.minimum_rows, 1):
             break
         n_candidates = _number_groups(rows, left[:n_left], nodes[i], number, sizes)
-        hold = _groups_hold(rows, rows.people, left[:n_left], number, sizes[:n_candidates], checks)
+        hold = _groups_hold(rows, left[:n_left], number, sizes[:n_candidates], checks)
         for candidate in range(n_candidates):
             if hold[candidate]:
                 class_of[candidate] = n_groups
@@ -163,10 +117,10 @@ def place_rows(
 @kernel
 def count_placed(rows: LatticeRows, node: Int64, left: Int64, checks: KernelChecks) -> int:
     """How many of the rows left lie in a group that holds at this node."""
-    number = np.empty(left.shape[0], np.int64)
-    sizes = np.empty(left.shape[0], np.int64)
+    number = np.empty(len(left), np.int64)
+    sizes = np.empty(len(left), np.int64)
     n_groups = _number_groups(rows, left, node, number, sizes)
-    hold = _groups_hold(rows, rows.people, left, number, sizes[:n_groups], checks)
+    hold = _groups_hold(rows, left, number, sizes[:n_groups], checks)
     n_placed = 0
     for group in range(n_groups):
         if hold[group]:

@@ -1,10 +1,10 @@
 """Local suppression: single cells of rows in too small classes become `*`, so that rows agree in what is left of them.
 
-A mask says which quasi-identifiers of a row are suppressed. Rows with the same mask and equal published cells are a
-class. The classes without any suppressed cell that satisfy the requirements are whole; rows of them may give up cells
-too, so that others find company (donors), as long as the whole class keeps the requirements without them.
+Rows that lose the same quasi-identifiers and agree in all others are a class. The classes without any suppressed cell
+that satisfy the requirements are whole; rows of them may give up cells too, so that others find company (donors), as
+long as the whole class keeps the requirements without them.
 
-- `mask` bool (d,): whether each quasi-identifier is suppressed.
+- `compared` bool (d,): the attributes in which rows have to agree; cells that are not compared may hold anything.
 - `left` int64 (n_left,): rows that have no class yet, in order of content.
 - `group` int32 (n_rows,): class of every row; written where rows get one.
 - `members` int64: rows one after the other, group by group or class by class.
@@ -17,18 +17,17 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, Tally, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.grouping import WordTable, group_starts, known_number, number_of, rows_by_group, word_table
-from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally
-from anoncore.kernels.sorting import filled_with, taken
+from anoncore.kernels.sorting import filled_with
 
 MOST_ASKED = 8
 """Rows of a whole class that are asked at most before it gives no further one, where sensitive values count."""
 
 
 class SuppressedRows(NamedTuple):
-    """The table: `codes` int32 (n, d), `sensitive` int32 (n, s), and a random word for every code of each attribute.
+    """The table: `codes` int32 (n, d), `cells` as in `checking`, and a random word for every code of each attribute.
 
     The words `salt[begin[a] + code]` of the cells that are not suppressed add up to the same for rows that agree in
     them; that they do for others has a probability of 2^-64. `people` says whose rows they are, None where every row is
@@ -36,7 +35,7 @@ class SuppressedRows(NamedTuple):
     """
 
     codes: Int32
-    sensitive: Int32
+    cells: Int32
     salt: Words
     begin: Int64
     people: KernelPeople | None
@@ -54,83 +53,61 @@ class Whole(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is used again for every class: counts of sensitive values, where a row's values stand in them, people."""
+    """What is used again for every class: counts of sensitive values and people."""
 
     counts: Int64
-    cells: Int64
     tally: Tally
 
 
 @inner_kernel
 def _memory(rows: SuppressedRows, checks: KernelChecks) -> Memory:
     """Counts of nobody."""
-    cells = np.empty(rows.sensitive.shape[1], np.int64)
-    return Memory(np.zeros(checks.count_start[-1], np.int64), cells, new_tally(rows.people))
+    return Memory(np.zeros(checks.count_start[-1], np.int64), new_tally(rows.people))
 
 
 @inner_kernel
 def _hold(rows: SuppressedRows, members: Int64, memory: Memory, checks: KernelChecks) -> bool:
     """Whether rows satisfy every check as one class."""
-    if members.shape[0] < checks.minimum_rows:
-        return False
-    return _counted(rows, rows.people, members, memory, checks)
+    return rows_hold(rows.cells, rows.people, members, memory.tally, memory.counts, checks)
 
 
 @inner_kernel
-def _counted(
-    rows: SuppressedRows, people: KernelPeople | None, members: Int64, memory: Memory, checks: KernelChecks
-) -> bool:
-    """`_hold`, by the counts of the sensitive values."""
-    n_sensitive = rows.sensitive.shape[1]
-    size = members.shape[0]
-    if n_sensitive == 0 and people is None:
-        return all_hold(checks, memory.counts, size)
-    n_people = 0
-    for row in members:
-        for s in range(n_sensitive):
-            memory.cells[s] = checks.count_start[s] + rows.sensitive[row, s]
-        if people is None:
-            for s in range(n_sensitive):
-                memory.counts[memory.cells[s]] += 1
-            n_people += 1
-        else:
-            n_people += add_row(people, memory.tally, row, memory.cells, memory.counts)
-    result = all_hold(checks, memory.counts, n_people)
-    for row in members:
-        for s in range(n_sensitive):
-            memory.counts[checks.count_start[s] + rows.sensitive[row, s]] = 0
-        if people is not None:
-            forget_row(people, memory.tally, row)
-    return result
+def _word(codes: Int32, salt: Words, begin: Int64, row: int, compared: Bools) -> np.uint64:
+    """The sum of the random words of a row's compared cells: the same for rows that agree in them.
 
-
-@inner_kernel
-def _word(rows: SuppressedRows, row: int, mask: Bools) -> np.uint64:
-    """The sum of the words of a row's cells that are not suppressed."""
+    That it is the same for others has a probability of 2^-64.
+    """
     word = np.uint64(0)
-    for a in range(mask.shape[0]):
-        if not mask[a]:
-            word += rows.salt[rows.begin[a] + rows.codes[row, a]]
+    for a in range(len(compared)):
+        if compared[a]:
+            word += salt[begin[a] + codes[row, a]]
     return word
 
 
 @inner_kernel
-def _candidates(rows: SuppressedRows, mask: Bools, left: Int64) -> tuple[Int64, Int64, WordTable]:
-    """The groups of the rows left that agree under a mask: their rows (`members`, `starts`), and the groups' words."""
-    table, number, n_groups = word_table(left.shape[0]), np.empty(left.shape[0], np.int32), 0
-    for i in range(left.shape[0]):
-        number[i] = number_of(table, _word(rows, left[i], mask), n_groups)
-        n_groups += number[i] == n_groups
+def _table(codes: Int32, salt: Words, begin: Int64, compared: Bools, listed: Int64) -> tuple[WordTable, Int32, int]:
+    """A table of the words of the listed rows, the number of each row's word, and how many words there are."""
+    table, number, n_words = word_table(len(listed)), np.empty(len(listed), np.int32), 0
+    for i in range(len(listed)):
+        number[i] = number_of(table, _word(codes, salt, begin, listed[i], compared), n_words)
+        n_words += number[i] == n_words
+    return table, number, n_words
+
+
+@inner_kernel
+def _candidates(rows: SuppressedRows, compared: Bools, left: Int64) -> tuple[Int64, Int64, WordTable]:
+    """The groups of the rows left that agree: their rows (`members`, `starts`), and the groups' words."""
+    table, number, n_groups = _table(rows.codes, rows.salt, rows.begin, compared, left)
     starts = group_starts(number, n_groups)
-    return taken(left, rows_by_group(number, starts)), starts, table
+    return left[rows_by_group(number, starts)], starts, table
 
 
 @kernel
-def count_together(rows: SuppressedRows, mask: Bools, least: int, left: Int64) -> int:
-    """How many of the rows left are in a group of at least so many rows under a mask."""
-    _, starts, _ = _candidates(rows, mask, left)
+def count_together(rows: SuppressedRows, compared: Bools, least: int, left: Int64) -> int:
+    """How many of the rows left are in a group of at least so many rows that agree."""
+    _, starts, _ = _candidates(rows, compared, left)
     together = 0
-    for g in range(starts.shape[0] - 1):
+    for g in range(len(starts) - 1):
         if starts[g + 1] - starts[g] >= least:
             together += int(starts[g + 1] - starts[g])
     return together
@@ -159,7 +136,7 @@ def _give(
             whole.given[c] += 1
             n += 1
             n_asked = 0
-        elif rows.sensitive.shape[1] == 0 and rows.people is None:
+        elif rows.cells.shape[1] == 0 and rows.people is None:
             # Where sizes alone count, every row of the class gets the same answer.
             break
         else:
@@ -170,7 +147,7 @@ def _give(
 @kernel
 def place(
     rows: SuppressedRows,
-    mask: Bools,
+    compared: Bools,
     least: int,
     wanted: int,
     left: Int64,
@@ -179,15 +156,15 @@ def place(
     n_groups: int,
     checks: KernelChecks,
 ) -> tuple[int, int]:
-    """Make classes of the rows left that agree under a mask, with donors where a group of `least` rows needs them.
+    """Make classes of the rows left that agree, with donors where a group of `least` rows needs them.
 
     A group of s rows may take donors until it has s * wanted / least rows. Writes the classes' numbers from `n_groups`
     on into `group`, and moves the rows that are still left to the front of `left`. Returns how many these are, and the
     new number of classes.
     """
     memory = _memory(rows, checks)
-    members, starts, table = _candidates(rows, mask, left)
-    n_new = starts.shape[0] - 1
+    members, starts, table = _candidates(rows, compared, left)
+    n_new = len(starts) - 1
     settled = np.zeros(n_new, np.bool_)
     waiting = 0
     for g in range(n_new):
@@ -196,11 +173,11 @@ def place(
         if settled[g]:
             group[own] = n_groups
             n_groups += 1
-        elif own.shape[0] >= least:
+        elif len(own) >= least:
             waiting += 1
     if waiting > 0 and wanted > least:
         n_groups = _with_donors(
-            rows, mask, least, wanted, (members, starts, settled), table, whole, group, n_groups, checks
+            rows, compared, least, wanted, (members, starts, settled), table, whole, group, n_groups, checks
         )
     n_left = 0
     for row in left:
@@ -213,7 +190,7 @@ def place(
 @inner_kernel
 def _with_donors(
     rows: SuppressedRows,
-    mask: Bools,
+    compared: Bools,
     least: int,
     wanted: int,
     groups: tuple[Int64, Int64, Bools],
@@ -229,14 +206,14 @@ def _with_donors(
     """
     memory = _memory(rows, checks)
     members, starts, settled = groups
-    n_new, n_whole = starts.shape[0] - 1, whole.starts.shape[0] - 1
+    n_new, n_whole = len(starts) - 1, len(whole.starts) - 1
     # The whole classes that agree with a group are a list: the first of each group, and the next one of each class.
     first, after = filled_with(n_new, -1), filled_with(n_whole, -1)
     for c in range(n_whole - 1, -1, -1):
         size = whole.starts[c + 1] - whole.starts[c] - whole.given[c]
         if size <= checks.minimum_rows:
             continue
-        g = known_number(table, _word(rows, whole.members[whole.starts[c]], mask))
+        g = known_number(table, _word(rows.codes, rows.salt, rows.begin, whole.members[whole.starts[c]], compared))
         if g >= 0 and not settled[g] and starts[g + 1] - starts[g] >= least:
             after[c], first[g] = first[g], c
     for g in range(n_new):
@@ -259,3 +236,40 @@ def _with_donors(
         for i in range(n - 1, size - 1, -1):
             whole.given[group[company[i]]] -= 1
     return n_groups
+
+
+@kernel
+def add_matches(
+    asked_codes: Int32,
+    among_codes: Int32,
+    salt: Words,
+    begin: Int64,
+    compared: Bools,
+    asked: Int64,
+    among: Int64,
+    weights: Int64,
+    counts: Int64,
+) -> None:
+    """Add to `counts` int64 (n_asked,) the weights of the classes `among` that agree with each `asked`.
+
+    `weights` int64 (n_among,) belong to `among`: the people of each class.
+    """
+    # The hash table is made of the fewer classes, because looking up is cheaper than filling in.
+    if len(asked) <= len(among):
+        table, number, _ = _table(asked_codes, salt, begin, compared, asked)
+        total = np.zeros(len(asked), np.int64)
+        for i in range(len(among)):
+            found = known_number(table, _word(among_codes, salt, begin, among[i], compared))
+            if found >= 0:
+                total[found] += weights[i]
+        for i in range(len(asked)):
+            counts[i] += total[number[i]]
+        return
+    table, number, _ = _table(among_codes, salt, begin, compared, among)
+    total = np.zeros(len(among), np.int64)
+    for i in range(len(among)):
+        total[number[i]] += weights[i]
+    for i in range(len(asked)):
+        found = known_number(table, _word(asked_codes, salt, begin, asked[i], compared))
+        if found >= 0:
+            counts[i] += total[found]

@@ -100,17 +100,17 @@ def distances_from_table(
     Belief i has `probability[start[i]:start[i + 1]]` for the codes in `code`, and 0 for all others. An edge of the
     ground distance separates the codes `first..last` from the others; `weight` float is its length.
     """
-    distance = np.zeros(start.shape[0] - 1)
-    believed, surplus = np.zeros(table.shape[0]), np.zeros(table.shape[0] + 1)
-    for belief in range(distance.shape[0]):
+    distance = np.zeros(len(start) - 1)
+    believed, surplus = np.zeros(len(table)), np.zeros(len(table) + 1)
+    for belief in range(len(distance)):
         total = 0.0
         for entry in range(start[belief], start[belief + 1]):
             believed[code[entry]] = probability[entry]
             total += probability[entry]
         # Who may have several values is believed to have each of them in proportion, so that distributions compare.
-        for value in range(table.shape[0]):
+        for value in range(len(table)):
             surplus[value + 1] = surplus[value] + (believed[value] / total - table[value])
-        for edge in range(first.shape[0]):
+        for edge in range(len(first)):
             distance[belief] += weight[edge] * abs(surplus[last[edge] + 1] - surplus[first[edge]])
         for entry in range(start[belief], start[belief + 1]):
             believed[code[entry]] = 0.0
@@ -121,7 +121,7 @@ def distances_from_table(
 def _degree(columns: Columns, wanted: Int64, bucket: int, matched: Int64) -> float:
     """Product of the shares of a signature's cells in a bucket, 0 if one is lacking; `matched` gets the cells."""
     degree = 1.0
-    for column in range(wanted.shape[0]):
+    for column in range(len(wanted)):
         end = columns.bucket_start[column, bucket + 1]
         cell = find_value(columns.value, columns.bucket_start[column, bucket], end, wanted[column])
         if cell == end or columns.value[cell] != wanted[column]:
@@ -135,7 +135,7 @@ def _degree(columns: Columns, wanted: Int64, bucket: int, matched: Int64) -> flo
 def _other_shares(columns: Columns, code: int, matched: Int64) -> float:
     """Product of the shares of a sensitive value in the cells of all sensitive columns but the first."""
     product = 1.0
-    for other in range(1, columns.sensitive.shape[0]):
+    for other in range(1, len(columns.sensitive)):
         column = columns.sensitive[other]
         end = columns.entry_start[matched[column] + 1]
         entry = find_value(columns.entry_code, columns.entry_start[matched[column]], end, code)

@@ -15,6 +15,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.grouping import ones
 from anoncore.kernels.sorting import find_value, place_after, sort_in_place
 
 
@@ -43,7 +44,7 @@ class ColumnValues(NamedTuple):
 @inner_kernel
 def _agree(columns: ColumnValues, values: Int64) -> bool:
     """Whether the column values of a tuple agree on what the columns share."""
-    for i in range(1, values.shape[0]):
+    for i in range(1, len(values)):
         parent = columns.parent[i]
         if parent >= 0 and (
             columns.own[columns.first[i] + values[i]] != columns.asked[columns.asked_first[i] + values[parent]]
@@ -53,35 +54,24 @@ def _agree(columns: ColumnValues, values: Int64) -> bool:
 
 
 @inner_kernel
-def _ones(word: np.uint64) -> int:
-    """Number of set bits."""
-    # Bits are added in fields of 2, then 4, then 8 bits, all fields at once; the product puts the sum of all eight
-    # fields into the highest one.
-    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
-
-
-@inner_kernel
 def _n_matching(columns: ColumnValues, values: Int64) -> int:
     """Number of buckets that show every column value of a tuple."""
-    if columns.shown.shape[0] == 0:
+    if len(columns.shown) == 0:
         return _n_listed(columns, values)
     matching = 0
     for word in range(columns.shown.shape[1]):
         common = columns.shown[columns.first[0] + values[0], word]
-        for i in range(1, values.shape[0]):
+        for i in range(1, len(values)):
             common &= columns.shown[columns.first[i] + values[i], word]
         if common != 0:
-            matching += _ones(common)
+            matching += ones(common)
     return matching
 
 
 @inner_kernel
 def _n_listed(columns: ColumnValues, values: Int64) -> int:
     """The same from the lists of buckets: those of the rarest value are looked up in the lists of the others."""
-    n_columns = values.shape[0]
+    n_columns = len(values)
     lead, fewest = 0, -1
     for i in range(n_columns):
         number = columns.first[i] + values[i]
@@ -106,8 +96,8 @@ def _n_listed(columns: ColumnValues, values: Int64) -> int:
 @kernel
 def matching_buckets(columns: ColumnValues, tuples: Int64) -> Int64:
     """Number of buckets that match each tuple, int64 (n_tuples,)."""
-    matching = np.empty(tuples.shape[0], np.int64)
-    for t in range(tuples.shape[0]):
+    matching = np.empty(len(tuples), np.int64)
+    for t in range(len(tuples)):
         matching[t] = _n_matching(columns, tuples[t])
     return matching
 
@@ -119,8 +109,8 @@ def count_pairs(columns: ColumnValues) -> Int64:
     # are set back to 0.
     n_buckets = columns.bucket_start.shape[1] - 1
     histogram = np.zeros(n_buckets + 1, np.int64)
-    matching = np.zeros(columns.value_start.shape[0] - 1 - columns.first[1], np.int64)
-    seen = np.empty(matching.shape[0], np.int64)
+    matching = np.zeros(len(columns.value_start) - 1 - columns.first[1], np.int64)
+    seen = np.empty(len(matching), np.int64)
     values = np.empty(2, np.int64)
     for lead in range(columns.first[1]):
         n_seen = 0
@@ -148,7 +138,7 @@ def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -
     The tuples of one value of column `lead` are listed, once per bucket that they match, and sorted together;
     `longest` is the length of the longest such list.
     """
-    n_columns = sizes.shape[0]
+    n_columns = len(sizes)
     histogram = np.zeros(columns.bucket_start.shape[1], np.int64)
     listed_tuples = np.empty(longest, np.int64)
     turn = np.empty(n_columns, np.int64)
@@ -160,8 +150,7 @@ def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -
             bucket = columns.bucket[listed]
             # An odometer: turn[i] is the position of column i's value in the bucket. The last column turns first; one
             # that has shown all its values starts again and moves the column before it on.
-            for i in range(turn.shape[0]):
-                turn[i] = 0
+            turn[:] = 0
             column = 0
             while column >= 0:
                 values[lead] = wanted
@@ -195,11 +184,11 @@ def count_tuples(columns: ColumnValues, lead: int, sizes: Int64, longest: int) -
 @inner_kernel
 def _is_listed(tuples: Int64, values: Int64) -> bool:
     """Whether a tuple is among the given ones, which ascend."""
-    begin, end = 0, tuples.shape[0]
+    begin, end = 0, len(tuples)
     while begin < end:
         middle = (begin + end) // 2
         order = 0
-        for i in range(values.shape[0]):
+        for i in range(len(values)):
             if order == 0:
                 order = np.sign(tuples[middle, i] - values[i])
         if order == 0:
@@ -220,12 +209,12 @@ def draw_tuples(columns: ColumnValues, up_to: Floats, chance: Floats, originals:
     number of buckets that match each tuple, 0 where its columns do not agree, and whether it is among the `originals`,
     which ascend.
     """
-    n_draws, n_columns = chance.shape[0], chance.shape[1] - 1
+    n_draws, n_columns = len(chance), chance.shape[1] - 1
     matching = np.zeros(n_draws, np.int64)
     is_original = np.zeros(n_draws, np.bool_)
     values = np.empty(n_columns, np.int64)
     for draw in range(n_draws):
-        bucket = min(place_after(up_to, chance[draw, n_columns]), up_to.shape[0] - 1)
+        bucket = min(place_after(up_to, chance[draw, n_columns]), len(up_to) - 1)
         for i in range(n_columns):
             begin, end = columns.bucket_start[i, bucket], columns.bucket_start[i, bucket + 1]
             values[i] = columns.value[begin + int(chance[draw, i] * (end - begin))]

@@ -18,10 +18,9 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bytes, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, Attributes, common_node, widest, width
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, add_row, all_hold, count_cells, forget_row
 from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_costs
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.people import KernelPeople, add_row, forget_row
 from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.splitting import (
     NO_SPLIT,
@@ -47,7 +46,6 @@ from anoncore.kernels.sweep import (
     new_workspace,
     sort_rows,
     threshold_costs,
-    value_cells,
 )
 
 
@@ -65,13 +63,12 @@ class Partitioning(NamedTuple):
 
 
 @inner_kernel
-def _count_values(rows: Int32, lo: int, hi: int, search: Search, checks: KernelChecks, counts: Int64) -> None:
+def _count_values(rows: Int32, lo: int, hi: int, search: Search, counts: Int64) -> None:
     """Write the counts of the sensitive values of rows lo..hi-1 into `counts`."""
-    for cell in range(counts.shape[0]):
-        counts[cell] = 0
+    counts[:] = 0
+    cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
     for row in range(lo, hi):
-        for s in range(search.n_sensitive):
-            counts[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
+        count_cells(counts, cells[row], 1)
 
 
 @inner_kernel
@@ -116,53 +113,44 @@ def _sides_allowed(
     checks: KernelChecks,
     work: Workspace,
 ) -> bool:
-    """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows."""
-    n_left, n_right = split.left, node.hi - node.lo - split.left
+    """Whether both sides of a binary split satisfy the checks; the left side has `split.left` rows.
+
+    Where people are counted, they may be on both sides.
+    """
+    lo, hi, is_left, number = node.lo, node.hi, work.is_left, rows.shape[1] - 1
+    n_left, n_right = split.left, hi - lo - split.left
     if n_left < checks.minimum_rows or n_right < checks.minimum_rows:
         return False
-    if people is not None:
-        return _people_of_sides_hold(rows, node, split, search, people, checks, work)
     left, right = work.counts[1], work.counts[2]
-    for cell in range(left.shape[0]):
-        left[cell] = 0
-    if search.n_sensitive > 0:
-        mark_left(rows, node.lo, node.hi, split, search.content, work.is_left)
-        for row in range(node.lo, node.hi):
-            if work.is_left[row - node.lo]:
-                for s in range(search.n_sensitive):
-                    left[checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
-    # The right side has what the node has and the left side has not, so its rows need no count of their own.
-    for cell in range(left.shape[0]):
-        right[cell] = node.counts[cell] - left[cell]
+    left[:] = 0
+    right[:] = 0
+    if search.n_sensitive > 0 or people is not None:
+        cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
+        mark_left(rows, lo, hi, split, search.content, is_left)
+        n_left = 0
+        for row in range(lo, hi):
+            if is_left[row - lo]:
+                n_left += add_row(people, work.left, rows[row, number], cells[row], left)
+        if people is None:
+            # The right side has what the node has and the left side has not, so its rows need no count of their own.
+            for cell in range(len(left)):
+                right[cell] = node.counts[cell] - left[cell]
+        else:
+            n_right = 0
+            for row in range(lo, hi):
+                if not is_left[row - lo]:
+                    n_right += add_row(people, work.right, rows[row, number], cells[row], right)
+            for row in range(lo, hi):
+                forget_row(people, work.left, rows[row, number])
+                forget_row(people, work.right, rows[row, number])
     return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
 
 
 @inner_kernel
-def _people_of_sides_hold(
-    rows: Int32,
-    node: Node,
-    split: Split,
-    search: Search,
-    people: KernelPeople,
-    checks: KernelChecks,
-    work: Workspace,
-) -> bool:
-    """Whether both sides satisfy the checks where people are counted, who may be on both sides."""
-    is_left = work.is_left
-    mark_left(rows, node.lo, node.hi, split, search.content, is_left)
-    left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
-    cells, number = np.empty(search.n_sensitive, np.int64), rows.shape[1] - 1
-    n_left, n_right = 0, 0
-    for row in range(node.lo, node.hi):
-        value_cells(rows, row, search, checks, cells)
-        if is_left[row - node.lo]:
-            n_left += add_row(people, work.left, rows[row, number], cells, left)
-        else:
-            n_right += add_row(people, work.right, rows[row, number], cells, right)
-    for row in range(node.lo, node.hi):
-        forget_row(people, work.left, rows[row, number])
-        forget_row(people, work.right, rows[row, number])
-    return all_hold(checks, left, n_left) and all_hold(checks, right, n_right)
+def _into_children(attributes: Attributes, a: int, low: int, high: int) -> Split:
+    """The split into the children of the lowest node that holds the codes low..high."""
+    leaf = attributes.leaf[attributes.code_start[a] + low]
+    return make_split(NODE_CHILDREN, a, common_node(attributes, a, leaf, low, high), 0)
 
 
 @inner_kernel
@@ -176,16 +164,15 @@ def _median_split(
     """
     lo, hi, low, high, widths = node.lo, node.hi, node.low, node.high, work.widths
     n = hi - lo
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         widths[a] = width(attributes, a, low[a], high[a])
-    for _ in range(low.shape[0]):
+    for _ in range(len(low)):
         a = widest(widths)
         if widths[a] <= 0.0:
             break
         widths[a] = -1.0
         if attributes.form[a] == HIERARCHY:
-            ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
-            split = make_split(NODE_CHILDREN, a, ancestor, 0)
+            split = _into_children(attributes, a, low[a], high[a])
             if children_allowed(rows, lo, hi, split, attributes, search, search.people, checks, work):
                 return split
             continue
@@ -208,7 +195,7 @@ def _most_balanced_split(
 ) -> Split:
     """The most balanced threshold that the checks allow, of the first attribute that has an allowable one."""
     n, low, high = node.hi - node.lo, node.low, node.high
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         if low[a] == high[a] or attributes.form[a] == HIERARCHY:
             continue
         sort_rows(rows, node, a, work)
@@ -241,12 +228,12 @@ def _cheapest_split(
     n, low, high = node.hi - node.lo, node.low, node.high
     counts_people = search.people is not None
     best, split = np.inf, make_split(NO_SPLIT, 0, 0, 0)
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         if low[a] == high[a]:
             continue
-        few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, node.counts.shape[0], attributes)
+        few = criterion == LOSS and has_few_codes(n, high[a] - low[a] + 1, len(node.counts), attributes)
         if attributes.form[a] != HIERARCHY and few and not counts_people:
-            at_codes = gather(rows, node, a, attributes, checks)
+            at_codes = gather(rows, node, a, attributes, len(node.counts), search.n_sensitive)
             cost, code = best_code(at_codes, loss_costs(at_codes, attributes), best, TIE * n, checks)
             if code >= 0:
                 best, split = cost, make_split(THRESHOLD, a, low[a] + code, 0)
@@ -257,8 +244,7 @@ def _cheapest_split(
             if value >= 0:
                 best, split = cost, make_split(THRESHOLD, a, value, 0)
         else:
-            ancestor = common_node(attributes, a, attributes.leaf[attributes.code_start[a] + low[a]], low[a], high[a])
-            candidate = make_split(NODE_CHILDREN, a, ancestor, 0)
+            candidate = _into_children(attributes, a, low[a], high[a])
             if not children_allowed(rows, node.lo, node.hi, candidate, attributes, search, search.people, checks, work):
                 continue
             sort_rows(rows, node, a, work)
@@ -291,7 +277,7 @@ def choose_split(
         return make_split(NO_SPLIT, 0, 0, 0)
     node = Node(lo, hi, work.extent[0], work.extent[1], work.counts[0])
     extent(rows, lo, hi, node.low, node.high)
-    _count_values(rows, lo, hi, search, checks, node.counts)
+    _count_values(rows, lo, hi, search, node.counts)
     split = _cheapest_split(rows, node, search.criterion, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
         split = _median_split(rows, node, attributes, search, checks, work)
@@ -316,7 +302,7 @@ def _class_entropy(rows: Int32, lo: int, hi: int, search: Search) -> float:
 @inner_kernel
 def narrow_regions(regions: Int32, rows: Int32, lo: int, ends: Int64, split: Split, attributes: Attributes) -> None:
     """Hand the region of the node that begins at row lo down to its sides, narrowed to what each side covers."""
-    a, n_sides = split.attribute, ends.shape[0]
+    a, n_sides = split.attribute, len(ends)
     start = lo
     # All sides get the node's region before the first one is narrowed: the first side begins where the node does, so
     # narrowing it overwrites the region of the node.
@@ -360,7 +346,7 @@ def _split_once(
     if split.kind == NO_SPLIT:
         return 1
     n_sides = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes, work.is_left, ends)
-    if table.regions.shape[0] > 0:
+    if len(table.regions) > 0:
         narrow_regions(table.regions, table.rows, lo, ends[:n_sides], split, attributes)
     return n_sides
 
@@ -380,7 +366,7 @@ def grow(
     Returns the ends of the sides that remain to be grown, none if all is done. `table.starts` becomes 1 at the first
     row of each leaf.
     """
-    n_codes, n_counts = attributes.position.shape[0], checks.count_start[-1]
+    n_codes, n_counts = len(attributes.position), checks.count_start[-1]
     work = new_workspace(hi - lo, n_codes, search.n_attributes, n_counts, search.people)
     ends = np.empty(hi - lo, np.int64)
     once = hi - lo > small

@@ -4,7 +4,14 @@
   domain's width, so that no unit of measurement outweighs the others; categories are their codes.
 - `rows` int64 (n,): the row numbers that are to be clustered, or are left to be.
 - `group` int32 (n_rows,): number of the cluster of every row, written here; numbers count on from `first`.
-- `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
+- `cells` int32 (n_rows, n_sensitive): where the sensitive values of a row are counted, as in `checking`.
+
+Clusters that are not close enough to the table are merged with their nearest neighbours:
+
+- `centers` float (d, n_clusters): the clusters' averages, points as `center` gives them, one column each.
+- `sizes` int64 (n_clusters,): rows of each cluster; `counts` int32 (n_clusters, n_values): their sensitive values.
+- `before`, `after` int64 (n_clusters,): the neighbours of each cluster, in order of number, among those that are left:
+  a linked list in both directions, so that a cluster that is merged away leaves it in O(1).
 
 Source: Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, IEEE TKDE 27(11), 2015.
 """
@@ -17,7 +24,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, width
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
 from anoncore.kernels.swapping import worst_excess
@@ -43,7 +50,7 @@ def distance(attributes: Attributes, p: Floats, q: Floats) -> float:
     common ancestor.
     """
     total = 0.0
-    for a in range(p.shape[0]):
+    for a in range(len(p)):
         if p[a] == q[a]:
             continue
         if attributes.form[a] == NUMBER:
@@ -78,7 +85,7 @@ def center(space: Space, rows: Int64, count: Int64) -> Floats:
         if attributes.form[a] == NUMBER:
             for row in rows:
                 average[a] += point[row, a]
-            average[a] /= rows.shape[0]
+            average[a] /= len(rows)
         else:
             for row in rows:
                 count[int(point[row, a])] += 1
@@ -96,7 +103,7 @@ def center(space: Space, rows: Int64, count: Int64) -> Floats:
 @kernel
 def centers(space: Space, order: Int64, starts: Int64) -> Floats:
     """The average of every cluster, (d, n_clusters); rows of cluster c are `order[starts[c]:starts[c + 1]]`."""
-    n = starts.shape[0] - 1
+    n = len(starts) - 1
     averages = np.empty((space.point.shape[1], n))
     count = np.zeros(largest_domain(space.attributes), np.int64)
     for c in range(n):
@@ -118,12 +125,12 @@ def farthest_row(space: Space, rows: Int64, origin: Floats) -> int:
 @inner_kernel
 def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
     """Positions in `rows` of the k rows nearest to row `seed`, itself first, nearest first, int64 (k,)."""
-    apart = np.empty(rows.shape[0])
-    for i in range(rows.shape[0]):
+    apart = np.empty(len(rows))
+    for i in range(len(rows)):
         # Below every distance, so that the seed comes first even where other rows lie at the same point.
         far = rounded(distance(space.attributes, space.point[rows[i]], space.point[seed]))
         apart[i] = -1.0 if rows[i] == seed else far
-    if k >= rows.shape[0]:
+    if k >= len(rows):
         return stable_positions(apart)
     # Finding the k-th distance and sorting only k rows costs O(n + k log k) instead of O(n log n).
     limit = kth_smallest(apart, k - 1)
@@ -131,7 +138,7 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
     n_chosen = 0
     # All rows nearer than the k-th distance first; of those at it, only as many as there is room for, the first ones.
     for turn in range(2):
-        for i in range(rows.shape[0]):
+        for i in range(len(rows)):
             if n_chosen < k and (apart[i] < limit if turn == 0 else apart[i] == limit):
                 chosen[n_chosen] = i
                 n_chosen += 1
@@ -141,15 +148,15 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
 @inner_kernel
 def _without(rows: Int64, positions: Int64) -> Int64:
     """The rows that do not stand at these positions."""
-    gone = np.zeros(rows.shape[0], np.bool_)
+    gone = np.zeros(len(rows), np.bool_)
     for position in positions:
         gone[position] = True
     n_left = 0
-    for i in range(rows.shape[0]):
+    for i in range(len(rows)):
         n_left += not gone[i]
     left = np.empty(n_left, np.int64)
     n_left = 0
-    for i in range(rows.shape[0]):
+    for i in range(len(rows)):
         if not gone[i]:
             left[n_left] = rows[i]
             n_left += 1
@@ -157,7 +164,7 @@ def _without(rows: Int64, positions: Int64) -> Int64:
 
 
 @kernel
-def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChecks, group: Int32, first: int) -> int:
+def mdav(space: Space, rows: Int64, k: int, cells: Int32, checks: KernelChecks, group: Int32, first: int) -> int:
     """Cluster the rows, write the clusters' numbers from `first` on into `group`, and return the next free number.
 
     In turn the row farthest from the average of those left, and the row farthest from it, take the k - 1 nearest rows;
@@ -167,16 +174,16 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
     left, count = rows.copy(), np.zeros(largest_domain(space.attributes), np.int64)
     # -1: the next cluster begins at the row farthest from the average; else at the row farthest from row `seed`.
     seed = -1
-    while left.shape[0] > 0:
+    while len(left) > 0:
         origin = center(space, left, count) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
-        if left.shape[0] < 2 * k:
-            members = np.arange(left.shape[0])
+        if len(left) < 2 * k:
+            members = np.arange(len(left))
         else:
             members = nearest_positions(space, left, chosen, k)
-            if checks.address.shape[0] > 0:
-                members = _closer(space, left, chosen, members, sensitive, checks)
+            if len(checks.address) > 0:
+                members = _closer(space, left, chosen, members, cells, checks)
         for position in members:
             group[left[position]] = first
         first += 1
@@ -185,37 +192,31 @@ def mdav(space: Space, rows: Int64, k: int, sensitive: Int32, checks: KernelChec
 
 
 @inner_kernel
-def _closer(space: Space, rows: Int64, seed: int, members: Int64, sensitive: Int32, checks: KernelChecks) -> Int64:
+def _closer(space: Space, rows: Int64, seed: int, members: Int64, cells: Int32, checks: KernelChecks) -> Int64:
     """Exchange members of a cluster for the next nearest rows as long as it is in excess and that lowers the excess.
 
     `members` int64 (k,) are the cluster's positions in `rows`, those of the k rows nearest to row `seed`.
     """
-    k, n_columns = members.shape[0], sensitive.shape[1]
-    counts = np.zeros(checks.count_start[-1], np.int64)
+    k, counts = len(members), np.zeros(checks.count_start[-1], np.int64)
     for position in members:
-        for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[position], column]] += 1
+        count_cells(counts, cells[rows[position]], 1)
     excess = worst_excess(checks, counts, k)
     if excess == 0:
         return members
-    reach = min(rows.shape[0], k + CANDIDATES)
+    reach = min(len(rows), k + CANDIDATES)
     candidates = nearest_positions(space, rows, seed, reach)
     for new in candidates[k:]:
         best, lowest = -1, excess
         # The counts are those of a cluster with the new row and without one member in turn; none is counted anew.
-        for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[new], column]] += 1
+        count_cells(counts, cells[rows[new]], 1)
         for member in range(k):
-            for column in range(n_columns):
-                counts[checks.count_start[column] + sensitive[rows[members[member]], column]] -= 1
+            count_cells(counts, cells[rows[members[member]]], -1)
             after = worst_excess(checks, counts, k)
-            for column in range(n_columns):
-                counts[checks.count_start[column] + sensitive[rows[members[member]], column]] += 1
+            count_cells(counts, cells[rows[members[member]]], 1)
             if after < lowest - 1e-12:
                 best, lowest = member, after
         gone = new if best < 0 else members[best]
-        for column in range(n_columns):
-            counts[checks.count_start[column] + sensitive[rows[gone], column]] -= 1
+        count_cells(counts, cells[rows[gone]], -1)
         if best >= 0:
             members[best] = new
             excess = lowest
@@ -233,17 +234,16 @@ def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle
     """
     left, count = rows.copy(), np.zeros(largest_domain(space.attributes), np.int64)
     seed = -1
-    while left.shape[0] > 0:
+    while len(left) > 0:
         origin = center(space, left, count) if seed < 0 else space.point[seed]
         chosen = farthest_row(space, left, origin)
         seed = chosen if seed < 0 else -1
-        nearest, least = filled_with(n_strata, -1), np.empty(n_strata, np.float64)
-        for s in range(n_strata):
-            least[s] = np.inf
+        nearest, least = filled_with(n_strata, -1), np.empty(n_strata)
+        least[:] = np.inf
         n_left = np.zeros(n_strata, np.int64)
         # Of the middle stratum the second nearest row is kept as well, in the same pass.
         second, second_least = -1, np.inf
-        for i in range(left.shape[0]):
+        for i in range(len(left)):
             s = stratum[left[i]]
             n_left[s] += 1
             apart = -1.0
@@ -269,3 +269,126 @@ def draw_strata(space: Space, rows: Int64, stratum: Int32, n_strata: int, middle
         first += 1
         left = _without(left, members)
     return first
+
+
+@kernel
+def merge_until_close(
+    attributes: Attributes, centers: Floats, sizes: Int64, counts: Int32, checks: KernelChecks, reach: int
+) -> Int64:
+    """Merge the cluster of largest excess with the nearest one until none is in excess; each cluster's survivor.
+
+    `centers`, `sizes` and `counts` are changed. The nearest cluster is looked for among the `reach` ones before and
+    after in number. The merged center is the mean of numbers and the larger cluster's categories.
+    """
+    n = len(sizes)
+    into, before, after = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for c in range(n):
+        into[c], before[c], after[c] = c, c - 1, c + 1
+    near, apart = np.empty(min(2 * reach, n), np.int64), np.empty(min(2 * reach, n))
+    own = np.empty(counts.shape[1], np.int64)
+    # A tree of matches: every node names the cluster of largest excess below it, the leaves are the clusters, and the
+    # root is node 1. A cluster whose excess changes plays the matches up to the root again.
+    leaves = 1
+    while leaves < n:
+        leaves *= 2
+    excess, winner = np.zeros(leaves), np.empty(2 * leaves, np.int64)
+    for c in range(leaves):
+        winner[leaves + c] = c
+        if c < n:
+            excess[c] = _excess(checks, counts, c, sizes[c], own)
+    for node in range(leaves - 1, 0, -1):
+        _play(winner, excess, node)
+    while excess[winner[1]] > 0.0:
+        worst = winner[1]
+        nearest = _nearest_cluster(attributes, centers, before, after, worst, reach, near, apart)
+        if nearest < 0:
+            break
+        total = sizes[worst] + sizes[nearest]
+        for a in range(len(centers)):
+            if attributes.form[a] == NUMBER:
+                centers[a, nearest] = (centers[a, worst] * sizes[worst] + centers[a, nearest] * sizes[nearest]) / total
+            elif sizes[worst] > sizes[nearest]:
+                centers[a, nearest] = centers[a, worst]
+        sizes[nearest] = total
+        for value in range(counts.shape[1]):
+            counts[nearest, value] += counts[worst, value]
+        into[worst] = nearest
+        if before[worst] >= 0:
+            after[before[worst]] = after[worst]
+        if after[worst] < n:
+            before[after[worst]] = before[worst]
+        excess[worst], excess[nearest] = 0.0, _excess(checks, counts, nearest, total, own)
+        for changed in (worst, nearest):
+            node = (leaves + changed) // 2
+            while node > 0:
+                _play(winner, excess, node)
+                node //= 2
+    # A survivor may have been merged away later: follow the chain to the cluster that is left.
+    for c in range(n):
+        survivor = into[c]
+        while into[survivor] != survivor:
+            survivor = into[survivor]
+        into[c] = survivor
+    return into
+
+
+@inner_kernel
+def _nearest_cluster(
+    attributes: Attributes,
+    centers: Floats,
+    before: Int64,
+    after: Int64,
+    c: int,
+    reach: int,
+    near: Int64,
+    apart: Floats,
+) -> int:
+    """The cluster whose center lies nearest to that of cluster c, among those still there; -1 if there is no other."""
+    n_near = 0
+    other = before[c]
+    while other >= 0 and n_near < reach:
+        near[n_near] = other
+        n_near += 1
+        other = before[other]
+    limit = n_near + reach
+    other = after[c]
+    while other < centers.shape[1] and n_near < limit:
+        near[n_near] = other
+        n_near += 1
+        other = after[other]
+    # Attribute by attribute for all clusters: the loops are short and free of choices, which a processor does fastest.
+    apart[:n_near] = 0.0
+    for a in range(len(centers)):
+        column, here = centers[a], centers[a, c]
+        if attributes.form[a] == NUMBER:
+            for i in range(n_near):
+                apart[i] += abs(column[near[i]] - here)
+        elif attributes.form[a] == HIERARCHY:
+            for i in range(n_near):
+                there = column[near[i]]
+                if there != here:
+                    apart[i] += width(attributes, a, int(min(there, here)), int(max(there, here)))
+        else:
+            for i in range(n_near):
+                apart[i] += 1.0 if column[near[i]] != here else 0.0
+    best, least = -1, np.inf
+    for i in range(n_near):
+        far = rounded(apart[i])
+        if far < least:
+            best, least = near[i], far
+    return best
+
+
+@inner_kernel
+def _excess(checks: KernelChecks, counts: Int32, c: int, size: int, own: Int64) -> float:
+    """By how much cluster `c`, of so many rows, is in excess, at least 0; `own` int64 (n_values,) is memory."""
+    for value in range(len(own)):
+        own[value] = counts[c, value]
+    return max(float(worst_excess(checks, own, size)), 0.0)
+
+
+@inner_kernel
+def _play(winner: Int64, excess: Floats, node: int) -> None:
+    """Let the two sides of a node play; the one on the left, of lower number, wins where both are equal."""
+    left, right = winner[2 * node], winner[2 * node + 1]
+    winner[node] = left if excess[left] >= excess[right] else right

@@ -47,7 +47,7 @@ def worst_distance(proportions: Proportions, counts: Int64) -> float:
     buckets are independent, as no edge covers two in part.
     """
     # before[end] - before[begin] are the rows of the buckets begin..end-1, in O(1).
-    n_buckets = counts.shape[0]
+    n_buckets = len(counts)
     before = np.zeros(n_buckets + 1, np.int64)
     for b in range(n_buckets):
         before[b + 1] = before[b] + counts[b]
@@ -79,7 +79,7 @@ def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[In
     Returns the places of the classes: bucket and class of each, int32 (n_rows,). Odd counts give their extra row to the
     one half and the other in turn.
     """
-    n_buckets = counts.shape[0]
+    n_buckets = len(counts)
     n = 0
     for b in range(n_buckets):
         n += counts[b]

@@ -90,11 +90,11 @@ def draw_accepted(chosen: Bools, starts: Int64, wanted: Int64, chance: Floats) -
 def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
     """The `prefix` of a block; values of attribute a are at places `first[a]`..`last[a] - 1`."""
     lines = 0
-    for a in range(first.shape[0]):
+    for a in range(len(first)):
         lines += last[a] - first[a] + 1
     prefix = np.zeros((lines, accept.shape[1]), np.int32)
     line = 0
-    for a in range(first.shape[0]):
+    for a in range(len(first)):
         for place in range(first[a], last[a]):
             for query in range(accept.shape[1]):
                 prefix[line + 1, query] = prefix[line, query] + accept[place, query]
@@ -107,11 +107,11 @@ def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
 def _match_row(match: Bytes, places: Int32, first: int, last: int, accept: Bytes) -> None:
     """Write which queries accept a row in the columns first..last-1 (at least one); `places` are those of the row."""
     place = places[first]
-    for query in range(match.shape[0]):
+    for query in range(len(match)):
         match[query] = accept[place, query]
     for a in range(first + 1, last):
         place = places[a]
-        for query in range(match.shape[0]):
+        for query in range(len(match)):
             match[query] &= accept[place, query]
 
 
@@ -120,9 +120,9 @@ def count_matches(places: Int32, accept: Bytes) -> Int64:
     """Rows that match each query, int64 (n_queries,)."""
     match = np.empty(accept.shape[1], np.uint8)
     count = np.zeros(accept.shape[1], np.int64)
-    for row in range(places.shape[0]):
+    for row in range(len(places)):
         _match_row(match, places[row], 0, places.shape[1], accept)
-        for query in range(match.shape[0]):
+        for query in range(len(match)):
             count[query] += match[query]
     return count
 
@@ -130,17 +130,17 @@ def count_matches(places: Int32, accept: Bytes) -> Int64:
 @inner_kernel
 def _multiply_regions(factor: Floats, group: int, regions: RegionRows, prefix: Int32, hits: Int32) -> None:
     """Multiply `factor` by the share of accepted values in the group's region of every attribute."""
-    for a in range(regions.sizes.shape[0]):
+    for a in range(len(regions.sizes)):
         begin, end = regions.offsets[a, group], regions.offsets[a, group + 1]
         whole = 1.0 / regions.sizes[a, group]
         low, high = regions.low[begin], regions.high[begin]
-        for query in range(factor.shape[0]):
+        for query in range(len(factor)):
             hits[query] = prefix[high, query] - prefix[low, query]
         for run in range(begin + 1, end):
             low, high = regions.low[run], regions.high[run]
-            for query in range(factor.shape[0]):
+            for query in range(len(factor)):
                 hits[query] += prefix[high, query] - prefix[low, query]
-        for query in range(factor.shape[0]):
+        for query in range(len(factor)):
             factor[query] *= hits[query] * whole
 
 
@@ -149,14 +149,14 @@ def _multiply_parts(factor: Floats, group: int, exact: ExactRows, accept: Bytes,
     """Multiply `factor` by the share of the group's rows that match in all attributes of a part, for every part."""
     begin, end = exact.starts[group], exact.starts[group + 1]
     whole = 1.0 / (end - begin)
-    for part in range(exact.part_start.shape[0] - 1):
+    for part in range(len(exact.part_start) - 1):
         first, last = exact.part_start[part], exact.part_start[part + 1]
         count[:] = 0
         for row in range(begin, end):
             _match_row(match, exact.places[row], first, last, accept)
-            for query in range(match.shape[0]):
+            for query in range(len(match)):
                 count[query] += match[query]
-        for query in range(factor.shape[0]):
+        for query in range(len(factor)):
             factor[query] *= count[query] * whole
 
 
@@ -168,7 +168,7 @@ def estimate_counts(exact: ExactRows, regions: RegionRows, accept: Bytes, prefix
     factor = np.empty(n_queries)
     match = np.empty(n_queries, np.uint8)
     count = np.empty(n_queries, np.int32)
-    for group in range(exact.starts.shape[0] - 1):
+    for group in range(len(exact.starts) - 1):
         factor[:] = exact.starts[group + 1] - exact.starts[group]
         _multiply_parts(factor, group, exact, accept, match, count)
         _multiply_regions(factor, group, regions, prefix, count)
@@ -187,7 +187,7 @@ def estimate_by_link(
     factor = np.empty(n_queries)
     match = np.ones(n_queries, np.uint8)
     count = np.empty(n_queries, np.int32)
-    for group in range(exact.starts.shape[0] - 1):
+    for group in range(len(exact.starts) - 1):
         factor[:] = 1.0
         if not link.by_row:
             _multiply_parts(factor, group, exact, accept, match, count)

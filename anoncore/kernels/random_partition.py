@@ -44,8 +44,8 @@ def log_partitions(n: int, least: int, most: int) -> tuple[Floats, Floats]:
 @kernel
 def random_sizes(log_count: Floats, log_factorial: Floats, least: int, chance: Floats) -> Int64:
     """Sizes of the blocks of a partition drawn uniformly, int64; `chance` float in [0, 1), one number per block."""
-    left = log_count.shape[0] - 1
-    most = log_factorial.shape[0] - 1
+    left = len(log_count) - 1
+    most = len(log_factorial) - 1
     sizes = np.empty(left // least, np.int64)
     n_blocks = 0
     while left > 0:

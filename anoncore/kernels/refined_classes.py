@@ -17,9 +17,8 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64, Words
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, KernelPeople, Tally, add_row, all_hold, count_cells, forget_row
 from anoncore.kernels.compiler import inner_kernel
-from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row
 from anoncore.kernels.sorting import sort_in_place
 
 PER_CLASS = ("low", "high", "node", "bits", "loss", "size", "first", "most_saved", "tallies", "visited", "changed")
@@ -29,7 +28,7 @@ PER_CLASS = ("low", "high", "node", "bits", "loss", "size", "first", "most_saved
 class RefinedRows(NamedTuple):
     """The table: `codes`, the attributes, and the places of the rows.
 
-    `cells` int64 (n_rows, n_sensitive): where the sensitive values of a row are counted in a tally.
+    `cells` int32 (n_rows, n_sensitive): where the sensitive values of a row are counted in a tally.
 
     `axis` float (n_codes,): where each code lies on its attribute's axis, as a share of the domain's width. `unit`
     float (d,): what one more category costs a cell. `word_start` int64 (d + 1,): the bits of attribute a's codes are in
@@ -37,7 +36,7 @@ class RefinedRows(NamedTuple):
     """
 
     codes: Int32
-    cells: Int64
+    cells: Int32
     attributes: Attributes
     axis: Floats
     unit: Floats
@@ -141,6 +140,13 @@ def saved_without(rows: RefinedRows, classes: Classes, c: int, row: int, counts:
 
 
 @inner_kernel
+def _tally_row(rows: RefinedRows, row: int, tally: Int64, change: int) -> None:
+    """Add `change` to a tally for each sensitive value of a row; nothing for -1, which is no row."""
+    if row >= 0:
+        count_cells(tally, rows.cells[row], change)
+
+
+@inner_kernel
 def holds(
     rows: RefinedRows, classes: Classes, c: int, more: int, less: int, memory: Memory, checks: KernelChecks
 ) -> bool:
@@ -148,58 +154,29 @@ def holds(
     size = classes.size[c] + (more >= 0) - (less >= 0)
     if size < checks.minimum_rows:
         return False
-    return _counted(rows, rows.people, classes, c, more, less, memory, checks)
-
-
-@inner_kernel
-def _counted(
-    rows: RefinedRows,
-    people: KernelPeople | None,
-    classes: Classes,
-    c: int,
-    more: int,
-    less: int,
-    memory: Memory,
-    checks: KernelChecks,
-) -> bool:
-    """`holds`, by the counts of the sensitive values."""
-    size = classes.size[c] + (more >= 0) - (less >= 0)
-    n_sensitive = rows.cells.shape[1]
-    if n_sensitive == 0 and people is None:
+    if rows.cells.shape[1] == 0 and rows.people is None:
         return all_hold(checks, memory.tally, size)
-    if classes.tallies.shape[0] > 0:
+    if len(classes.tallies) > 0:
         tally = classes.tallies[c]
-        for s in range(n_sensitive):
-            if more >= 0:
-                tally[rows.cells[more, s]] += 1
-            if less >= 0:
-                tally[rows.cells[less, s]] -= 1
+        _tally_row(rows, more, tally, 1)
+        _tally_row(rows, less, tally, -1)
         result = all_hold(checks, tally, size)
-        for s in range(n_sensitive):
-            if more >= 0:
-                tally[rows.cells[more, s]] -= 1
-            if less >= 0:
-                tally[rows.cells[less, s]] += 1
+        _tally_row(rows, more, tally, -1)
+        _tally_row(rows, less, tally, 1)
         return result
     tally = memory.tally
-    n_people = 0
-    row = classes.first[c] if more < 0 else more
+    size, first = 0, classes.first[c] if more < 0 else more
+    row = first
     while row >= 0:
         if row != less:
-            if people is None:
-                for s in range(n_sensitive):
-                    tally[rows.cells[row, s]] += 1
-                n_people += 1
-            else:
-                n_people += add_row(people, memory.of_people, row, rows.cells[row], tally)
+            size += add_row(rows.people, memory.of_people, row, rows.cells[row], tally)
         row = classes.first[c] if row == more else classes.after[row]
-    result = all_hold(checks, tally, n_people)
-    row = classes.first[c] if more < 0 else more
+    result = all_hold(checks, tally, size)
+    row = first
     while row >= 0:
-        for s in range(n_sensitive):
-            tally[rows.cells[row, s]] = 0
-        if people is not None:
-            forget_row(people, memory.of_people, row)
+        for cell in rows.cells[row]:
+            tally[cell] = 0
+        forget_row(rows.people, memory.of_people, row)
         row = classes.first[c] if row == more else classes.after[row]
     return result
 
@@ -215,9 +192,8 @@ def unlink(rows: RefinedRows, classes: Classes, row: int) -> None:
     if after >= 0:
         classes.before[after] = before
     classes.size[c] -= 1
-    if classes.tallies.shape[0] > 0:
-        for cell in rows.cells[row]:
-            classes.tallies[c, cell] -= 1
+    if len(classes.tallies) > 0:
+        count_cells(classes.tallies[c], rows.cells[row], -1)
 
 
 @inner_kernel
@@ -229,11 +205,10 @@ def link(rows: RefinedRows, classes: Classes, c: int, row: int) -> None:
         classes.before[head] = row
     classes.size[c] += 1
     classes.most_saved[c] = max(classes.most_saved[c], classes.saved[row])
-    for o in range(rows.places.shape[0]):
+    for o in range(len(rows.places)):
         classes.standing[o, rows.places[o, row]] = c
-    if classes.tallies.shape[0] > 0:
-        for cell in rows.cells[row]:
-            classes.tallies[c, cell] += 1
+    if len(classes.tallies) > 0:
+        count_cells(classes.tallies[c], rows.cells[row], 1)
 
 
 @inner_kernel
@@ -358,7 +333,7 @@ def members(classes: Classes, c: int) -> Int32:
     """The rows of a class, ascending."""
     result = np.empty(classes.size[c], np.int32)
     row = classes.first[c]
-    for i in range(result.shape[0]):
+    for i in range(len(result)):
         result[i] = row
         row = classes.after[row]
     sort_in_place(result)

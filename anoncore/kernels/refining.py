@@ -12,9 +12,8 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, new_tally
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.people import new_tally
 from anoncore.kernels.refined_classes import (
     Classes,
     Memory,
@@ -71,7 +70,7 @@ def best_class(
     own, previous = group[row], -1
     memory.searches[0] += 1
     search = memory.searches[0]
-    for side in range(2 * standing.shape[0]):
+    for side in range(2 * len(standing)):
         o, step = side >> 1, 1 if side & 1 else -1
         at, n_asked = places[o, row], 0
         for _ in range(FARTHEST):
@@ -122,7 +121,7 @@ def _give_away(
     """Give these rows of a class to other classes, if that costs less than `most` and what is left of their class keeps
     every requirement; returns what is saved.
     """
-    own, n, d = classes.group[some[0]], some.shape[0], rows.codes.shape[1]
+    own, n, d = classes.group[some[0]], len(some), rows.codes.shape[1]
     low, high, node = np.empty((n, d), np.int32), np.empty((n, d), np.int32), np.empty((n, d), np.int32)
     bits, losses = np.empty((n, classes.bits.shape[1]), np.uint64), np.empty(n)
     left, n_moved = most, 0
@@ -235,11 +234,11 @@ def _best_mate(rows: RefinedRows, classes: Classes, row: int, kind: Int32, since
     What a row would save by leaving is as old as `classes.saved`, and both classes are taken to cover what they cover
     now, so that the exchange has to be tried to know what it saves. `since` is that of `best_class`.
     """
-    own, n = classes.group[row], rows.codes.shape[0]
+    own, n = classes.group[row], len(rows.codes)
     size, mate, most = classes.size[own], -1, LEAST_GAIN
     memory.searches[0] += 1
     search = memory.searches[0]
-    for side in range(2 * rows.places.shape[0]):
+    for side in range(2 * len(rows.places)):
         o, step = side >> 1, 1 if side & 1 else -1
         at, n_asked, previous = rows.places[o, row], 0, own
         for _ in range(FARTHEST):
@@ -417,7 +416,7 @@ def new_memory(rows: RefinedRows, classes: Classes, checks: KernelChecks) -> Mem
     return Memory(
         np.zeros(rows.attributes.code_start[-1], np.int64),
         np.zeros(checks.count_start[-1], np.int64),
-        np.zeros(classes.size.shape[0], np.int64),
+        np.zeros(len(classes.size), np.int64),
         np.zeros(1, np.int64),
         new_tally(rows.people),
     )
@@ -429,7 +428,7 @@ def refine_classes(
 ) -> float:
     """Refine the classes begin..end-1 in turn, or those of the `scope`; returns the loss that is saved, in cells."""
     memory, saved = new_memory(rows, classes, checks), 0.0
-    same_kind = np.zeros(rows.codes.shape[0], np.int32)
+    same_kind = np.zeros(len(rows.codes), np.int32)
     for c in range(begin, end):
         if _is_visited(classes, c, scope):
             since = _begin_visit(classes, c)

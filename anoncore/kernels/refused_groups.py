@@ -4,7 +4,7 @@ A world says who of a class has which of its published records. Readers who know
 agrees with what the method refused: in each refusal at least one group of rows breaks a requirement.
 
 - `record` int32 (n_rows,): the record of each row in the world at hand; a record is a combination of sensitive values.
-- `values` int32 (n_records, n_columns): the sensitive codes of each record that the requirements read.
+- `cells` int32 (n_records, n_columns): where the sensitive values of each record are counted, as in `checking`.
 - `members` int64: the rows of the classes that are dealt anew, class after class from `class_start[c]` on.
 - `rows`, `group_start`, `refusal_start` int64: the groups of all refusals, as in `Refusals`; `chosen` int64 are the
   refusals that count.
@@ -20,14 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Int32, Int64
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, all_hold, count_cells, new_tally, rows_hold
 from anoncore.kernels.compiler import inner_kernel, kernel
 
 
 class RefusedGroups(NamedTuple):
     """The groups of all refusals, and what the records of rows hold; the arrays are described above."""
 
-    values: Int32
+    cells: Int32
     secret: Int32
     rows: Int64
     group_start: Int64
@@ -35,37 +35,28 @@ class RefusedGroups(NamedTuple):
 
 
 @kernel
-def groups_hold(checks: KernelChecks, sensitive: Int32, rows: Int64, starts: Int64) -> Bools:
+def groups_hold(checks: KernelChecks, cells: Int32, rows: Int64, starts: Int64) -> Bools:
     """Whether each group of rows satisfies every check, bool (n_groups,).
 
-    `sensitive` int32 (n_rows, n_columns) are the codes of all rows, `rows` int64 those of group g from starts[g] on.
+    `cells` int32 (n_rows, n_columns) are those of all rows, `rows` int64 the rows of group g from starts[g] on.
     """
-    result = np.empty(starts.shape[0] - 1, np.bool_)
+    result = np.empty(len(starts) - 1, np.bool_)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    for group in range(result.shape[0]):
-        for i in range(starts[group], starts[group + 1]):
-            for column in range(sensitive.shape[1]):
-                counts[checks.count_start[column] + sensitive[rows[i], column]] += 1
-        result[group] = all_hold(checks, counts, starts[group + 1] - starts[group])
-        for i in range(starts[group], starts[group + 1]):
-            for column in range(sensitive.shape[1]):
-                counts[checks.count_start[column] + sensitive[rows[i], column]] = 0
+    for group in range(len(result)):
+        own = rows[starts[group] : starts[group + 1]]
+        result[group] = rows_hold(cells, None, own, new_tally(None), counts, checks)
     return result
 
 
 @inner_kernel
 def _group_holds(checks: KernelChecks, refused: RefusedGroups, record: Int32, group: int, counts: Int64) -> bool:
     """Whether a group satisfies every check in this world; `counts` comes and goes as zeros."""
-    begin, end = refused.group_start[group], refused.group_start[group + 1]
-    for i in range(begin, end):
-        of_row = record[refused.rows[i]]
-        for column in range(refused.values.shape[1]):
-            counts[checks.count_start[column] + refused.values[of_row, column]] += 1
-    result = all_hold(checks, counts, end - begin)
-    for i in range(begin, end):
-        of_row = record[refused.rows[i]]
-        for column in range(refused.values.shape[1]):
-            counts[checks.count_start[column] + refused.values[of_row, column]] = 0
+    own = refused.rows[refused.group_start[group] : refused.group_start[group + 1]]
+    for row in own:
+        count_cells(counts, refused.cells[record[row]], 1)
+    result = all_hold(checks, counts, len(own))
+    for row in own:
+        count_cells(counts, refused.cells[record[row]], -1)
     return result
 
 
@@ -79,7 +70,7 @@ def _is_kept(
     in the next world too.
     """
     work = 0
-    for i in range(chosen.shape[0]):
+    for i in range(len(chosen)):
         first = refused.refusal_start[chosen[i]]
         n_groups = refused.refusal_start[chosen[i] + 1] - first
         confirmed = False
@@ -115,21 +106,21 @@ def drawn_worlds(
     """
     np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    latest = np.zeros(chosen.shape[0], np.int64)
+    latest = np.zeros(len(chosen), np.int64)
     kept, drawn, work = 0, 0, 0
     # A draw that has kept less than a hundredth of what is wanted after a tenth of the work is given up.
     while kept < wanted and work < most_work and (10 * work < most_work or 100 * kept >= wanted):
-        for c in range(class_start.shape[0] - 1):
+        for c in range(len(class_start) - 1):
             for i in range(class_start[c + 1] - 1, class_start[c], -1):
                 other = class_start[c] + np.random.randint(0, i - class_start[c] + 1)  # noqa: NPY002
                 a, b = members[i], members[other]
                 record[a], record[b] = record[b], record[a]
         confirmed, counted = _is_kept(checks, refused, chosen, record, latest, counts)
-        work += counted + members.shape[0]
+        work += counted + len(members)
         drawn += 1
         if confirmed:
             kept += 1
-            for i in range(members.shape[0]):
+            for i in range(len(members)):
                 tally[signature[i], refused.secret[record[members[i]]]] += 1
     return kept, drawn, work
 
@@ -175,19 +166,19 @@ def all_worlds(
     deals as any other, so all count alike.
     """
     counts = np.zeros(checks.count_start[-1], np.int64)
-    latest = np.zeros(chosen.shape[0], np.int64)
+    latest = np.zeros(len(chosen), np.int64)
     kept, looked_at = 0, 0
     while True:
         confirmed, _ = _is_kept(checks, refused, chosen, record, latest, counts)
         looked_at += 1
         if confirmed:
             kept += 1
-            for i in range(members.shape[0]):
+            for i in range(len(members)):
                 tally[signature[i], refused.secret[record[members[i]]]] += 1
         c = 0
-        while c < class_start.shape[0] - 1:
+        while c < len(class_start) - 1:
             if _next_arrangement(record, members, class_start[c], class_start[c + 1]):
                 break
             c += 1
-        if c == class_start.shape[0] - 1:
+        if c == len(class_start) - 1:
             return kept, looked_at

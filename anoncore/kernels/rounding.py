@@ -114,7 +114,7 @@ def squared_deviations(counts: Any, high: Any, low: Any) -> tuple[int, float]:
     # Every number is taken relative to the first one of the group. Equal numbers then give exactly 0, and numbers that
     # agree in most of their digits keep the digits in which they differ.
     first, known, total = -1, 0, 0.0
-    for value in range(counts.shape[0]):
+    for value in range(len(counts)):
         if counts[value] > 0 and not np.isnan(high[value]):
             if first < 0:
                 first = value
@@ -123,7 +123,7 @@ def squared_deviations(counts: Any, high: Any, low: Any) -> tuple[int, float]:
     if known == 0:
         return 0, 0.0
     mean, squares = total / known, 0.0
-    for value in range(counts.shape[0]):
+    for value in range(len(counts)):
         if counts[value] > 0 and not np.isnan(high[value]):
             squares += counts[value] * ((high[value] - high[first]) + (low[value] - low[first]) - mean) ** 2
     return known, squares

@@ -34,7 +34,7 @@ def swap_secrets(
     `class_of` int32 (n_secrets,) the class of each secret. `partner` and `chance` float64 (n_people,) are random
     numbers from 0 to 1.
     """
-    for g in range(starts.shape[0] - 1):
+    for g in range(len(starts) - 1):
         begin, size = starts[g], starts[g + 1] - starts[g]
         if size < 2:
             continue
@@ -56,7 +56,7 @@ def swap_secrets(
 @kernel
 def count_secrets(secret: Int64, at: Int64, count: Floats) -> None:
     """Add 1 to `count` float64 for the secret that each person has now, which is counted at `at` + its number."""
-    for place in range(secret.shape[0]):
+    for place in range(len(secret)):
         count[at[place] + secret[place]] += 1.0
 
 
@@ -80,7 +80,7 @@ def weigh_entries(
     `entry_start[g]:entry_start[g + 1]`; the beliefs of each person in them are written into `belief` float64 from
     `first` int64 (n_people,) on, and add up to 1.
     """
-    for g in range(starts.shape[0] - 1):
+    for g in range(len(starts) - 1):
         n_entries = entry_start[g + 1] - entry_start[g]
         score = np.empty(n_entries)
         for i in range(starts[g], starts[g + 1]):

@@ -18,7 +18,7 @@ from anoncore.kernels.compiler import kernel
 @kernel
 def add_value(pairs: Floats) -> Floats:
     """The pairs of vectors of one more value, float (k, k, k)."""
-    k = pairs.shape[0]
+    k = len(pairs)
     more = np.zeros_like(pairs)
     # All numbers are at least 1, so neither sum of a vector exceeds j: where j stays below k, s and t do as well.
     for j in range(k):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
-from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.checking import KernelChecks, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.rounding import lies_above
 from anoncore.kernels.sorting import stable_positions, taken
@@ -85,11 +85,9 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
     `order` has the fragment's cells sorted by attribute s, `effect` float (n, d) the fragment's lines of `effects[s]`;
     `bound` is that of the fragment alone.
     """
-    n, d = order.shape[0], cells.size.shape[0]
+    n, d = len(order), len(cells.size)
     above = np.zeros(n + 1)
     for a in range(d):
-        moment, mass = 0.0, 0.0
-        low, high = np.int64(1) << 40, np.int64(-1)
         if cells.ground[a] == EQUAL:
             for i in range(1, n):
                 if cells.code[order[i], s] != cells.code[order[i - 1], s]:
@@ -98,21 +96,20 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
             continue
         # The upper sides first, from the last cell back, then the lower sides: an extent can be updated when a side
         # gains a cell, but not when it loses one.
-        for i in range(n - 1, -1, -1):
-            code = np.int64(cells.code[order[i], a])
-            mass += cells.share[order[i]]
-            moment += cells.share[order[i]] * code
-            low, high = min(low, code), max(high, code)
-            above[i] = end_distance(mass, moment, int(low), int(high), cells.size[a])
-        moment, mass = 0.0, 0.0
-        low, high = np.int64(1) << 40, np.int64(-1)
-        for i in range(n - 1):
-            code = np.int64(cells.code[order[i], a])
-            mass += cells.share[order[i]]
-            moment += cells.share[order[i]] * code
-            low, high = min(low, code), max(high, code)
-            below = end_distance(mass, moment, int(low), int(high), cells.size[a])
-            effect[i, a] = below + above[i + 1] - bound[a]
+        for is_lower in range(2):
+            moment, mass = 0.0, 0.0
+            low, high = np.int64(1) << 40, np.int64(-1)
+            for step in range(n - is_lower):
+                i = step if is_lower else n - 1 - step
+                code = np.int64(cells.code[order[i], a])
+                mass += cells.share[order[i]]
+                moment += cells.share[order[i]] * code
+                low, high = min(low, code), max(high, code)
+                distance = end_distance(mass, moment, int(low), int(high), cells.size[a])
+                if is_lower:
+                    effect[i, a] = distance + above[i + 1] - bound[a]
+                else:
+                    above[i] = distance
     for i in range(n):
         if i == n - 1 or cells.code[order[i], s] == cells.code[order[i + 1], s]:
             for a in range(effect.shape[1]):
@@ -122,7 +119,7 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
 @inner_kernel
 def _open_fragment(cells: Cells, lo: int, hi: int, sorted_by: Int64, effects: Floats, slices: Floats) -> Floats:
     """Sort the new fragment lo..hi-1 along every attribute and write the effects of its cuts; returns its bound."""
-    d = cells.size.shape[0]
+    d = len(cells.size)
     bound = np.empty(d)
     for a in range(d):
         bound[a] = farthest(cells, sorted_by[0, lo:hi], a, slices)
@@ -144,12 +141,12 @@ def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
     Among equals the cut with the least total bound wins, then the first.
     """
     best_s, best_position, least, smallest = -1, -1, np.inf, np.inf
-    for s in range(effects.shape[0]):
+    for s in range(len(effects)):
         for i in range(effects.shape[1]):
             if effects[s, i, 0] == np.inf:
                 continue
             over, total = 0.0, 0.0
-            for a in range(t.shape[0]):
+            for a in range(len(t)):
                 after = bound[a] + effects[s, i, a]
                 over += max(0.0, after - t[a])
                 total += after
@@ -162,7 +159,7 @@ def _best_cut(effects: Floats, bound: Floats, t: Floats) -> tuple[int, int]:
 def _is_beyond(bound: Floats, t: Floats) -> bool:
     """Whether the bound of any attribute lies above its t."""
     is_beyond = False
-    for a in range(t.shape[0]):
+    for a in range(len(t)):
         is_beyond |= lies_above(bound[a], t[a])
     return is_beyond
 
@@ -226,25 +223,23 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
 
 
 @kernel
-def first_close_deal(stack: Int64, sensitive: Int32, checks: KernelChecks, numbers: Int64) -> int:
+def first_close_deal(stack: Int64, cells: Int32, checks: KernelChecks, numbers: Int64) -> int:
     """Position in `numbers` of the first number of classes that all meet the checks if rows are dealt to them in turn.
 
     `stack` int64 (n_rows,): row numbers in the order in which they are dealt, so that every n_classes-th is of one
-    class. `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes. `numbers` int64: candidates. -1
-    if none does. A number is given up at the first class that fails.
+    class. `cells` int32 (n_rows, n_sensitive) are as in `checking`. `numbers` int64: candidates. -1 if none does. A
+    number is given up at the first class that fails.
     """
     counts = np.zeros(checks.count_start[-1], np.int64)
-    for tried in range(numbers.shape[0]):
+    for tried in range(len(numbers)):
         n_classes = numbers[tried]
         close = True
         for c in range(n_classes):
-            for value in range(counts.shape[0]):
-                counts[value] = 0
+            counts[:] = 0
             size = 0
-            for i in range(c, stack.shape[0], n_classes):
+            for i in range(c, len(stack), n_classes):
                 size += 1
-                for column in range(sensitive.shape[1]):
-                    counts[checks.count_start[column] + sensitive[stack[i], column]] += 1
+                count_cells(counts, cells[stack[i]], 1)
             if worst_excess(checks, counts, size) > 0:
                 close = False
                 break

@@ -96,39 +96,67 @@ def new_masses(table: Signatures) -> Masses:
 @inner_kernel
 def count_row(rows: Int32, row: int, side: int, table: Signatures, masses: Masses, change: int) -> None:
     """Add `change` to the counts of one row's cells."""
-    n_factors = table.power.shape[0]
+    n_factors = len(table.power)
     for f in range(n_factors):
         masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] += change
-    for j in range(table.pair_power.shape[0]):
+    for j in range(len(table.pair_power)):
         masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] += change
 
 
 @inner_kernel
 def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> None:
     """Set the counts of the cells of rows lo..hi-1 to 0 on all sides or lines."""
-    n_factors = table.power.shape[0]
+    n_factors = len(table.power)
     for row in range(lo, hi):
-        for side in range(masses.counts.shape[0]):
+        for side in range(len(masses.counts)):
             for f in range(n_factors):
                 masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
-            for j in range(table.pair_power.shape[0]):
+            for j in range(len(table.pair_power)):
                 masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] = 0
+
+
+@inner_kernel
+def mark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatures, masses: Masses) -> int:
+    """Mark the bucket's codes of a factor on a line of counts; how many signatures have one that was not marked yet."""
+    n_signatures = 0
+    for row in range(lo, hi):
+        cell = table.factor_start[f] + rows[row, table.first_factor + f]
+        if masses.counts[line, cell] == 0:
+            masses.counts[line, cell] = 1
+            n_signatures += table.code_start[cell + 1] - table.code_start[cell]
+    return n_signatures
+
+
+@inner_kernel
+def unmark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatures, masses: Masses) -> None:
+    """Take the marks of the bucket's codes of a factor away."""
+    for row in range(lo, hi):
+        masses.counts[line, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
+
+
+@inner_kernel
+def list_signatures(rows: Int32, lo: int, hi: int, f: int, line: int, n: int, table: Signatures, masses: Masses) -> int:
+    """Mark the bucket's codes of a factor, and add the signatures with those that were not marked yet to the n listed
+    in `masses.touched`; how many there are then.
+    """
+    for row in range(lo, hi):
+        cell = table.factor_start[f] + rows[row, table.first_factor + f]
+        if masses.counts[line, cell] == 0:
+            masses.counts[line, cell] = 1
+            for listed in range(table.code_start[cell], table.code_start[cell + 1]):
+                masses.touched[n] = table.with_code[listed]
+                n += 1
+    return n
 
 
 @inner_kernel
 def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
     """The factor whose codes in the bucket belong to the fewest signatures."""
     best, fewest = 0, -1
-    for f in range(table.power.shape[0]):
-        listed = 0
-        # The counts of the left side are free until a split is tried; here they mark the codes that were met.
-        for row in range(lo, hi):
-            cell = table.factor_start[f] + rows[row, table.first_factor + f]
-            if masses.counts[LEFT, cell] == 0:
-                masses.counts[LEFT, cell] = 1
-                listed += table.code_start[cell + 1] - table.code_start[cell]
-        for row in range(lo, hi):
-            masses.counts[LEFT, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
+    for f in range(len(table.power)):
+        # The counts of the left side are free until a split is tried.
+        listed = mark_codes(rows, lo, hi, f, LEFT, table, masses)
+        unmark_codes(rows, lo, hi, f, LEFT, table, masses)
         if fewest < 0 or listed < fewest:
             best, fewest = f, listed
     return best
@@ -138,7 +166,7 @@ def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Ma
 def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinct: bool) -> float:
     """The factors' part of w(t, s, B) for the n rows of a side; 0 if signature t does not match it."""
     product = 1.0
-    for f in range(table.power.shape[0]):
+    for f in range(len(table.power)):
         count = masses.counts[side, table.factor_start[f] + table.codes[t, f]]
         if count == 0:
             return 0.0
@@ -157,19 +185,13 @@ def touch(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> i
     # A signature matches only if the bucket shows its code of every factor. So it is enough to look at the signatures
     # that share a code of one factor with the bucket, and the leading factor has the fewest of them.
     lead = _leading_factor(rows, lo, hi, table, masses)
-    n_touched = 0
-    for row in range(lo, hi):
-        cell = table.factor_start[lead] + rows[row, table.first_factor + lead]
-        if masses.counts[LEFT, cell] != 0:
-            continue
-        masses.counts[LEFT, cell] = 1
-        for listed in range(table.code_start[cell], table.code_start[cell + 1]):
-            t = table.with_code[listed]
-            if degree(table, masses, t, WHOLE, hi - lo, hi > lo) > 0.0:
-                masses.touched[n_touched] = t
-                n_touched += 1
-    for row in range(lo, hi):
-        masses.counts[LEFT, table.factor_start[lead] + rows[row, table.first_factor + lead]] = 0
+    n_listed, n_touched = list_signatures(rows, lo, hi, lead, LEFT, NONE, table, masses), 0
+    unmark_codes(rows, lo, hi, lead, LEFT, table, masses)
+    for i in range(n_listed):
+        t = masses.touched[i]
+        if degree(table, masses, t, WHOLE, hi - lo, hi > lo) > 0.0:
+            masses.touched[n_touched] = t
+            n_touched += 1
     return n_touched
 
 
@@ -178,7 +200,7 @@ def weight(table: Signatures, masses: Masses, entry: int, side: int, n: int, pro
     """w(t, s, B) of an entry from its signature's degree; for the distinct check 1 where it is positive."""
     if product == 0.0:
         return 0.0
-    for j in range(table.pair_power.shape[0]):
+    for j in range(len(table.pair_power)):
         count = masses.pair_counts[side, table.pair_start[j] + table.pairs[entry, j]]
         if count == 0:
             return 0.0

@@ -17,7 +17,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Bytes, Floats, Int32, Int64
 from anoncore.kernels.attributes import Attributes, widest, width
-from anoncore.kernels.checking import KernelChecks, all_hold
+from anoncore.kernels.checking import KernelChecks, all_hold, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import median_code
 from anoncore.kernels.slicing import (
@@ -95,17 +95,13 @@ def _sides_hold(
     """Whether both sides of a split satisfy the requirements."""
     if n_left < checks.minimum_rows or hi - lo - n_left < checks.minimum_rows:
         return False
-    if checks.address.shape[0] == 0:
+    if len(checks.address) == 0:
         return True
-    left, right = np.zeros(checks.count_start[-1], np.int64), np.zeros(checks.count_start[-1], np.int64)
+    counts = np.zeros((2, checks.count_start[-1]), np.int64)
+    cells = rows[:, first_view : rows.shape[1] - 1]
     for row in range(lo, hi):
-        for view in range(checks.count_start.shape[0] - 1):
-            place = checks.count_start[view] + rows[row, first_view + view]
-            if is_left[row - lo]:
-                left[place] += 1
-            else:
-                right[place] += 1
-    return all_hold(checks, left, n_left) and all_hold(checks, right, hi - lo - n_left)
+        count_cells(counts[int(is_left[row - lo])], cells[row], 1)
+    return all_hold(checks, counts[1], n_left) and all_hold(checks, counts[0], hi - lo - n_left)
 
 
 @inner_kernel
@@ -156,10 +152,10 @@ def _find_split(
     is_left: Bools,
 ) -> Split:
     """The first allowable split, widest attribute first; its left size is 0 if there is none."""
-    n_attributes = attributes.form.shape[0]
+    n_attributes = len(attributes.form)
     low, high = np.empty(n_attributes, np.int32), np.empty(n_attributes, np.int32)
     extent(rows, lo, hi, low, high)
-    widths = np.empty(n_attributes, np.float64)
+    widths = np.empty(n_attributes)
     for a in range(n_attributes):
         widths[a] = width(attributes, a, low[a], high[a])
     for _ in range(n_attributes):
@@ -190,12 +186,11 @@ def _add_bucket(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses
 @inner_kernel
 def sum_masses(buckets: Buckets, table: Signatures, masses: Masses, distinct: bool) -> None:
     """Make the masses anew from all buckets."""
-    for entry in range(masses.high.shape[0]):
+    for entry in range(len(masses.high)):
         masses.high[entry] = 0.0
         masses.low[entry] = 0.0
-    for t in range(masses.peak.shape[0]):
-        masses.peak[t] = 0.0
-    n = buckets.rows.shape[0]
+    masses.peak[:] = 0.0
+    n = len(buckets.rows)
     lo = NONE
     for row in range(1, n + 1):
         if row == n or buckets.begins[row] == 1:
@@ -222,7 +217,7 @@ def split_buckets(
     """
     rows, places = buckets.rows, buckets.places
     n_touched = np.zeros(len(tables), np.int64)
-    is_left, ends = np.empty(rows.shape[0], np.bool_), np.empty(2, np.int64)
+    is_left, ends = np.empty(len(rows), np.bool_), np.empty(2, np.int64)
     work, stale = 0, anew
     # Stale sums are made anew before the next bucket is judged by them, also where the queue has just become empty:
     # whoever reads the masses afterwards finds them exact.

@@ -15,11 +15,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anoncore.kernels.anatomy import LEAST_GAIN
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.exchanging import LEAST_GAIN
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
-from anoncore.kernels.slicing import Masses, Signatures, clear_counts, count_row, degree, weight
+from anoncore.kernels.slicing import (
+    Masses,
+    Signatures,
+    clear_counts,
+    count_row,
+    degree,
+    list_signatures,
+    mark_codes,
+    unmark_codes,
+    weight,
+)
+from anoncore.kernels.sorting import find_value
 
 LINES = 5
 """Lines of counts in `Masses`: both buckets before and after an exchange, and marks of the cells that were met."""
@@ -89,14 +100,8 @@ def _expect(linked: Linked, p: int, x: int, y: int, more: float) -> float:
     if linked.width[p] > 0:
         cell = linked.begin[p] + x * linked.width[p] + y
     else:
-        cell, end = linked.start[linked.begin[p] + x], linked.start[linked.begin[p] + x + 1]
-        last = end
-        while cell < last:
-            middle = (cell + last) // 2
-            if linked.value[middle] < y:
-                cell = middle + 1
-            else:
-                last = middle
+        end = linked.start[linked.begin[p] + x + 1]
+        cell = find_value(linked.value, linked.start[linked.begin[p] + x], end, y)
         if cell == end or linked.value[cell] != y:
             return 0.0
     true, before = linked.true[cell], linked.expected[cell]
@@ -150,7 +155,7 @@ def _replace(linked: Linked, starts: Int64, row: Int64, g: int, at: int, into: i
     """
     codes, out, gain, share = linked.codes, row[at], 0.0, 1.0 / (starts[g + 1] - starts[g])
     _count_values(linked, g, out, -ONE)
-    for p in range(linked.first.shape[0]):
+    for p in range(len(linked.first)):
         a, b = linked.first[p], linked.second[p]
         old_x, new_x, old_y, new_y = codes[out, a], codes[into, a], codes[out, b], codes[into, b]
         if old_x != new_x:
@@ -181,52 +186,21 @@ def _count_bucket(rows: Int32, lo: int, hi: int, before: int, after: int, table:
 
 
 @inner_kernel
-def _listed(rows: Int32, lo: int, hi: int, f: int, table: Signatures, masses: Masses) -> int:
-    """Mark the bucket's codes of a factor; how many signatures have one of those that were not marked before."""
-    found = 0
-    for at in range(lo, hi):
-        cell = table.factor_start[f] + rows[at, table.first_factor + f]
-        if masses.counts[MARK, cell] == 0:
-            masses.counts[MARK, cell] = 1
-            found += table.code_start[cell + 1] - table.code_start[cell]
-    return found
-
-
-@inner_kernel
-def _unmark(rows: Int32, lo: int, hi: int, f: int, table: Signatures, masses: Masses) -> None:
-    for at in range(lo, hi):
-        masses.counts[MARK, table.factor_start[f] + rows[at, table.first_factor + f]] = 0
-
-
-@inner_kernel
-def _list(rows: Int32, lo: int, hi: int, f: int, n: int, table: Signatures, masses: Masses) -> int:
-    """Add the signatures with the bucket's codes of a factor to the n in `masses.touched`; how many there are then."""
-    for at in range(lo, hi):
-        cell = table.factor_start[f] + rows[at, table.first_factor + f]
-        if masses.counts[MARK, cell] == 0:
-            masses.counts[MARK, cell] = 1
-            for listed in range(table.code_start[cell], table.code_start[cell + 1]):
-                masses.touched[n] = table.with_code[listed]
-                n += 1
-    return n
-
-
-@inner_kernel
 def _candidates(rows: Int32, starts: Int64, g: int, h: int, table: Signatures, masses: Masses) -> int:
     """List the signatures that may match one of two buckets, before or after an exchange, in `masses.touched`.
 
     They show a code of the buckets of every factor, so those of the factor with the fewest are enough.
     """
     best, fewest = 0, -1
-    for f in range(table.power.shape[0]):
-        found = _listed(rows, starts[g], starts[g + 1], f, table, masses)
-        found += _listed(rows, starts[h], starts[h + 1], f, table, masses)
-        _unmark(rows, starts[g], starts[g + 1], f, table, masses)
-        _unmark(rows, starts[h], starts[h + 1], f, table, masses)
+    for f in range(len(table.power)):
+        found = mark_codes(rows, starts[g], starts[g + 1], f, MARK, table, masses)
+        found += mark_codes(rows, starts[h], starts[h + 1], f, MARK, table, masses)
+        unmark_codes(rows, starts[g], starts[g + 1], f, MARK, table, masses)
+        unmark_codes(rows, starts[h], starts[h + 1], f, MARK, table, masses)
         if fewest < 0 or found < fewest:
             best, fewest = f, found
-    n = _list(rows, starts[g], starts[g + 1], best, 0, table, masses)
-    return _list(rows, starts[h], starts[h + 1], best, n, table, masses)
+    n = list_signatures(rows, starts[g], starts[g + 1], best, MARK, 0, table, masses)
+    return list_signatures(rows, starts[h], starts[h + 1], best, MARK, n, table, masses)
 
 
 @inner_kernel

@@ -25,7 +25,7 @@ DIGIT_BITS = 11
 @inner_kernel
 def stable_positions(values: Any) -> Int64:
     """Positions of the values in ascending order, int64 (n,); equal values keep their order."""
-    n = values.shape[0]
+    n = len(values)
     order, spare = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
         at = i
@@ -57,15 +57,14 @@ def stable_order(keys: Int64, bits: int, order: Int64) -> Int64:
 
     Sorting by comparing costs O(n log n). Placing keys by one digit after the other (radix sort) costs O(n) per digit.
     """
-    n = order.shape[0]
+    n = len(order)
     now, following = order.copy(), np.empty_like(order)
     begin = np.empty((1 << DIGIT_BITS) + 1, np.int64)
     # The lowest digit first: every pass keeps the order of rows whose digit is equal, so after the pass by a higher
     # digit those are still sorted by the lower ones.
     for shift in range(0, bits, DIGIT_BITS):
         mask = (1 << min(DIGIT_BITS, bits - shift)) - 1
-        for digit in range(begin.shape[0]):
-            begin[digit] = 0
+        begin[:] = 0
         for row in range(n):
             begin[((keys[row] >> shift) & mask) + 1] += 1
         for digit in range(mask + 1):
@@ -81,7 +80,7 @@ def stable_order(keys: Int64, bits: int, order: Int64) -> Int64:
 @inner_kernel
 def sort_in_place(values: Any) -> None:
     """Sort the values in ascending order."""
-    n = values.shape[0]
+    n = len(values)
     for i in range(n):
         value, at = values[i], i
         while at % SHORT_RUN > 0 and values[at - 1] > value:
@@ -112,10 +111,10 @@ def sort_in_place(values: Any) -> None:
 @inner_kernel
 def kth_smallest(values: Floats, k: int) -> float:
     """The value that stands at position k, counted from 0, once the values float (n,) are sorted."""
-    rest = np.empty(values.shape[0], np.float64)
-    for i in range(values.shape[0]):
+    rest = np.empty(len(values))
+    for i in range(len(values)):
         rest[i] = values[i]
-    low, high = 0, values.shape[0] - 1
+    low, high = 0, len(values) - 1
     # Quickselect: only the side of the pivot that holds position k is looked at further, which costs O(n) in all.
     while low < high:
         pivot = rest[(low + high) // 2]
@@ -141,8 +140,8 @@ def kth_smallest(values: Floats, k: int) -> float:
 @inner_kernel
 def taken(values: Any, order: Int64) -> Any:
     """The values in an order, (n,)."""
-    ordered = np.empty(order.shape[0], values.dtype)
-    for i in range(order.shape[0]):
+    ordered = np.empty(len(order), values.dtype)
+    for i in range(len(order)):
         ordered[i] = values[order[i]]
     return ordered
 
@@ -150,7 +149,7 @@ def taken(values: Any, order: Int64) -> Any:
 @inner_kernel
 def place_after(values: Any, wanted: Any) -> int:
     """How many of the values, which ascend, are at most the wanted one."""
-    begin, end = 0, values.shape[0]
+    begin, end = 0, len(values)
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] <= wanted:
@@ -176,6 +175,5 @@ def find_value(values: Int64 | Int32, begin: int, end: int, wanted: int) -> int:
 def filled_with(n: int, value: int) -> Int64:
     """An array of `n` times the same number, int64 (n,)."""
     values = np.empty(n, np.int64)
-    for i in range(n):
-        values[i] = value
+    values[:] = value
     return values

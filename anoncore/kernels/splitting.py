@@ -2,9 +2,9 @@
 
 A node is a run of rows lo..hi-1 of the matrix `rows`. Arrays that all functions share:
 
-- `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers (one column per attribute), then codes of the
-  sensitive attributes, then the code of the target where there is one, last the row's number in the input table. Rows
-  are moved physically, so that the rows of every node stand side by side in memory.
+- `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers (one column per attribute), then where the sensitive
+  values are counted (`cells` of `checking`), then the code of the target where there is one, last the row's number in
+  the input table. Rows are moved physically, so that the rows of every node stand side by side in memory.
 - `spare` int32 (n_rows, n_columns): memory for rows on their way; what it holds before and after means nothing.
 - `content` int64 (n_words, n_rows), indexed by the row's number in the input table: words whose lexicographic order
   sorts rows by everything that the table says about them.
@@ -62,12 +62,12 @@ def make_split(kind: int, attribute: int, value: int, left: int) -> Split:
 @inner_kernel
 def extent(rows: Int32, lo: int, hi: int, low: Int32, high: Int32) -> None:
     """Write the smallest and the largest code of rows lo..hi-1 in the first len(low) columns into `low` and `high`."""
-    for a in range(low.shape[0]):
+    for a in range(len(low)):
         low[a] = rows[lo, a]
         high[a] = rows[lo, a]
     # Row by row, not attribute by attribute: a row's codes lie side by side, so every row is fetched from memory once.
     for row in range(lo + 1, hi):
-        for a in range(low.shape[0]):
+        for a in range(len(low)):
             code = rows[row, a]
             low[a] = min(low[a], code)
             high[a] = max(high[a], code)
@@ -114,7 +114,7 @@ def _share_median(rows: Int32, lo: int, hi: int, split: Split, content: Int64, l
     number = rows.shape[1] - 1
     # The last word first: each stable sort keeps the order of the words that it does not look at, so after the first
     # word the rows are in lexicographic order of all words.
-    for word in range(content.shape[0] - 1, -1, -1):
+    for word in range(len(content) - 1, -1, -1):
         keys = np.empty(n_shared, np.int64)
         for i in range(n_shared):
             keys[i] = content[word, rows[shared[i], number]]
@@ -161,26 +161,27 @@ def split_rows(
 
 
 @inner_kernel
-def child_sizes(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes, child_of: Int32) -> Int64:
-    """Number of rows of each child of the split's hierarchy node, int64 (n_children,).
+def rows_of_children(rows: Int32, lo: int, hi: int, split: Split, attributes: Attributes) -> tuple[Int64, Int32]:
+    """Number of rows of each child of the split's hierarchy node, int64 (n_children,), and the child of each row.
 
-    `child_of` int32 (codes below the node,) gets the child of each code, counted from the node's first code on.
+    The children are counted in the order of the hierarchy, and the rows lo..hi-1 from `lo` on, int32 (hi - lo,).
     """
-    a = split.attribute
-    base = attributes.node_start[a]
+    base, a = attributes.node_start[split.attribute], split.attribute
     # An attribute's lists of children have one entry more than it has nodes, so those of the earlier attributes take
     # `a` entries more than their nodes do.
-    begin = attributes.child_start[base + a + split.value]
-    n_children = attributes.child_start[base + a + split.value + 1] - begin
+    begin, end = attributes.child_start[base + a + split.value], attributes.child_start[base + a + split.value + 1]
     offset = attributes.first[base + split.value]
-    for child in range(n_children):
+    child_of = np.empty(attributes.last[base + split.value] - offset + 1, np.int32)
+    for child in range(end - begin):
         node = base + attributes.children[begin + child]
         for code in range(attributes.first[node], attributes.last[node] + 1):
             child_of[code - offset] = child
-    sizes = np.zeros(n_children, np.int64)
+    sizes, own = np.zeros(end - begin, np.int64), np.empty(hi - lo, np.int32)
     for row in range(lo, hi):
-        sizes[child_of[rows[row, a] - offset]] += 1
-    return sizes
+        child = child_of[rows[row, a] - offset]
+        own[row - lo] = child
+        sizes[child] += 1
+    return sizes, own
 
 
 @inner_kernel
@@ -188,22 +189,18 @@ def _split_children(
     rows: Int32, spare: Int32, lo: int, hi: int, split: Split, attributes: Attributes, ends: Int64
 ) -> int:
     """`split_rows` for the children of a hierarchy node; children without rows get no side."""
-    a = split.attribute
-    node = attributes.node_start[a] + split.value
-    offset = attributes.first[node]
-    child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
-    sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
-    next_row = np.empty(sizes.shape[0], np.int64)
+    sizes, own = rows_of_children(rows, lo, hi, split, attributes)
+    next_row = np.empty(len(sizes), np.int64)
     end = lo
     n_sides = 0
-    for child in range(sizes.shape[0]):
+    for child in range(len(sizes)):
         next_row[child] = end
         end += sizes[child]
         if sizes[child] > 0:
             ends[n_sides] = end
             n_sides += 1
     for row in range(lo, hi):
-        child = child_of[rows[row, a] - offset]
+        child = own[row - lo]
         for column in range(rows.shape[1]):
             spare[next_row[child], column] = rows[row, column]
         next_row[child] += 1

@@ -3,7 +3,7 @@
 An exchange swaps two rows of one bucket between their classes, so that no class changes its count of any bucket.
 
 - `codes` int32 (n_rows, n_attributes): codes of the quasi-identifiers.
-- `sensitive` int32 (n_rows, n_sensitive): codes of the sensitive attributes that the checks count.
+- `cells` int32 (n_rows, n_sensitive): where the sensitive values of a row are counted, as in `checking`.
 - `members` int64 (n_members,): row numbers of the class at hand.
 - `counts` int64 (n_counts,): memory for counts of sensitive values, laid out as in `KernelChecks`.
 """
@@ -18,6 +18,7 @@ from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, NUMBER, Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import call_level, inlined_kernel, inner_kernel, kernel
+from anoncore.kernels.grouping import ones
 from anoncore.kernels.rounding import ROUNDING, lies_above
 
 LEAST_GAIN = 1e-9
@@ -87,7 +88,7 @@ class Trials(NamedTuple):
 def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
     """By how much a group's levels exceed their thresholds (at most), in total; 0 if they all hold."""
     total = 0.0
-    for i in range(checks.address.shape[0]):
+    for i in range(len(checks.address)):
         column = checks.column[i]
         begin, end = checks.count_start[column], checks.count_start[column + 1]
         reference = checks.reference[checks.reference_start[i] : checks.reference_start[i + 1]]
@@ -98,17 +99,17 @@ def worst_excess(checks: KernelChecks, counts: Int64, size: int) -> float:
 
 
 @inner_kernel
-def class_excess(sensitive: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
+def class_excess(cells: Int32, checks: KernelChecks, members: Int64, out: int, into: int, counts: Int64) -> float:
     """Excess of a class with row `out` exchanged for row `into` (-1, -1: as it is)."""
-    if checks.address.shape[0] == 0:
+    if len(checks.address) == 0:
         return 0.0
-    for cell in range(counts.shape[0]):
-        counts[cell] = 0
+    counts[:] = 0
     for member in members:
         row = into if member == out else member
-        for column in range(sensitive.shape[1]):
-            counts[checks.count_start[column] + sensitive[row, column]] += 1
-    return worst_excess(checks, counts, members.shape[0])
+        # Not by `count_cells`: a call here makes the loop of all exchanges a sixth slower.
+        for column in range(cells.shape[1]):
+            counts[cells[row, column]] += 1
+    return worst_excess(checks, counts, len(members))
 
 
 @inner_kernel
@@ -121,7 +122,7 @@ def write_outline(
     from call to call tell which categories this call has met, so that nobody has to clear `seen`.
     """
     total = 0.0
-    for a in range(attributes.form.shape[0]):
+    for a in range(len(attributes.form)):
         begin = attributes.code_start[a]
         if attributes.code_start[a + 1] - begin == 1:
             continue
@@ -154,7 +155,7 @@ def write_outline(
         outlines.words[c, a, 0] = low | second_low << 32
         outlines.words[c, a, 1] = high | (second_high + 1) << 32
         total += _width(attributes, a, int(low), int(high))
-    return total * members.shape[0]
+    return total * len(members)
 
 
 @inner_kernel
@@ -186,7 +187,7 @@ def loss_after(
     """Information loss of class c with row `out` exchanged for row `into`, summed over rows and attributes."""
     form, span, code_start, words = attributes.form, attributes.span, attributes.code_start, outlines.words
     total = 0.0
-    for a in range(form.shape[0]):
+    for a in range(len(form)):
         size = code_start[a + 1] - code_start[a]
         if size == 1:
             continue
@@ -195,7 +196,7 @@ def loss_after(
         if form[a] == CATEGORY:
             if size <= 64:
                 left = first ^ (~second & (np.int64(1) << gone)) if gone != new else first
-                distinct = _ones(left | np.int64(1) << new)
+                distinct = ones(np.uint64(left | np.int64(1) << new))
             else:
                 distinct = int(outlines.distinct[c, a])
                 if gone != new:
@@ -214,16 +215,6 @@ def loss_after(
 
 
 @inner_kernel
-def _ones(word: int) -> int:
-    """How many bits of a word are set: those of every two, four, eight bits added up beside each other."""
-    bits = np.uint64(word)
-    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int(np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56)))
-
-
-@inner_kernel
 def _has(codes: Int32, a: int, classes: Classes, c: int, code: int, without: int) -> bool:
     """Whether class c has a row with this code of attribute a, other than the row `without`."""
     for i in range(classes.starts[c], classes.starts[c + 1]):
@@ -239,7 +230,7 @@ def exchange(
     by_bucket: ClassesByBucket,
     codes: Int32,
     attributes: Attributes,
-    sensitive: Int32,
+    cells: Int32,
     checks: KernelChecks,
     trials: Trials,
 ) -> float:
@@ -249,13 +240,13 @@ def exchange(
     """
     np.random.seed(trials.seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     group, members, starts = classes.group, classes.members, classes.starts
-    n, n_classes = group.shape[0], starts.shape[0] - 1
+    n, n_classes = len(group), len(starts) - 1
     # Where each row stands in `members`, and where in `by_bucket.rows`: the inverses of both lists.
     in_class, in_bucket = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
         in_class[members[i]] = i
         in_bucket[by_bucket.rows[i]] = i
-    d = attributes.form.shape[0]
+    d = len(attributes.form)
     outlines = Outlines(
         np.zeros((n_classes, d, 2), np.int64),
         np.zeros((n_classes, d), np.int32),
@@ -267,12 +258,12 @@ def exchange(
     for c in range(n_classes):
         mine = members[starts[c] : starts[c + 1]]
         loss[c] = write_outline(codes, attributes, mine, c, outlines, stamp)
-        excess[c] = class_excess(sensitive, checks, mine, -1, -1, counts)
+        excess[c] = class_excess(cells, checks, mine, -1, -1, counts)
         stamp += d
     # Without checks no excess decides whom a row may be exchanged with. Then partners are drawn ahead, and what is read
     # about both classes is read once for the whole block: a processor fetches many places of memory at a time, but
     # waits for each that the next step depends on.
-    checked = checks.address.shape[0] > 0
+    checked = len(checks.address) > 0
     partners, fetched = np.empty(BLOCK, np.int64), np.zeros(1, np.int64)
     for trial in range(trials.per_row):
         for row in range(n):
@@ -314,8 +305,8 @@ def exchange(
             if loss_c + loss_e >= now - LEAST_GAIN:
                 continue
             members_c, members_e = members[starts[c] : starts[c + 1]], members[starts[e] : starts[e + 1]]
-            excess_c = class_excess(sensitive, checks, members_c, row, other, counts)
-            excess_e = class_excess(sensitive, checks, members_e, other, row, counts)
+            excess_c = class_excess(cells, checks, members_c, row, other, counts)
+            excess_e = class_excess(cells, checks, members_e, other, row, counts)
             if loss_c + loss_e + PENALTY * (excess_c + excess_e) >= now - LEAST_GAIN:
                 continue
             excess[c], excess[e] = excess_c, excess_e

@@ -18,11 +18,22 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, Attributes, common_node
-from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
+from anoncore.kernels.checking import (
+    KernelChecks,
+    KernelPeople,
+    Tally,
+    add_row,
+    all_hold,
+    count_cells,
+    forget_row,
+    new_tally,
+    side_holds,
+    take_row,
+)
 from anoncore.kernels.compiler import inner_kernel
-from anoncore.kernels.people import KernelPeople, Tally, add_row, forget_row, new_tally, take_row
+from anoncore.kernels.grouping import group_starts, rows_by_group
 from anoncore.kernels.sorting import sort_in_place
-from anoncore.kernels.splitting import Node, Split, child_sizes
+from anoncore.kernels.splitting import Node, Split, rows_of_children
 
 MEDIAN = None
 INFOGAIN, REGRESSION, LOSS = 1, 2, 3
@@ -87,13 +98,13 @@ def new_workspace(
     """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
     return Workspace(
         np.empty(n_rows, np.int64),
-        np.empty(n_rows + 1, np.float64),
+        np.empty(n_rows + 1),
         np.zeros(n_codes, np.int64),
         np.zeros(1, np.int64),
         new_tally(people),
         new_tally(people),
         np.empty((2, n_attributes), np.int32),
-        np.empty(n_attributes, np.float64),
+        np.empty(n_attributes),
         np.empty(n_rows, np.bool_),
         np.empty((3, n_counts), np.int64),
     )
@@ -136,8 +147,7 @@ def threshold_costs(
     elif criterion == REGRESSION:
         _squared_error_costs(rows, n, search, work)
     else:
-        for i in range(n + 1):
-            work.cost[i] = 0.0
+        work.cost[: n + 1] = 0.0
         _add_losses(rows, n, attributes, work, True)
         _add_losses(rows, n, attributes, work, False)
 
@@ -192,7 +202,7 @@ def _add_losses(rows: Int32, n: int, attributes: Attributes, work: Workspace, fo
     A side's extent can be updated when it gains a row, but not when it loses one. So the left sides grow from the first
     row on, and the right sides, in a pass of their own (not `forward`), from the last row back.
     """
-    for a in range(attributes.form.shape[0]):
+    for a in range(len(attributes.form)):
         span = attributes.span[a]
         if span == 0.0:
             continue
@@ -232,70 +242,33 @@ def best_threshold(
     checks: KernelChecks,
     work: Workspace,
 ) -> tuple[float, int]:
-    """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none."""
-    if people is not None:
-        return _best_threshold_of_people(rows, node, a, bound, search, people, checks, work)
-    n = node.hi - node.lo
-    left, right = work.counts[1], work.counts[2]
-    for cell in range(left.shape[0]):
+    """Cost of the cheapest allowable cut below cost `bound`, and the last code on its left; -1 if there is none.
+
+    Where one person may have several rows, both sides count people, who may be on both.
+    """
+    n, number, least, tie = node.hi - node.lo, rows.shape[1] - 1, checks.minimum_rows, TIE * (node.hi - node.lo)
+    cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
+    left, right, n_left, n_right = work.counts[1], work.counts[2], 0, n
+    for cell in range(len(left)):
         left[cell], right[cell] = 0, node.counts[cell]
+    if people is not None:
+        right[:] = 0
+        n_right = 0
+        for row in range(node.lo, node.hi):
+            n_right += add_row(people, work.right, rows[row, number], cells[row], right)
     best, value = bound, -1
-    tie = TIE * n
-    least = checks.minimum_rows
     for i in range(1, n):
         row = work.order[i - 1]
-        for s in range(search.n_sensitive):
-            cell = checks.count_start[s] + rows[row, search.n_attributes + s]
-            left[cell] += 1
-            right[cell] -= 1
+        n_left += add_row(people, work.left, rows[row, number], cells[row], left)
+        n_right -= take_row(people, work.right, rows[row, number], cells[row], right)
         # The checks come last: they are the dearest, and few boundaries are cheaper than the best one so far.
-        if i < least or n - i < least or work.cost[i] >= best - tie:
+        if n_left < least or n_right < least or work.cost[i] >= best - tie:
             continue
         code = rows[row, a]
         if code == rows[work.order[i], a]:
             continue
-        if all_hold(checks, left, i) and all_hold(checks, right, n - i):
-            best, value = work.cost[i], code
-    return best, value
-
-
-@inner_kernel
-def value_cells(rows: Int32, row: int, search: Search, checks: KernelChecks, cells: Int64) -> None:
-    """Write where the sensitive values of a row stand among the counts into `cells` int64 (n_sensitive,)."""
-    for s in range(search.n_sensitive):
-        cells[s] = checks.count_start[s] + rows[row, search.n_attributes + s]
-
-
-@inner_kernel
-def _best_threshold_of_people(
-    rows: Int32,
-    node: Node,
-    a: int,
-    bound: float,
-    search: Search,
-    people: KernelPeople,
-    checks: KernelChecks,
-    work: Workspace,
-) -> tuple[float, int]:
-    """`best_threshold` where one person may have several rows: both sides count people, who may be on both."""
-    n, number = node.hi - node.lo, rows.shape[1] - 1
-    left, right = np.zeros(node.counts.shape[0], np.int64), np.zeros(node.counts.shape[0], np.int64)
-    cells = np.empty(search.n_sensitive, np.int64)
-    n_left, n_right = 0, 0
-    for row in range(node.lo, node.hi):
-        value_cells(rows, row, search, checks, cells)
-        n_right += add_row(people, work.right, rows[row, number], cells, right)
-    best, value = bound, -1
-    tie = TIE * n
-    for i in range(1, n):
-        row = work.order[i - 1]
-        value_cells(rows, row, search, checks, cells)
-        n_left += add_row(people, work.left, rows[row, number], cells, left)
-        n_right -= take_row(people, work.right, rows[row, number], cells, right)
-        if work.cost[i] >= best - tie or rows[row, a] == rows[work.order[i], a]:
-            continue
         if all_hold(checks, left, n_left) and all_hold(checks, right, n_right):
-            best, value = work.cost[i], rows[row, a]
+            best, value = work.cost[i], code
     for row in range(node.lo, node.hi):
         forget_row(people, work.left, rows[row, number])
         forget_row(people, work.right, rows[row, number])
@@ -315,78 +288,33 @@ def children_allowed(
     work: Workspace,
 ) -> bool:
     """Whether every non-empty child of the split's hierarchy node satisfies the checks."""
-    node = attributes.node_start[split.attribute] + split.value
-    offset = attributes.first[node]
-    child_of = np.empty(attributes.last[node] - offset + 1, np.int32)
-    sizes = child_sizes(rows, lo, hi, split, attributes, child_of)
+    sizes, own = rows_of_children(rows, lo, hi, split, attributes)
     # Sizes first: a child that is too small refuses the split before its sensitive values are counted.
-    for child in range(sizes.shape[0]):
-        if 0 < sizes[child] < checks.minimum_rows:
-            return False
-    if people is not None:
-        return _people_of_children_hold(
-            rows, lo, hi, split.attribute, offset, child_of, sizes, search, people, checks, work
-        )
-    counts = np.zeros((sizes.shape[0], checks.count_start[-1]), np.int64)
-    for row in range(lo, hi):
-        child = child_of[rows[row, split.attribute] - offset]
-        for s in range(search.n_sensitive):
-            counts[child, checks.count_start[s] + rows[row, search.n_attributes + s]] += 1
     n_sides = 0
-    for child in range(sizes.shape[0]):
-        n_sides += sizes[child] > 0
+    for size in sizes:
+        n_sides += size > 0
+        if 0 < size < checks.minimum_rows:
+            return False
     n_sides = max(n_sides, 2)
-    for child in range(sizes.shape[0]):
+    counts = np.zeros((len(sizes), checks.count_start[-1]), np.int64)
+    cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
+    if people is None:
+        for row in range(lo, hi):
+            count_cells(counts[own[row - lo]], cells[row], 1)
+    else:
+        # People are tallied for one child at a time.
+        starts, number = group_starts(own, len(sizes)), rows.shape[1] - 1
+        order = rows_by_group(own, starts)
+        for child in range(len(sizes)):
+            sizes[child] = 0
+            for row in order[starts[child] : starts[child + 1]]:
+                sizes[child] += add_row(people, work.left, rows[lo + row, number], cells[lo + row], counts[child])
+            for row in order[starts[child] : starts[child + 1]]:
+                forget_row(people, work.left, rows[lo + row, number])
+    for child in range(len(sizes)):
         if sizes[child] > 0 and not side_holds(checks, counts[child], sizes[child], n_sides):
             return False
     return True
-
-
-@inner_kernel
-def _people_of_children_hold(
-    rows: Int32,
-    lo: int,
-    hi: int,
-    a: int,
-    offset: int,
-    child_of: Int32,
-    sizes: Int64,
-    search: Search,
-    people: KernelPeople,
-    checks: KernelChecks,
-    work: Workspace,
-) -> bool:
-    """Whether every non-empty child satisfies the checks where people are counted; the rest as in `child_sizes`."""
-    begin = np.zeros(sizes.shape[0] + 1, np.int64)
-    for child in range(sizes.shape[0]):
-        begin[child + 1] = begin[child] + sizes[child]
-    # The rows child by child: people are tallied for one child at a time.
-    by_child = np.empty(hi - lo, np.int64)
-    filled = begin[:-1].copy()
-    for row in range(lo, hi):
-        child = child_of[rows[row, a] - offset]
-        by_child[filled[child]] = row
-        filled[child] += 1
-    n_sides = 0
-    for child in range(sizes.shape[0]):
-        n_sides += sizes[child] > 0
-    n_sides = max(n_sides, 2)
-    number = rows.shape[1] - 1
-    counts, cells = np.zeros(checks.count_start[-1], np.int64), np.empty(search.n_sensitive, np.int64)
-    hold = True
-    for child in range(sizes.shape[0]):
-        if sizes[child] == 0 or not hold:
-            continue
-        for value in range(counts.shape[0]):
-            counts[value] = 0
-        n_people = 0
-        for i in range(begin[child], begin[child + 1]):
-            value_cells(rows, by_child[i], search, checks, cells)
-            n_people += add_row(people, work.left, rows[by_child[i], number], cells, counts)
-        hold = side_holds(checks, counts, n_people, n_sides)
-        for i in range(begin[child], begin[child + 1]):
-            forget_row(people, work.left, rows[by_child[i], number])
-    return hold
 
 
 @inner_kernel
@@ -438,7 +366,6 @@ def _side_cost(rows: Int32, n: int, criterion: int, search: Search, attributes: 
     if criterion == INFOGAIN:
         _entropy_costs(rows, n, search, side)
     else:
-        for i in range(n + 1):
-            side.cost[i] = 0.0
+        side.cost[: n + 1] = 0.0
         _add_losses(rows, n, attributes, side, True)
     return side.cost[n]

@@ -23,7 +23,7 @@ from anoncore.kernels.sorting import find_value
 def _add(sums: Floats, code: int, weight: float) -> None:
     """Add a weight to every code from this one on: a Fenwick tree holds the differences."""
     place = code + 1
-    while place < sums.shape[0]:
+    while place < len(sums):
         sums[place] += weight
         place += place & -place
 
@@ -42,8 +42,8 @@ def _at(sums: Floats, code: int) -> float:
 def _n_events(offsets: Int64, low: Int64, high: Int64, cells: Int32, n_codes: int) -> Int64:
     """Where the events of each code begin, int64 (n_codes + 2,): a cell's runs begin and end there."""
     starts = np.zeros(n_codes + 2, np.int64)
-    for cell in range(cells.shape[0]):
-        for run in range(offsets[cells[cell]], offsets[cells[cell] + 1]):
+    for region in cells:
+        for run in range(offsets[region], offsets[region + 1]):
             starts[low[run] + 1] += 1
             starts[high[run] + 2] += 1
     for code in range(n_codes + 1):
@@ -76,17 +76,17 @@ def rectangle_frequencies(
     starts = _n_events(offsets_x, low_x, high_x, cells_x, n_codes_x)
     filled = starts[: n_codes_x + 1].copy()
     cell_of = np.empty(starts[n_codes_x + 1], np.int32)
-    for cell in range(cells_x.shape[0]):
+    for cell in range(len(cells_x)):
         for run in range(offsets_x[cells_x[cell]], offsets_x[cells_x[cell] + 1]):
             cell_of[filled[low_x[run]]] = cell
             filled[low_x[run]] += 1
             cell_of[filled[high_x[run] + 1]] = -cell - 1
             filled[high_x[run] + 1] += 1
-    result = np.empty(x.shape[0])
+    result = np.empty(len(x))
     sums = np.zeros(n_codes_y + 2)
     pair = 0
     for code in range(n_codes_x):
-        if pair == x.shape[0]:
+        if pair == len(x):
             break
         for event in range(starts[code], starts[code + 1]):
             begins = cell_of[event] >= 0
@@ -95,7 +95,7 @@ def rectangle_frequencies(
             for run in range(offsets_y[cells_y[cell]], offsets_y[cells_y[cell] + 1]):
                 _add(sums, low_y[run], share if begins else -share)
                 _add(sums, high_y[run] + 1, -share if begins else share)
-        while pair < x.shape[0] and x[pair] == code:
+        while pair < len(x) and x[pair] == code:
             result[pair] = _at(sums, y[pair])
             pair += 1
     return result
@@ -119,8 +119,8 @@ def linked_frequencies(
     same for y. `sizes` (n_groups,) are the rows of the groups. The result is the sum over groups of count * count /
     size.
     """
-    result = np.zeros(x.shape[0])
-    for pair in range(x.shape[0]):
+    result = np.zeros(len(x))
+    for pair in range(len(x)):
         begin_x, end_x = starts_x[x[pair]], starts_x[x[pair] + 1]
         begin_y, end_y = starts_y[y[pair]], starts_y[y[pair] + 1]
         total = 0.0
@@ -157,7 +157,7 @@ def region_totals(
 ) -> Floats:
     """Expected rows with each code of one attribute and each region of another one, float of that shape."""
     sums = np.zeros((shape[0] + 1, shape[1]))
-    for cell in range(cells.shape[0]):
+    for cell in range(len(cells)):
         region = cells[cell]
         share = weight[cell] / sizes[region]
         for run in range(offsets[region], offsets[region + 1]):

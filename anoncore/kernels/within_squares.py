@@ -115,8 +115,8 @@ def _add(points: Points, row: int, dense: Floats, times: float) -> None:
 def _length(dense: Floats) -> float:
     """The square of the length of a point that lists all axes."""
     total = 0.0
-    for a in range(dense.shape[0]):
-        total += dense[a] * dense[a]
+    for value in dense:
+        total += value * value
     return total
 
 
@@ -168,7 +168,7 @@ def nearest_clusters(points: Points, rows: Int64, people: People, group: Int64, 
     In turn the row farthest from the mean of those left, and the row farthest from it, take the nearest rows until the
     cluster holds rows of k people. What is left of fewer than 2k people is one cluster. Time O(n^2 width / k).
     """
-    left, n = rows.copy(), rows.shape[0]
+    left, n = rows.copy(), len(rows)
     rows_of, seen = np.zeros(people.person.max() + 1, np.int64), np.zeros(people.person.max() + 1, np.int64)
     total, origin, apart = np.zeros(points.n_axes), np.empty(points.n_axes), np.empty(n)
     n_people, mark = 0, 0
@@ -372,13 +372,13 @@ def _climb_from(
 
     It also ends where there is no room to write more steps down, or where the work reaches its limit.
     """
-    saved, at, room = 0.0, 0, memory.queue.shape[0]
+    saved, at, room = 0.0, 0, len(memory.queue)
     while n_queued > 0:
         row = memory.queue[at]
         at = (at + 1) % room
         n_queued -= 1
         memory.queued[row] = False
-        if memory.counter[STEPS] + 2 > memory.step_row.shape[0] or memory.counter[WORK] > most_work:
+        if memory.counter[STEPS] + 2 > len(memory.step_row) or memory.counter[WORK] > most_work:
             continue
         here = clusters.group[row]
         gain = _step(points, near, people, clusters, memory, row)
@@ -452,7 +452,7 @@ def _formed(points: Points, pool: Int64, people: People, memory: Memory, label: 
     `pool` int64 (m,) are the rows, and `label` (m,) gets the numbers. What is left is one cluster, or goes to the
     nearest one, row by row.
     """
-    m, dense = pool.shape[0], memory.dense
+    m, dense = len(pool), memory.dense
     label[:m] = -1
     n_left, formed = m, 0
     while True:
@@ -514,7 +514,7 @@ def _is_new(pool: Int64, label: Int64, people: People, number: int, position: in
     """
     if people.alone[pool[position]]:
         return True
-    for i in range(position if number < 0 else pool.shape[0]):
+    for i in range(position if number < 0 else len(pool)):
         if i != position and label[i] == number and people.person[pool[i]] == people.person[pool[position]]:
             return False
     return True
@@ -523,7 +523,7 @@ def _is_new(pool: Int64, label: Int64, people: People, number: int, position: in
 @inner_kernel
 def _give_to_nearest(points: Points, pool: Int64, memory: Memory, label: Int64, formed: int) -> None:
     """Number each row without a label by the nearest mean of the clusters 0 to formed - 1."""
-    m, dense = pool.shape[0], memory.dense
+    m, dense = len(pool), memory.dense
     least, to = np.empty(m), np.empty(m, np.int64)
     least[:] = np.inf
     for number in range(formed):
@@ -577,7 +577,7 @@ def _formed_anew(
     if n_new > clusters.n_free[0]:
         return 0.0
     places = np.empty(max(formed, n_chosen), np.int64)
-    for number in range(places.shape[0]):
+    for number in range(len(places)):
         free = clusters.n_free[0] - 1 - (number - n_chosen)
         places[number] = chosen[number] if number < n_chosen else clusters.free[free]
     clusters.n_free[0] -= n_new
@@ -613,7 +613,7 @@ def climb(points: Points, near: Int32, people: People, group: Int64, seed: int, 
     (products of points), a cluster is dissolved or a few neighbours are formed anew at random, the rows around them
     move again, and what saves nothing is taken back. Ends numbered without gaps.
     """
-    n, k = group.shape[0], people.k
+    n, k = len(group), people.k
     n_places = max(n // k, group.max() + 1) + 1
     clusters = Clusters(
         group,
@@ -651,7 +651,7 @@ def climb(points: Points, near: Int32, people: People, group: Int64, seed: int, 
         for row in range(n):
             memory.queue[row], memory.queued[row] = row, True
         saved += _climb_from(points, near, people, clusters, memory, n, 2**62)
-        if memory.counter[STEPS] + 2 <= memory.step_row.shape[0]:
+        if memory.counter[STEPS] + 2 <= len(memory.step_row):
             break
     memory.counter[WORK] = 0
     while memory.counter[WORK] < effort:
@@ -682,7 +682,7 @@ def runs_of_least_squares(values: Floats, k: int) -> Int64:
     `values` float (n,) ascend. The best clusters are runs of k to 2k - 1 numbers, so that the shortest way through the
     places where a run may end gives them, in time O(n k).
     """
-    n = values.shape[0]
+    n = len(values)
     total, squares = np.zeros(n + 1), np.zeros(n + 1)
     for i in range(n):
         total[i + 1] = total[i] + values[i]

@@ -12,8 +12,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.checking import most_frequent
-from anoncore.kernels.people import people_and_pairs, people_levels
+from anoncore.kernels.checking import group_levels, most_frequent, people_and_pairs
 from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
@@ -143,7 +142,7 @@ def published_levels(release: Release, fragment: Fragment, condition: Check) -> 
         people = np.minimum(release.people_per_group(fragment), partition.sizes)
         codes = published.codes[partition.order]
         address, unique = condition.requirement.level.address, published.unique
-        return people_levels(people, partition.starts, codes, published.size, address, unique, condition.reference)
+        return group_levels(people, partition.starts, codes, published.size, address, unique, condition.reference)
     return replace(condition, values=published, people=published.people).levels(partition)
 
 
@@ -200,12 +199,10 @@ def _reasons(release: Release, fragment: Fragment, condition: Check, failing: Gr
     if view is None:
         return [""] * len(failing)
     partition, published = published_view(release, fragment, view.attribute)
-    seen = published.codes
-    order, starts, sizes = partition.order, partition.starts, partition.sizes
+    sizes, starts, seen = partition.sizes, partition.starts, published.codes[partition.order]
     if published.people is not None:
-        sizes, starts, seen = people_and_pairs(order, starts, published.people, seen)
-        order = np.arange(len(seen))
-    value, count = most_frequent(order, starts, seen, view.size, view.unique, failing)
+        sizes, starts, seen = people_and_pairs(partition.order, starts, published.people, published.codes)
+    value, count = most_frequent(starts, seen, view.size, view.unique, failing)
     shares = (count / sizes[failing]).tolist()
     table = view.counts / release.data.n_people
     return [

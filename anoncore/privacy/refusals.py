@@ -75,9 +75,6 @@ class RefusalList:
         self.checks = CheckSet(self.requirements, self.data)
         self._kernel = self.checks.kernel
         self._words = np.random.default_rng(11).integers(0, 2**64, self.data.n_rows, dtype=np.uint64)
-        self._sensitive = np.zeros((self.data.n_rows, len(self.checks.views)), dtype=np.int32)
-        for column, view in enumerate(self.checks.views):
-            self._sensitive[:, column] = view.codes
 
     @property
     def reads_secrets(self) -> bool:
@@ -90,7 +87,7 @@ class RefusalList:
         Readers can tell this of groups that are made of whole classes.
         """
         starts = starts_of(map(len, groups))
-        return bool(groups_hold(self._kernel, self._sensitive, np.concatenate(groups), starts).all())
+        return bool(groups_hold(self._kernel, self.checks.cells, np.concatenate(groups), starts).all())
 
     def is_published(self, groups: Iterable[Int64]) -> bool:
         """Whether no class has rows in several of the groups, which together hold whole classes."""

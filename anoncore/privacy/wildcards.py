@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Codes, Int64, Words, starts_of
-from anoncore.kernels.wildcards import add_matches
+from anoncore.kernels.local_suppression import add_matches
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.partition import Partition
 

@@ -18,7 +18,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, DataError, RecipeError
 from anoncore.base.extensions import load_extensions
 from anoncore.base.model import Model
-from anoncore.base.progress import Progress, silent
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, quoted
 from anoncore.base.toml import dumps, plain
@@ -612,7 +612,7 @@ class Recipe:
         report = progress if progress is not None else silent
         report(0.0, "Reading the table")
         data = self.microdata()
-        made = self.algorithm.anonymize(data, _share_of(report, 0.1, 0.7 if self.measures else 1.0))
+        made = self.algorithm.anonymize(data, part_of(report, 0.1, 0.7 if self.measures else 1.0))
         release = replace(made, numbers=self.numbers)
         names = [measure.name for measure in self.measures]
         results: dict[str, object] = {}
@@ -621,7 +621,7 @@ class Recipe:
             report(low, f"Measuring {measure.label}")
             key = measure.name if names.count(measure.name) == 1 else measure.label
             results[key] = measure.evaluate(
-                release, _share_of(report, low, high), lambda source: self.further_table(source, data)
+                release, part_of(report, low, high), lambda source: self.further_table(source, data)
             )
         report(1.0, "Done")
         return RecipeRun(release, data, results)
@@ -906,8 +906,3 @@ def without_seeds(values: Any) -> Any:
     if isinstance(values, Mapping):
         return {name: without_seeds(value) for name, value in values.items() if name != "seed"}
     return [without_seeds(value) for value in values] if isinstance(values, list | tuple) else values
-
-
-def _share_of(progress: Progress, low: float, high: float) -> Progress:
-    """Progress of a step that takes the work from the share `low` to `high`."""
-    return lambda fraction, text: progress(low + (high - low) * fraction, text)

@@ -14,7 +14,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
 from anoncore.base.typed_values import value_key
 from anoncore.kernels.arrays import Codes, Int64, runs_from
-from anoncore.kernels.guessing import count_inside
+from anoncore.kernels.guessing import Positions, Regions, count_inside
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.domain import Domain, Kind
@@ -65,13 +65,14 @@ class Points:
         in, and a node that the hierarchy puts it below, again whether or not it occurs; the top of a hierarchy and `*`
         fit everybody.
         """
-        low, high, set_start, members = regions(cells)
+        found = regions(cells)
+        low, high = found.low, found.high
         for axis, (recoding, _) in enumerate(cells):
             if isinstance(recoding, Generalized) and recoding.form == "node" and not self.has_hierarchy[axis]:
                 last = len(recoding.domain) - 1
                 is_any = (low[:, axis] == 0) & (high[:, axis] == last) & (last > 0)
                 low[is_any, axis], high[is_any, axis] = -1, last + 1
-        return count_inside(self.below, self.above, self.weight, low, high, set_start, members)
+        return count_inside(Positions(self.below, self.above), self.weight, found)
 
 
 def population_sizes(
@@ -148,12 +149,8 @@ def _below_nodes(
     return below, above
 
 
-def regions(cells: Sequence[tuple[Recoding, Int64]]) -> tuple[Codes, Codes, Int64, Codes]:
-    """Published cells, an axis per recoding, of the rows that stand beside it, int64 (n,): lowest and highest codes
-    (n, n_axes), and the sets where they are sets.
-
-    The set of row r on axis a is `members[start[r, a]:start[r, a + 1]]`; it is empty where the cell is an interval.
-    """
+def regions(cells: Sequence[tuple[Recoding, Int64]]) -> Regions:
+    """Published cells, an axis per recoding, of the rows that stand beside it, int64 (n,)."""
     bounds = [(recoding.bounds(), rows) for recoding, rows in cells]
     low, high = (np.column_stack([pair[side][rows] for pair, rows in bounds]) for side in (0, 1))
     sizes = np.zeros((len(cells[0][1]), len(cells)), dtype=np.int64)
@@ -169,7 +166,7 @@ def regions(cells: Sequence[tuple[Recoding, Int64]]) -> tuple[Codes, Codes, Int6
     for axis, (begin, end, values) in sets.items():
         width = end - begin
         members[runs_from(start[:, axis], width)] = values[runs_from(begin, width)]
-    return low, high, start, members
+    return Regions(low, high, start, members)
 
 
 def sets_from(begin: Int64, sizes: Int64, members: Codes) -> tuple[Int64, Codes]:

@@ -19,7 +19,7 @@ from anoncore.base.random_numbers import drawn_along, is_guessable
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
-from anoncore.kernels.people import people_and_pairs
+from anoncore.kernels.checking import people_and_pairs
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition

@@ -13,7 +13,7 @@ from numba import carray
 from pydantic import Field
 
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.compiler import level_function
+from anoncore.kernels.compiler import inner_kernel, level_function
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
@@ -66,6 +66,23 @@ def effective_values(counts: Any, length: int, size: int, unique: int, reference
     return effective if total == size else min(effective, float(size))
 
 
+@inner_kernel
+def largest_counts(values: Any, unique: int, n: int) -> Any:
+    """The n largest counts in descending order, int64 (n,); rows of the value `unique` each count as a value."""
+    top = np.zeros(n, np.int64)
+    for value in range(len(values)):
+        count, repeats = values[value], 1
+        if value == unique:
+            count, repeats = min(count, 1), min(values[value], n)
+        # Each count moves up to its rank by exchanges.
+        for _ in range(repeats):
+            rising = count
+            for rank in range(n):
+                if rising > top[rank]:
+                    top[rank], rising = rising, top[rank]
+    return top
+
+
 @level_function
 def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference: Any) -> float:
     """x_1 / (x_l + ... + x_m) with the counts x in descending order; infinite below l values or l people."""
@@ -75,18 +92,7 @@ def recursive_ratio(counts: Any, length: int, size: int, unique: int, reference:
         return 0.0
     if size < l:
         return np.inf
-    # The l - 1 largest counts in descending order; each further count moves up to its rank by exchanges.
-    top = np.zeros(l - 1, np.int64)
-    for value in range(length):
-        count = values[value]
-        repeats = 1
-        if value == unique:
-            count, repeats = min(count, 1), min(values[value], l - 1)
-        for _ in range(repeats):
-            rising = count
-            for rank in range(l - 1):
-                if rising > top[rank]:
-                    top[rank], rising = rising, top[rank]
+    top = largest_counts(values, unique, l - 1)
     tail = values.sum() - top.sum()
     return top[0] / tail if tail > 0 else np.inf
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -13,8 +13,7 @@ import numpy as np
 from anoncore.base.errors import ParameterError
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, starts_of
-from anoncore.kernels.checking import KernelChecks, counts_level, group_levels
-from anoncore.kernels.people import KernelPeople, people_and_pairs, people_levels
+from anoncore.kernels.checking import KernelChecks, KernelPeople, counts_level, group_levels, people_and_pairs
 from anoncore.kernels.rounding import lies_below, reaches, stays_within
 from anoncore.release.partition import Partition
 from anoncore.release.release import Fragment
@@ -246,10 +245,13 @@ class Check:
             seen, size, unique = self.values.codes if codes is None else codes, self.values.size, self.values.unique
             seen = seen if rows is None else seen[rows]
         if self.people is None:
-            return group_levels(partition.order, partition.starts, seen, size, address, unique, self.reference)
-        person = self.people if rows is None else self.people[rows]
-        counted = people_and_pairs(partition.order, partition.starts, person, seen)
-        return people_levels(*counted, size, address, unique, self.reference)
+            # Without a sensitive attribute all rows count alike, in whatever order.
+            seen = seen if self.values is None else seen[partition.order]
+            counted = partition.sizes, partition.starts, seen
+        else:
+            person = self.people if rows is None else self.people[rows]
+            counted = people_and_pairs(partition.order, partition.starts, person, seen)
+        return group_levels(*counted, size, address, unique, self.reference)
 
     def published_levels(self, fragment: Fragment) -> Floats:
         """The level of every group of a fragment, where the requirement is about no sensitive attribute.
@@ -306,6 +308,12 @@ class Check:
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
 
 
+def hold_together(checks: Iterable[Check], rows: Rows) -> bool:
+    """Whether rows of the table, int64 (any,), satisfy every check as one group."""
+    together = Partition(np.zeros(len(rows), dtype=np.int32))
+    return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in checks)
+
+
 class CheckSet:
     """All checks of a search, laid out for the kernels: sensitive codes as columns, checks as arrays.
 
@@ -352,6 +360,15 @@ class CheckSet:
             if check.values is not None:
                 views.setdefault(check.values.attribute, check.values)
         self.views = tuple(views.values())
+        self._n_rows = data.n_rows
+
+    @cached_property
+    def cells(self) -> Codes:
+        """Where the sensitive values of each row stand among the counts of all values, int32 (n_rows, n_views)."""
+        cells = np.empty((self._n_rows, len(self.views)), dtype=np.int32)
+        for column, view in enumerate(self.views):
+            cells[:, column] = view.codes + self.kernel.count_start[column]
+        return cells
 
     @cached_property
     def people(self) -> KernelPeople | None:

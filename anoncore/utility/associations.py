@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.kernels.information import pair_counts
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
@@ -92,8 +92,12 @@ def released_counts(release: Release, cells: Cells) -> PairTable:
 
 def _row_counts(codes: Mapping[str, Codes], cells: Cells) -> PairTable:
     starts = cells.starts(tuple(codes))
-    rows = np.stack([cells.of_code[name][column] for name, column in codes.items()])
-    return PairTable(tuple(codes), starts, pair_counts(rows, starts))
+    rows, sizes = [cells.of_code[name][column] for name, column in codes.items()], np.diff(starts).tolist()
+    counts, places = np.zeros((starts[-1], starts[-1])), list(map(slice, starts[:-1], starts[1:]))
+    for a, b in combinations_with_replacement(range(len(rows)), 2):
+        pairs = np.bincount(rows[a] * sizes[b] + rows[b], minlength=sizes[a] * sizes[b]).reshape(sizes[a], sizes[b])
+        counts[places[a], places[b]], counts[places[b], places[a]] = pairs, pairs.T
+    return PairTable(tuple(codes), starts, counts)
 
 
 def _group_counts(recodings: Mapping[str, Recoding], partition: Partition, cells: Cells) -> PairTable:

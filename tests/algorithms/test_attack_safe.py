@@ -22,8 +22,7 @@ from anoncore.algorithms import (
     StackAndDeal,
     VerticalFragmentation,
 )
-from anoncore.algorithms.defence.attack_safe import _JoiningAlike
-from anoncore.algorithms.defence.breaches import Breach
+from anoncore.algorithms.defence.attack_safe import Breach, _JoiningAlike
 from anoncore.base.errors import ParameterError
 from anoncore.publishing import new_key, release_files, verify
 from anoncore.publishing.certification import Certificate

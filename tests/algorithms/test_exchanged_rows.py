@@ -13,7 +13,7 @@ from anoncore.algorithms import Anatomy, StackAndDeal
 from anoncore.algorithms.bucketization.anatomy import _pairs, exchanged
 from anoncore.algorithms.bucketization.bucketization import bucketized_release
 from anoncore.base.progress import silent
-from anoncore.kernels.exchanging import exchange_rows, expect
+from anoncore.kernels.anatomy import exchange_rows, expect
 from anoncore.release.openness import Openness
 from anoncore.utility import information_loss, two_way_error
 from tests.benchmarks.mondrian import ARX_QUASI

@@ -14,7 +14,7 @@ from anoncore import Hierarchy, Microdata
 from anoncore.algorithms.base import generalized_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace, halving_rank
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
-from anoncore.kernels import dealing, swapping
+from anoncore.kernels import dealing, grouping, swapping
 from anoncore.kernels.dealing import WHOLE, Deal, hand_out
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Outlines, Trials, exchange
 from anoncore.release.partition import Partition
@@ -30,7 +30,7 @@ chances, new_draft = from_python(dealing.chances), from_python(dealing.new_draft
 rank_codes, spreads = from_python(dealing.rank_codes), from_python(dealing.spreads)
 find_runs, sample_node = from_python(dealing.find_runs), from_python(dealing.sample_node)
 write_outline = from_python(swapping.write_outline)
-class_excess, ones = from_python(swapping.class_excess), from_python(swapping._ones)
+class_excess, ones = from_python(swapping.class_excess), from_python(grouping.ones)
 
 TREE = Hierarchy.from_nested({"low": ["a", "b"], "high": {"odd": ["c", "d"], "even": ["e"]}})
 
@@ -292,8 +292,6 @@ def exchanged_by_both(data: Microdata, n_classes: int, t: float | None, seed: in
     rng = np.random.default_rng(seed)
     space, n = QuasiSpace.of(data, seed), data.n_rows
     checks = CheckSet(() if t is None else (TCloseness(t=t, ground="ordered"),), data)
-    columns = [view.codes for view in checks.views]
-    sensitive = np.column_stack(columns) if columns else np.zeros((n, 0), dtype=np.int32)
     group = rng.permutation(np.arange(n) % n_classes).astype(np.int32)
     bucket = rng.integers(0, 2, n).astype(np.int32)
     by_bucket = ClassesByBucket(
@@ -302,13 +300,13 @@ def exchanged_by_both(data: Microdata, n_classes: int, t: float | None, seed: in
     trials = Trials(6, 4, False, seed=seed)
     partition, counts = Partition(group), np.zeros(checks.kernel.count_start[-1], dtype=np.int64)
     moved = Classes(group.copy(), partition.order.copy(), partition.starts)
-    left = exchange(moved, by_bucket, space.codes, space.attributes, sensitive, checks.kernel, trials)
+    left = exchange(moved, by_bucket, space.codes, space.attributes, checks.cells, checks.kernel, trials)
     plain, over = plain_exchanges(
         PlainSpace(space.attributes, space.codes),
         group,
         by_bucket,
         trials,
-        lambda rows: class_excess(sensitive, checks.kernel, np.array(rows), -1, -1, counts) if columns else 0.0,
+        lambda rows: class_excess(checks.cells, checks.kernel, np.array(rows), -1, -1, counts),
     )
     return (moved.group.tolist(), left), (plain.tolist(), pytest.approx(over))
 
@@ -329,4 +327,4 @@ def test_rows_with_many_categories_are_exchanged_as_the_plain_twin_does(t, n_cla
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_the_bits_of_a_word_are_counted(word):
-    assert ones(np.int64(word)) == (word & (2**64 - 1)).bit_count()
+    assert ones(np.uint64(word & (2**64 - 1))) == (word & (2**64 - 1)).bit_count()

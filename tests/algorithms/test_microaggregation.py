@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Hierarchy, InfeasibleError, Microdata, privacy
 from anoncore.algorithms import Microaggregation
-from anoncore.algorithms.closeness.locality import QuasiSpace, sensitive_columns
+from anoncore.algorithms.closeness.locality import QuasiSpace
 from anoncore.algorithms.closeness.microaggregation import Strata, worst_distance
 from anoncore.datasets import table
 from anoncore.kernels import nearest, swapping
-from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, draw_strata, mdav
+from anoncore.kernels.nearest import centers, draw_strata, mdav, merge_until_close
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
 from anoncore.requirements.t_closeness import ground_reference
@@ -61,7 +60,7 @@ def test_clusters_are_those_of_plain_mdav(n, k, seed):
     checks = CheckSet((), data)
     group = np.full(n, -1, dtype=np.int32)
     rows = np.arange(n)
-    n_clusters = mdav(space.kernel, rows, k, sensitive_columns(checks, n), checks.kernel, group, 0)
+    n_clusters = mdav(space.kernel, rows, k, checks.cells, checks.kernel, group, 0)
     assert n_clusters == group.max() + 1
     expected = twin_of(space).mdav(rows.tolist(), k)
     assert clusters_of(group) == {frozenset(cluster) for cluster in expected}

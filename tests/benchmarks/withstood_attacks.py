@@ -15,7 +15,7 @@ import numpy as np
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata, Release, attacks, utility
 from anoncore.algorithms import AttackSafe
-from anoncore.algorithms.defence.breaches import SEEDS, TITLES, Breach
+from anoncore.algorithms.defence.attack_safe import SEEDS, TITLES, Breach
 from tests.benchmarks.strongest_attacks import METHODS, tables
 
 SECRET, R, EPSILON, ROUNDS = "occupation", 2.0, 0.02, 4

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contracts.test_registry import ROLES, people
+from anoncore.front.contract import ROLES, people
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 from tests.properties.subjects import build, subjects

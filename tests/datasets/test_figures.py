@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anoncore.base.errors import DataError
-from anoncore.datasets.census_figures import read_figures
+from anoncore.datasets.census import read_figures
 
 PARENTS = {"sex": ("f", "m"), "age": ("young", "old")}
 RIGHT = "sex,age,x,y,z\nf,young,1,2,3\nf,old,4,5,6\nm,young,7,8,9\nm,old,10,11,12.5\n"

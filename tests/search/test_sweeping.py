@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, ParameterError
 from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, Mondrian, SensitiveSpaceFragmentation, Slicing
-from anoncore.base.number_lists import numbers_from_text
+from anoncore.cli.sweep import numbers_from_text
 from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import FrequencyDiversity, KAnonymity, TCloseness
 from anoncore.search.candidates import axes, candidates, with_level

@@ -10,9 +10,8 @@ from pydantic import Field
 from anoncore.algorithms.base import Seed
 from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.progress import Progress, part_of
-from anoncore.kernels.anatomy import deal
+from anoncore.kernels.anatomy import Pairs, deal, exchange_rows, expect
 from anoncore.kernels.arrays import Codes, Int64, starts_of
-from anoncore.kernels.exchanging import Pairs, exchange_rows, expect
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release

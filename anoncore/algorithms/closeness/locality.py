@@ -146,7 +146,7 @@ class QuasiSpace:
             return np.array(group, dtype=np.int32), 0.0
         # In the table's random order, so that the order of the input decides nothing.
         codes, mine = self.codes[self.order], bucket[self.order]
-        sensitive = sensitive_columns(checks, len(group))[self.order]
+        cells = checks.cells[self.order]
         moved = np.array(group[self.order], dtype=np.int32)
         bucket_start = starts_of(np.bincount(mine))
         rank, starts = halving_rank(int(moved.max()) + 1), Partition(moved).starts
@@ -159,7 +159,7 @@ class QuasiSpace:
             by_class = in_order_of(rank[moved].astype(np.int32))
             by_bucket = ClassesByBucket(mine, by_class[in_order_of(mine[by_class])], bucket_start)
             wanted = Trials(trials, WINDOW, turn >= rounds, seed=int(self.rng.integers(2**31)))
-            excess = exchange(classes, by_bucket, codes, self.attributes, sensitive, checks.kernel, wanted)
+            excess = exchange(classes, by_bucket, codes, self.attributes, cells, checks.kernel, wanted)
             if report is not None:
                 report(min((turn + 1) / rounds, 1.0))
         new = np.empty_like(moved)
@@ -197,14 +197,6 @@ def _fill(
             done += count
             if report is not None:
                 report(done / len(rows))
-
-
-def sensitive_columns(checks: CheckSet, n_rows: int) -> Codes:
-    """Codes of the sensitive attributes that the checks count, int32 (n_rows, n_attributes)."""
-    columns = np.zeros((n_rows, len(checks.views)), dtype=np.int32)
-    for column, view in enumerate(checks.views):
-        columns[:, column] = view.codes
-    return columns
 
 
 def in_order_of(numbers: Codes) -> Rows:

@@ -11,14 +11,13 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace, sensitive_columns
+from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Codes, Floats, Rows, starts_of
-from anoncore.kernels.merging import merge_until_close
-from anoncore.kernels.nearest import centers, draw_strata, mdav
+from anoncore.kernels.nearest import centers, draw_strata, mdav, merge_until_close
 from anoncore.kernels.rounding import ROUNDING, stays_within
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -290,13 +289,12 @@ class Microaggregation(Algorithm):
                 group, whole, wanted, ROUNDS, lambda done: progress(0.3 + 0.4 * done, "Exchanging rows")
             )[0]
         checks = CheckSet(wanted, space.data)
-        sensitive = sensitive_columns(checks, n)
         bucket = Multiplicity.of(space.data).of_row if swap else whole
         blocks = space.blocks(bucket, Places(np.sort(bucket), np.arange(n, dtype=np.int32)), self.block_rows, self.k)
         group = np.empty(n, dtype=np.int32)
         first = 0
         for turn, rows in enumerate(blocks):
-            first = mdav(space.kernel, rows, self.k, sensitive, checks.kernel, group, first)
+            first = mdav(space.kernel, rows, self.k, checks.cells, checks.kernel, group, first)
             progress(0.1 + 0.7 * (turn + 1) / len(blocks), "Clustering the nearest rows")
         return group
 

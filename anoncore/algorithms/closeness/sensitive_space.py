@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace, sensitive_columns
+from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.algorithms.closeness.multiplicity import Multiplicity
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
@@ -171,14 +171,13 @@ def largest_close_deal(
     those between the last that failed and the first that passed. `rows` gives the order of rows with equal values.
     """
     checks = CheckSet(requirements, data)
-    sensitive = sensitive_columns(checks, data.n_rows)
     best = CloseDeal(fragmentation, rows, 1)
     for axis in range(len(fragmentation.multiplicity.views)):
         position = np.empty(len(fragmentation.order), dtype=np.int64)
         position[fragmentation.path(axis)] = np.arange(len(position))
         stack = rows[np.argsort(position[fragmentation.multiplicity.of_row[rows]], kind="stable")]
         numbers = _numbers(most, best.n_classes)
-        first_passing = first_close_deal(stack, sensitive, checks.kernel, numbers)
+        first_passing = first_close_deal(stack, checks.cells, checks.kernel, numbers)
         if first_passing < 0:
             continue
         n_classes = int(numbers[first_passing])
@@ -188,7 +187,7 @@ def largest_close_deal(
                 np.linspace(n_classes, numbers[first_passing - 1] - 1, EVERY_NUMBER // 10).astype(np.int64)
             )
             falling = between[::-1].copy()
-            n_classes = int(falling[first_close_deal(stack, sensitive, checks.kernel, falling)])
+            n_classes = int(falling[first_close_deal(stack, checks.cells, checks.kernel, falling)])
         best = CloseDeal(fragmentation, stack, n_classes)
     return best
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.base import Algorithm, Seed, changed_release
 from anoncore.algorithms.closeness.locality import Places, QuasiSpace
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Rows
@@ -19,8 +19,7 @@ from anoncore.kernels.rounding import ROUNDING
 from anoncore.kernels.within_squares import People, Points, climb, nearest_clusters, runs_of_least_squares
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Distorted, Exact, Recoding
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -327,15 +326,8 @@ class CentroidMicroaggregation(Algorithm):
         clusters = self.clusters(data, lambda share, text: progress(0.9 * share, text))
         names = data.quasi_identifiers
         middle = {name: _middle(data.domain[name], clusters, data.codes[name]) for name in names}
-        partition = Partition.alike(list(middle.values()))
-        recodings: dict[str, Recoding] = {
-            name: Distorted(data.domain[name], partition, middle[name], data.codes[name])
-            if name in middle
-            else Exact(data.domain[name], partition, data.codes[name])
-            for name in data.attributes
-        }
         note = f"{clusters.n_groups:,} clusters publish their middles, which are not the values of their people."
-        return Release(data, (Fragment("release", partition, recodings),), self, (note,))
+        return changed_release(self, data, middle, (note,))
 
 
 def _middle(domain: Domain, clusters: Partition, codes: Codes) -> Codes:

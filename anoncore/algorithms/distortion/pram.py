@@ -7,14 +7,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed
+from anoncore.algorithms.base import Algorithm, Seed, changed_release
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.openness import Minimality, Openness
-from anoncore.release.partition import Partition
-from anoncore.release.recoding import Distorted, Exact, Recoding
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy_levels import Levels
@@ -161,19 +159,12 @@ class Pram(Algorithm):
         for number, name in enumerate(names):
             progress(0.1 + 0.8 * number / len(names), f"Drawing values of '{name}' anew")
             drawn[name] = self._drawn(data, name, rng)
-        partition = Partition.alike([drawn.get(name, data.codes[name]) for name in data.quasi_identifiers])
-        recodings: dict[str, Recoding] = {
-            name: Distorted(data.domain[name], partition, drawn[name], data.codes[name])
-            if name in drawn
-            else Exact(data.domain[name], partition, data.codes[name])
-            for name in data.attributes
-        }
         notes = []
         for name in names:
             changed = int((drawn[name] != data.codes[name]).sum())
             share = changed / data.n_rows
             notes.append(f"{changed:,} of {data.n_rows:,} values of '{name}' ({share:.2%}) were changed.")
-        return Release(data, (Fragment("release", partition, recodings),), self, tuple(notes))
+        return changed_release(self, data, drawn, tuple(notes))
 
     def _drawn(self, data: Microdata, name: str, rng: np.random.Generator) -> Codes:
         """The values of an attribute with some drawn anew, int32 (n_rows,)."""

@@ -232,7 +232,7 @@ class GroupedTable:
         """The groups at a node, made of those of a node below it, and which of them each of those becomes a part of."""
         self.n_checked += 1
         number, finer, word, rows = coarser_groups(self.tables, below.codes, below.word, below.rows, below.node, node)
-        n_combinations = len(self.lattice.combinations)
+        n_combinations = self.lattice.n_combinations
         if n_combinations == 1:
             entries = self._places[: len(rows) + 1], self._no_values[: len(rows)], rows
         else:
@@ -262,8 +262,8 @@ class GroupedTable:
     def holding(self, groups: Groups) -> Bools:
         """Whether each group satisfies every requirement, bool (n_groups,)."""
         one = self.lattice
-        if len(one.combinations) > 1:
-            return holding(one.checks, one.combinations, one.person, groups.sensitive, groups.weight, groups.starts)
+        if one.n_combinations > 1:
+            return holding(one.combinations, groups.sensitive, groups.weight, groups.starts)
         return self._sizes_hold(groups.rows)
 
     def _sizes_hold(self, rows: Int64) -> Bools:
@@ -282,7 +282,7 @@ class GroupedTable:
     def _asked(self, rows: Int64) -> Bools:
         """What the requirements say of groups of so many rows."""
         one, same = self.lattice, np.zeros(len(rows), dtype=np.int32)
-        return holding(one.checks, one.combinations, one.person, same, rows, np.arange(len(rows) + 1))
+        return holding(one.combinations, same, rows, np.arange(len(rows) + 1))
 
     def kept(self, groups: Groups) -> Bools:
         """Which groups are published as they are, bool (n_groups,); the others are suppressed and become one class.
@@ -349,13 +349,13 @@ class GroupedTable:
     def _hold_together(self, groups: Groups, chosen: Bools) -> bool:
         """Whether the chosen groups satisfy every requirement as one."""
         one = self.lattice
-        if len(one.combinations) == 1:
+        if one.n_combinations == 1:
             return bool(self._sizes_hold(groups.rows[chosen].sum(keepdims=True))[0])
         inside = np.flatnonzero(np.repeat(chosen, np.diff(groups.starts)))
         # The entries of a person have to follow each other, wherever their groups are.
         order = inside[np.argsort(groups.sensitive[inside], kind="stable")]
         sensitive, weight = groups.sensitive[order], groups.weight[order]
-        return bool(holding(one.checks, one.combinations, one.person, sensitive, weight, np.array([0, len(order)]))[0])
+        return bool(holding(one.combinations, sensitive, weight, np.array([0, len(order)]))[0])
 
     def loss(self, groups: Groups, kept: Bools) -> float:
         """Mean loss of a cell where the groups that are not kept are suppressed."""

@@ -12,6 +12,7 @@ from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
 from anoncore.kernels.incognito import (
     LARGEST_KEY,
+    Combinations,
     entry_groups,
     every_group_holds,
     groups_holding,
@@ -103,14 +104,15 @@ class Lattice:
         self.n_nodes = require_searchable(data, most_nodes) if has_hierarchies else 2 ** len(domains)
         self.checks = checks.kernel
         self.n_rows = data.n_rows
-        sensitive = np.zeros((data.n_rows, 0), dtype=np.int32)
-        if checks.views:
-            sensitive = np.column_stack([view.codes for view in checks.views])
         # With its person in front, a combination of sensitive values is one of a person, and sorts by persons first.
         of_person = np.zeros((data.n_rows, 0), dtype=np.int32) if data.people is None else data.people[:, None]
-        combinations, combination = _numbered(np.hstack((of_person, sensitive)))
-        self.combinations = np.ascontiguousarray(combinations[:, of_person.shape[1] :])
-        self.person = np.ascontiguousarray(combinations[:, : of_person.shape[1]]).ravel()
+        combinations, combination = _numbered(np.hstack((of_person, checks.cells)))
+        self.combinations = Combinations(
+            self.checks,
+            np.ascontiguousarray(combinations[:, of_person.shape[1] :]),
+            np.ascontiguousarray(combinations[:, : of_person.shape[1]]).ravel(),
+        )
+        self.n_combinations = len(combinations)
         rows = FrequencySet(
             np.column_stack([data.codes[name] for name in self.names]),
             combination,
@@ -125,19 +127,13 @@ class Lattice:
     def every_group_holds(self, node: Node) -> bool:
         """Whether every group of a node over all attributes satisfies every requirement."""
         entries = self._entries
-        return bool(
-            every_group_holds(
-                self.checks, self.combinations, self.person, *self._groups(node), entries.sensitive, entries.weight
-            )
-        )
+        return bool(every_group_holds(self.combinations, *self._groups(node), entries.sensitive, entries.weight))
 
     def failing_entries(self, node: Node) -> Bools:
         """The entries in groups of a node over all attributes that break a requirement, bool (n_entries,)."""
         group, n_groups = self._groups(node)
         entries = self._entries
-        holds = groups_holding(
-            self.checks, self.combinations, self.person, group, n_groups, entries.sensitive, entries.weight
-        )
+        holds = groups_holding(self.combinations, group, n_groups, entries.sensitive, entries.weight)
         failing: Bools = ~holds[group]
         return failing
 
@@ -150,7 +146,7 @@ class Lattice:
         entries = self._entries
         starts = np.array([0, int(chosen.sum())])
         sensitive, weight = entries.sensitive[chosen], entries.weight[chosen]
-        return bool(holding(self.checks, self.combinations, self.person, sensitive, weight, starts)[0])
+        return bool(holding(self.combinations, sensitive, weight, starts)[0])
 
     def loss_where(self, node: Node, suppressed: Bools) -> float:
         """Mean loss of a cell where the chosen entries are suppressed and all others published at a node's levels."""
@@ -191,24 +187,24 @@ class Lattice:
                 capacity = len(unique)
             key = key * len(first) + coarse[:, column]
             capacity *= len(first)
-        if capacity * len(self.combinations) >= LARGEST_KEY:
+        if capacity * self.n_combinations >= LARGEST_KEY:
             key = np.unique(key, return_inverse=True)[1]
         return key, coarse
 
     def _rolled_up(self, below: FrequencySet, node: Node) -> FrequencySet:
         key, codes = self.keys(below.codes, node)
-        key = key * len(self.combinations) + below.sensitive
+        key = key * self.n_combinations + below.sensitive
         order = np.argsort(key, kind="stable")
         key = key.take(order)
         first = np.flatnonzero(np.diff(key, prepend=-1))
-        finer, group = order.take(first), key.take(first) // len(self.combinations)
+        finer, group = order.take(first), key.take(first) // self.n_combinations
         starts = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(first))
         weight = np.add.reduceat(below.weight.take(order), first)
         return FrequencySet(codes.take(finer, axis=0), below.sensitive.take(finer), weight, starts)
 
     def holding(self, groups: FrequencySet) -> Bools:
         """Whether each group satisfies every requirement, bool (n_groups,)."""
-        return holding(self.checks, self.combinations, self.person, groups.sensitive, groups.weight, groups.starts)
+        return holding(self.combinations, groups.sensitive, groups.weight, groups.starts)
 
     def holds_together(self, groups: FrequencySet, chosen: Bools) -> bool:
         """Whether the chosen groups satisfy every requirement as one."""
@@ -217,7 +213,7 @@ class Lattice:
         # A person may be in several of the groups, and the entries of one person have to follow each other.
         order = np.argsort(groups.sensitive[inside], kind="stable")
         sensitive, weight = groups.sensitive[inside][order], groups.weight[inside][order]
-        holds = holding(self.checks, self.combinations, self.person, sensitive, weight, starts)
+        holds = holding(self.combinations, sensitive, weight, starts)
         return bool(holds[0])
 
     def loss_of_rows(self, node: Node) -> float:

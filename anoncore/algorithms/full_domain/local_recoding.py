@@ -26,6 +26,7 @@ from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.requirements.requirement import hold_together
 from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
 from anoncore.utility.loss import information_loss
@@ -260,9 +261,6 @@ class _Search:
         names = data.quasi_identifiers
         checks = CheckSet(model.requirements, data)
         levels = tuple(Levels.of(data.domain[name]) for name in names)
-        sensitive = np.zeros((data.n_rows, len(checks.views)), dtype=np.int32)
-        for column, view in enumerate(checks.views):
-            sensitive[:, column] = view.codes
         # A random word for every node of every hierarchy: the sum of a row's words tells combinations of nodes apart.
         # Any fixed seed does, because the words decide nothing else.
         words = np.random.default_rng(20).integers(
@@ -272,7 +270,7 @@ class _Search:
         salt = [words[start + attribute.first].ravel() for start, attribute in zip(starts, levels, strict=False)]
         rows = LatticeRows(
             codes=np.ascontiguousarray(np.column_stack([data.codes[name] for name in names])),
-            sensitive=sensitive,
+            cells=checks.cells,
             salt=np.concatenate(salt),
             begin=starts_of(len(words_of_attribute) for words_of_attribute in salt),
             size=np.array([len(attribute.domain) for attribute in levels], dtype=np.int64),
@@ -346,7 +344,7 @@ class _Search:
         rest = self.left
         if len(rest):
             self._number_by_content()
-        while 0 < len(rest) < len(self.group) and not self._holds(rest):
+        while 0 < len(rest) < len(self.group) and not hold_together(self.checks.checks, rest):
             joining = np.flatnonzero(self.group == self._cheapest(rest))
             self.group[joining] = -1
             rest = np.concatenate((rest, joining))
@@ -357,11 +355,6 @@ class _Search:
         placed = self.data.canonical_order[self.group[self.data.canonical_order] >= 0]
         _, first, number = np.unique(self.group[placed], return_index=True, return_inverse=True)
         self.group[placed] = np.argsort(np.argsort(first))[number]
-
-    def _holds(self, rows: Int64) -> bool:
-        """Whether these rows satisfy every requirement as one class."""
-        together = Partition(np.zeros(len(rows), dtype=np.int32))
-        return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in self.checks.checks)
 
     def _cheapest(self, rest: Int64) -> int:
         """The class that can join `rest` at the least loss added to the cells of both; of equal ones the first."""

@@ -24,6 +24,7 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
+from anoncore.requirements.diversity import largest_counts
 
 
 def critical_value(alpha: float, n_sides: int) -> float:
@@ -75,16 +76,7 @@ def _recursive_margin(counts: Any, length: int, size: int, unique: int, referenc
         return 1.0
     if size < 2:
         return -1.0
-    top = np.zeros(l - 1, np.int64)
-    for value in range(length):
-        count, repeats = values[value], 1
-        if value == unique:
-            count, repeats = min(count, 1), min(values[value], l - 1)
-        for _ in range(repeats):
-            rising = count
-            for rank in range(l - 1):
-                if rising > top[rank]:
-                    top[rank], rising = rising, top[rank]
+    top = largest_counts(values, unique, l - 1)
     p1, p2 = top[0] / size, (size - top.sum()) / size
     if c * p2 <= p1:
         return -1.0

@@ -24,6 +24,9 @@ def finish_rows(setting: Setting, rows: Int32, region: Int32, is_class: bool) ->
         starts[0] = 1
     else:
         table = Partitioning(rows, np.empty_like(rows), boxes, starts)
+        # The kernel reads where sensitive values are counted, all others their codes.
+        rows[:, setting.sensitive] += setting.kernel_checks.count_start[:-1]
         grow(table, 0, n, n, setting.attributes, setting.search, setting.kernel_checks)
+        rows[:, setting.sensitive] -= setting.kernel_checks.count_start[:-1]
     group = np.cumsum(starts, dtype=np.int32) - 1
     return group, boxes[np.flatnonzero(starts)] if wants_boxes else boxes

@@ -8,8 +8,8 @@ import numpy as np
 
 from anoncore.kernels.arrays import Int32
 from anoncore.kernels.attributes import Attributes
+from anoncore.kernels.rothko import TreeArrays
 from anoncore.kernels.splitting import NODE_CHILDREN
-from anoncore.kernels.tree_scans import TreeArrays
 
 
 class PartitionTree:

@@ -22,7 +22,7 @@ from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import kernel
-from anoncore.kernels.sample_tree import sample_splits
+from anoncore.kernels.rothko import sample_splits
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.release import Release
 
@@ -95,6 +95,7 @@ def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Pa
     model = setting.model
     n, population = min(sampling.size, rows.n_rows), rows.n_rows
     sample = np.ascontiguousarray(rows.sample(n, sampling.generator))
+    sample[:, setting.sensitive] += setting.kernel_checks.count_start[:-1]
     setting.counters.rows_read += population
     counted = np.arange(n + 1 if model.split == "infogain" else 2, dtype=np.float64)
     search = setting.search._replace(xlogx=counted * np.log2(np.maximum(counted, 1)))

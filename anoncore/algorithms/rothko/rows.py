@@ -10,7 +10,7 @@ import numpy as np
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.grouping import grouped_rows
-from anoncore.kernels.tree_scans import leaves_of
+from anoncore.kernels.rothko import leaves_of
 
 SCAN_ROWS = 131_072
 """Rows that a scan reads at a time."""

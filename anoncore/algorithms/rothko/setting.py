@@ -14,8 +14,8 @@ from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.rothko import LeafStatistics, TreeArrays, add_statistics
 from anoncore.kernels.sweep import Search
-from anoncore.kernels.tree_scans import LeafStatistics, TreeArrays, add_statistics
 from anoncore.requirements import Check, CheckSet
 from anoncore.table.kernel_attributes import kernel_attributes
 from anoncore.table.microdata import Microdata
@@ -66,6 +66,11 @@ class Setting:
     def width(self) -> int:
         """Columns of a coded row."""
         return self.search.n_attributes + self.search.n_sensitive + int(self.model.uses_target)
+
+    @property
+    def sensitive(self) -> slice:
+        """The columns of a coded row with the sensitive views."""
+        return slice(self.search.n_attributes, self.search.n_attributes + self.search.n_sensitive)
 
     @property
     def count_start(self) -> Int64:

@@ -15,10 +15,9 @@ from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Extent, Node, Part, Setting, Statistics
 from anoncore.kernels.arrays import Counts, Int32, starts_of
 from anoncore.kernels.attributes import HIERARCHY
-from anoncore.kernels.frequency_cuts import best_cut, children_cut, median_cut
+from anoncore.kernels.rothko import Requests, add_frequencies, best_cut, children_cut, median_cut
 from anoncore.kernels.splitting import NODE_CHILDREN, THRESHOLD
 from anoncore.kernels.sweep import INFOGAIN, TIE
-from anoncore.kernels.tree_scans import Requests, add_frequencies
 
 FrequencySet = npt.NDArray[np.uint32]
 MOST_LIKELY = 2

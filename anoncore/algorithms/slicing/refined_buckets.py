@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from anoncore.algorithms.refinement import content_ranks
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
@@ -113,11 +114,8 @@ def _in_order(data: Microdata, search: TupleSearch) -> Int64:
 
     So the order of the input decides nothing: rows of equal content are told apart by the bucket that they are in.
     """
-    ordered = data.canonical_order
-    words = data.content_words[:, ordered]
-    is_new = np.concatenate(([True], (words[:, 1:] != words[:, :-1]).any(axis=0)))
     rank = np.empty(data.n_rows, dtype=np.int64)
-    rank[ordered] = np.cumsum(is_new)
+    rank[data.canonical_order] = content_ranks(data)
     group = search.group
     number = np.empty(data.n_rows, dtype=np.int64)
     number[np.lexsort((group, rank))] = np.arange(data.n_rows)

@@ -113,8 +113,7 @@ class TupleSearch:
         rows = np.column_stack(
             [data.codes[name] for name in names]
             + [one.cells for one in beliefs]
-            + [view.codes for view in checks.views]
-            + [np.arange(data.n_rows)]
+            + [checks.cells, np.arange(data.n_rows)]
         ).astype(np.int32)
         begins = len(names) + starts_of(one.cells.shape[1] for one in beliefs)
         tables = tuple(
