@@ -34,7 +34,7 @@ class DataError(AnonymizationError, ValueError):
     ...     Microdata(pd.DataFrame({"age": [21, 22]}), roles={"Age": "quasi-identifier"})
     ... except DataError as error:
     ...     print(error)
-    roles names 'Age', which the table lacks; it has 'age'.
+    roles names 'Age', which the table lacks; it has 'age'. Did you mean 'age'?
     """
 
 

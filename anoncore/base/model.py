@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.random_numbers import FRESH_BITS
-from anoncore.base.texts import listing, no_such, quoted
+from anoncore.base.texts import did_you_mean, listing, no_such, quoted
 
 LARGEST_WHOLE = 2**63 - 1
 """The largest whole number of compiled code and of a recipe."""
@@ -150,7 +150,7 @@ def _sentence(error: ValidationError, names: list[str]) -> str:
     if first["type"] == "missing":
         return f"{field} is missing."
     if first["type"] == "extra_forbidden":
-        return f"there is no field {field}; there is {', '.join(names) or 'none'}."
+        return f"there is no field {field}; there is {', '.join(names) or 'none'}.{did_you_mean(field, names)}"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return message

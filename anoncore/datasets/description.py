@@ -44,7 +44,10 @@ def listed() -> Mapping[str, Path]:
 def described(name: str) -> Description:
     """The description of a built-in table; DataError for a name that is not listed and a description that is wrong."""
     if name not in listed():
-        raise DataError(f"There is no built-in table '{name}'; there are {', '.join(listed())}.")
+        # The names are listed without pandas, with which texts of values are written.
+        from anoncore.base.texts import no_such
+
+        raise DataError(no_such("built-in table", name, list(listed())))
     return read_description(listed()[name])
 
 

@@ -20,7 +20,7 @@ from anoncore.base.extensions import load_extensions
 from anoncore.base.model import Model
 from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Shown
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
@@ -328,7 +328,8 @@ class Recipe:
         values = _with_decisions(values)
         unknown = [key for key in values if key not in KEYS]
         if unknown:
-            raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.")
+            meant = did_you_mean(unknown[0], KEYS)
+            raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.{meant}")
         lacking = [key for key in ("source", "algorithm") if key not in values]
         if lacking:
             raise RecipeError(f"The recipe lacks {listing(lacking)}; it needs a table [{lacking[0]}].")
@@ -541,7 +542,8 @@ class Recipe:
             self.require_decisions([str(name) for name in frame.columns])
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
-            raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")
+            meant = did_you_mean(lacking[0], [str(name) for name in frame.columns])
+            raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.{meant}")
         hierarchies = {}
         for name, spec in self.hierarchies.items():
             with _at(f"hierarchies.{name}"):
@@ -844,7 +846,8 @@ def _names(key: str, values: Any) -> tuple[str, ...]:
 def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
     for name, value in _table(key, given).items():
         if value not in choices:
-            raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.")
+            meant = did_you_mean(value, choices)
+            raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.{meant}")
     return {str(name): str(value) for name, value in given.items()}
 
 
