@@ -38,6 +38,13 @@ class DataError(AnonymizationError, ValueError):
     """
 
 
+class UndecidedError(DataError):
+    """A recipe of format 1 gives columns no role, and nobody decided whether they are published as they are.
+
+    The text has the two lines of which one decides.
+    """
+
+
 class ParameterError(AnonymizationError, ValueError):
     """A field of an algorithm, requirement or measure lies outside its range, or has a name that does not exist.
 

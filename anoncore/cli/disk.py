@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import listing
 from anoncore.cli.log import log
+from anoncore.cli.output import is_stream
+from anoncore.cli.recipe_file import recipe_name
 from anoncore.cli.run_in_parts import run_in_parts
 from anoncore.recipes.recipe import Recipe
 
@@ -117,9 +119,11 @@ def _refuse_workspace(arguments: argparse.Namespace) -> None:
 def _folder(arguments: argparse.Namespace) -> Path:
     """Where the release goes. Raises ParameterError for another format, and for what is there already."""
     output: Path = arguments.output
+    if is_stream(output):
+        raise ParameterError("The engine disk writes a folder of Parquet files; name one as --output, not -.")
     if arguments.format not in (None, "parquet") or output.suffix.lower() not in ("", ".parquet"):
         raise ParameterError("The engine disk writes a folder of Parquet files; leave out --format and the ending.")
-    folder = output if output.suffix else output / f"{arguments.recipe.stem}-release"
+    folder = output if output.suffix else output / f"{recipe_name(arguments.recipe)}-release"
     if folder.exists() and (not arguments.force or not folder.is_dir()):
         raise ParameterError(f"'{folder}' exists; choose another --output, or add --force to replace it.")
     return folder

@@ -15,7 +15,7 @@ import pandas as pd
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import AnonymizationError, DataError, RecipeError
+from anoncore.base.errors import AnonymizationError, RecipeError, UndecidedError
 from anoncore.base.extensions import load_extensions
 from anoncore.base.model import Model
 from anoncore.base.progress import Progress, silent
@@ -366,14 +366,14 @@ class Recipe:
 
         Raises
         ------
-        DataError
+        UndecidedError
             With the lines that decide on them, for columns without a role in a recipe of format 1.
         """
         if self.format != FIRST or OTHERS in self.roles:
             return
         left = [name for name in columns if name not in self.roles and name != self.unit]
         if left:
-            raise DataError(
+            raise UndecidedError(
                 f"Nobody decided on {listing(left, 30)}: the recipe is of format 1 and gives {_them(left)} no role. "
                 f"Write format = {FORMAT} into its first line to leave {_them(left)} out, or {EVERY_OTHER} into "
                 f"[roles] to publish {_them(left)} as {_they_are(left)} (on the command line: --publish-untagged)."
