@@ -45,9 +45,10 @@ def described(name: str) -> Description:
     """The description of a built-in table; DataError for a name that is not listed and a description that is wrong."""
     if name not in listed():
         # The names are listed without pandas, with which texts of values are written.
-        from anoncore.base.texts import no_such
+        from anoncore.base.texts import did_you_mean
 
-        raise DataError(no_such("built-in table", name, list(listed())))
+        meant = did_you_mean(name, list(listed()))
+        raise DataError(f"There is no built-in table '{name}'; there are {', '.join(listed())}.{meant}")
     return read_description(listed()[name])
 
 
