@@ -10,12 +10,19 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
-from anoncore.base.texts import did_you_mean, no_such
+from anoncore.base.texts import did_you_mean
 from anoncore.cli.exit_codes import DONE, FAILS, REFUSED
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.output import add_json_option, print_json
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.recipe_file import add_reach_options, add_recipe_argument, add_unit_option, load_recipe, tell_reading
+from anoncore.cli.recipe_file import (
+    add_reach_options,
+    add_recipe_argument,
+    add_unit_option,
+    load_recipe,
+    recipe_table,
+    tell_reading,
+)
 from anoncore.cli.text import result_lines, scores_of
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
@@ -109,9 +116,7 @@ def _measured(
 ) -> tuple[dict[str, object], str]:
     """Every number that is asked for, or the error that says why there is none; and whether people are counted."""
     report(0.0, "Reading the table")
-    data = recipe.microdata()
-    if attribute is not None and attribute not in data.attributes:
-        raise ParameterError(no_such("column", attribute, data.attributes))
+    data = recipe_table(recipe, attribute)
     release = recipe.algorithm.anonymize(data, part_of(report, 0.1, 0.7))
     wanted = (
         list(asked)

@@ -15,6 +15,7 @@ from anoncore.recipes.reach import require_within_reach
 from anoncore.recipes.recipe import Recipe
 from anoncore.sources.addresses import is_address
 from anoncore.sources.table_files import DATABASES, PARQUET_ENDINGS, TEXT_ENDINGS, WORKBOOKS
+from anoncore.table.microdata import Microdata
 
 TABLES = (*DATABASES, *WORKBOOKS, *PARQUET_ENDINGS, *TEXT_ENDINGS, ENDING)
 """How files end that are tables, of which `init` makes a recipe."""
@@ -83,6 +84,14 @@ def load_recipe(file: Path, arguments: argparse.Namespace) -> Recipe:
     recipe = read_recipe(file)
     require_within_reach(recipe, arguments.allow_path, arguments.allow_address)
     return recipe.with_unit(getattr(arguments, "unit", None))
+
+
+def recipe_table(recipe: Recipe, attribute: str | None) -> Microdata:
+    """The table of a recipe. Raises DataError where it lacks the attribute that an option names."""
+    data = recipe.microdata()
+    if attribute is not None:
+        data.require_domain(attribute)
+    return data
 
 
 def recipe_name(file: Path) -> str:

@@ -16,6 +16,7 @@ from anoncore.cli.recipe_file import (
     load_recipe,
     read_recipe,
     recipe_name,
+    recipe_table,
     tell_reading,
     tell_unavailable,
 )
@@ -64,7 +65,7 @@ def _report(arguments: argparse.Namespace) -> None:
         subjects = []
         for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
             progress_of_recipe = part_of(progress, 0.6 * number / len(recipes), 0.6 * (number + 1) / len(recipes))
-            release = recipe.algorithm.anonymize(recipe.microdata(), progress_of_recipe)
+            release = recipe.algorithm.anonymize(recipe_table(recipe, arguments.attribute), progress_of_recipe)
             table = recipe.source.builtin or recipe.source.path or ""
             subjects.append(Subject(recipe_name(path), release, table))
         text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))

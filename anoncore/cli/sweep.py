@@ -18,7 +18,14 @@ from anoncore.cli.exit_codes import DONE, FAILS
 from anoncore.cli.log import WIDTH, add_log_options, log
 from anoncore.cli.output import add_json_option, require_one_output, tell, write_file
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.recipe_file import add_reach_options, add_recipe_argument, add_unit_option, load_recipe, tell_reading
+from anoncore.cli.recipe_file import (
+    add_reach_options,
+    add_recipe_argument,
+    add_unit_option,
+    load_recipe,
+    recipe_table,
+    tell_reading,
+)
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.search.candidates import axes, candidates
 from anoncore.search.parameters import method_label, parameters, varying_parameters
@@ -71,7 +78,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     recipe = load_recipe(arguments.recipe, arguments)
     with log().progress() as report:
         report(0.0, "Reading the table")
-        data = recipe.microdata()
+        data = recipe_table(recipe, arguments.attribute)
         tried = (
             candidates(ranges, data, arguments.attribute)
             if ranges
@@ -107,9 +114,9 @@ def _sweep(arguments: argparse.Namespace) -> int:
     if answer is not None:
         lines += _answer_lines(answer, told)
         results |= _answer_results(answer, told)
+    tell(arguments, lines, results)
     if arguments.output is not None:
         write_file(arguments.output, _csv(points, told, names, [bool(unbeaten) for unbeaten in front]))
-    tell(arguments, lines, results)
     return FAILS if answer is not None and answer.best is None else DONE
 
 

@@ -423,7 +423,8 @@ class Microdata(Shown):
         if attribute in self.left_out:
             raise DataError(LACKS_ROLE.format(name=attribute))
         if attribute not in self.domain:
-            raise DataError(f"There is no attribute {quoted(attribute)}; the table has {listing(self.attributes, 30)}.")
+            there = f"the table has {listing(self.attributes, 30)}.{did_you_mean(attribute, self.attributes)}"
+            raise DataError(f"There is no attribute {quoted(attribute)}; {there}")
         return self.domain[attribute]
 
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
