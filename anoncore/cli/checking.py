@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +12,7 @@ from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_op
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.output import add_json_option, tell
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.table_file import add_table_options, read_file, read_named, table_name, table_path
+from anoncore.cli.table_file import add_table_options, columns_in, read_file, read_named, table_name, table_path
 from anoncore.front.asked_requirements import NAMES
 from anoncore.front.question import Question
 from anoncore.front.table_check import TableCheck
@@ -117,9 +115,9 @@ def _check(arguments: argparse.Namespace) -> int:
         names = [str(name) for name in (frame if original is None else original).columns]
         question = replace(
             question,
-            known=tuple(_columns(arguments.known, names)),
-            secret=tuple(_columns(arguments.secret, names)),
-            identifier=tuple(_columns(arguments.identifier, names)),
+            known=tuple(columns_in(arguments.known, names)),
+            secret=tuple(columns_in(arguments.secret, names)),
+            identifier=tuple(columns_in(arguments.identifier, names)),
             control=None if arguments.control is None else read_file(arguments.control),
             synthetic_of=original,
         )
@@ -131,14 +129,6 @@ def _check(arguments: argparse.Namespace) -> int:
     if not judged.holds:
         return FAILS
     return judged_code(arguments, CLAIMED if judged.requirements and judged.verdict.breaking else DONE)
-
-
-def _columns(texts: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    """The columns that an option names, with commas between them."""
-    for text in texts:
-        # The name of a column stands for that column, whatever is in it.
-        parts = [text] if text in names else next(csv.reader([text], skipinitialspace=True), [])
-        yield from (part if part in names else part.strip() for part in parts)
 
 
 def _json(arguments: argparse.Namespace, judged: TableCheck) -> dict[str, Any]:

@@ -76,10 +76,10 @@ def _evaluate(arguments: argparse.Namespace) -> int:
             print(f"{chr(10) if number else ''}{file}")
             for line in (line for name, value in numbers.items() for line in _lines(name, value)):
                 print(f"  {line}")
-    if arguments.json:
-        print_json(results)
     if not results:
         return REFUSED
+    if arguments.json:
+        print_json(results)
     return DONE if len(results) == len(files) else FAILS
 
 

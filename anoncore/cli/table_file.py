@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -60,6 +62,14 @@ def table_name(arguments: argparse.Namespace) -> str:
     if arguments.file is None:
         return str(arguments.table)
     return STANDARD_INPUT if is_stream(arguments.file) else str(arguments.file)
+
+
+def columns_in(texts: Sequence[str], names: Sequence[str] = ()) -> Iterator[str]:
+    """The columns that an option names, with commas between them; `names` are those of the table, where it is read."""
+    for text in texts:
+        # The name of a column stands for that column, whatever is in it.
+        parts = [text] if text in names else next(csv.reader([text], skipinitialspace=True), [])
+        yield from (part if part in names else part.strip() for part in parts)
 
 
 def read_file(path: Path) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from anoncore.cli.output import add_json_option, named_file, tell
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
+from anoncore.cli.table_file import columns_in
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome
@@ -60,8 +61,10 @@ def add_options(check: argparse.ArgumentParser) -> None:
     add_trusted_option(check)
     check.add_argument(
         "--known",
+        action="append",
         metavar="COLUMNS",
-        help="the columns that others know, as you take it: age,zip (default: those that the certificate names)",
+        help="the columns that others know, as you take it: age,zip; again for more (default: those that the "
+        "certificate names)",
     )
     add_strict_option(check)
     add_json_option(check)
@@ -80,7 +83,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _known(arguments: argparse.Namespace) -> list[str] | None:
     """The columns that a reader names as known."""
-    return None if arguments.known is None else [one.strip() for one in arguments.known.split(",") if one.strip()]
+    return None if arguments.known is None else [name for name in columns_in(arguments.known) if name]
 
 
 def _verified_files(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from anoncore.cli import main
 from anoncore.requirements import REQUIREMENTS
 from anoncore.sources import read_table
 
+ROOT = Path(__file__).parents[2]
 RECIPE = """\
 format = 2
 measures = ["utility.information_loss"]
@@ -118,6 +119,12 @@ def test_results_of_a_run_and_its_verification(capsys: pytest.CaptureFixture[str
     assert {finding["outcome"] for finding in verified["findings"]} == {"holds"}
     Path("out/people-release.csv").write_text("age,disease\n20,a\n", encoding="utf-8")
     assert results(capsys, "verify", "out", code=1)["holds"] is False
+    judged = results(capsys, "check", "people.csv", "--known", "age")
+    swept = results(capsys, "sweep", "people.toml", "--try", "mondrian k=3", "--target", "k=3")
+    (model,) = results(capsys, "algorithms", "anatomy").values()
+    described = (ROOT / "docs" / "pages" / "how-to" / "command-line.md").read_text(encoding="utf-8")
+    for printed in (run, verified, verified["findings"][0], judged, swept, swept["points"][0], model):
+        assert [key for key in printed if f"`{key}`" not in described] == []
 
 
 def test_the_points_of_a_sweep_and_the_cheapest_of_them(capsys: pytest.CaptureFixture[str]) -> None:
