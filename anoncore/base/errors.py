@@ -34,7 +34,14 @@ class DataError(AnonymizationError, ValueError):
     ...     Microdata(pd.DataFrame({"age": [21, 22]}), roles={"Age": "quasi-identifier"})
     ... except DataError as error:
     ...     print(error)
-    roles names 'Age', which the table lacks; it has 'age'.
+    roles names 'Age', which the table lacks; it has 'age'. Did you mean 'age'?
+    """
+
+
+class UndecidedError(DataError):
+    """A recipe of format 1 gives columns no role, and nobody decided whether they are published as they are.
+
+    The text has the two lines of which one decides.
     """
 
 

@@ -12,7 +12,7 @@ from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.model_help import signature_of, with_parameters
 from anoncore.base.random_numbers import FRESH_BITS
-from anoncore.base.texts import listing, no_such, quoted
+from anoncore.base.texts import did_you_mean, listing, no_such, quoted
 
 LARGEST_WHOLE = 2**63 - 1
 """The largest whole number of compiled code and of a recipe."""
@@ -176,7 +176,7 @@ def _sentence(error: ValidationError, names: list[str]) -> str:
     if first["type"] == "missing":
         return f"{field} is missing."
     if first["type"] == "extra_forbidden":
-        return f"there is no field {field}; there is {', '.join(names) or 'none'}."
+        return f"there is no field {field}; there is {', '.join(names) or 'none'}.{did_you_mean(field, names)}"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return message

@@ -103,9 +103,22 @@ def share_text(share: float) -> str:
 
 def no_such(what: str, name: object, names: Sequence[str]) -> str:
     """A sentence for a name that does not exist: the one that is probably meant, and all that there are."""
-    close = get_close_matches(str(name).lower(), names, n=1)
-    meant = f"did you mean {quoted(close[0])}? There is" if close else "there is"
+    close = nearest(name, names)
+    meant = "there is" if close is None else f"did you mean {quoted(close)}? There is"
     return f"There is no {what} {quoted(name)}; {meant} {listing(names, 40) or 'none'}."
+
+
+def did_you_mean(name: object, names: Sequence[str]) -> str:
+    """A question that ends a message about a name that does not exist: which is probably meant; empty where none is."""
+    close = nearest(name, names)
+    return "" if close is None else f" Did you mean {quoted(close)}?"
+
+
+def nearest(name: object, names: Sequence[str]) -> str | None:
+    """The name that is spelled most like one that does not exist, whatever its letters' case; None where none is."""
+    spellings = {known.lower(): known for known in names}
+    close = get_close_matches(str(name).lower(), spellings, n=1)
+    return spellings[close[0]] if close else None
 
 
 def listing(values: Sequence[Any], limit: int = 8) -> str:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from anoncore.attacks.foreground.facts import Fact
-from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.progress import part_of
+from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.output import add_json_option, tell
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.table_file import add_table_options, read_named
-from anoncore.cli.text import add_strict_option, strict_code
+from anoncore.cli.table_file import add_table_options, columns_in, read_file, read_named, table_name, table_path
 from anoncore.front.asked_requirements import NAMES
 from anoncore.front.question import Question
 from anoncore.front.table_check import TableCheck
 from anoncore.publishing.certification.tried_attacks import TriedAttacks
-from anoncore.sources.reader import read_table
 
 SPELLINGS = {"facts": "--fact", "synthetic_of": "--synthetic-of"}
 """The options that are called otherwise than the parameters of `anoncore.check`."""
@@ -30,8 +25,9 @@ SPELLINGS = {"facts": "--fact", "synthetic_of": "--synthetic-of"}
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     command.epilog = (
-        f"What --require knows: {', '.join(NAMES)}. l is distinct-l; t is t-ordered for "
-        "numbers, else t-equal. The exit code is 1 where a requirement fails, 2 where the table could not be judged."
+        f"What --require knows: {', '.join(NAMES)}. l is distinct-l; t is t-ordered for numbers, else t-equal. The "
+        f"exit code is {FAILS} where a requirement fails, {CLAIMED} where all of them hold unless somebody knows a "
+        f"column that is not named, {REFUSED} where the table could not be judged."
     )
     add_table_options(command)
     command.add_argument(
@@ -85,33 +81,23 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--synthetic-of",
-        type=Path,
+        type=table_path,
         metavar="ORIGINAL",
         help="the table is synthetic, made of this one: costs and, with --control, what it gives away",
     )
     command.add_argument(
         "--control",
-        type=Path,
+        type=table_path,
         metavar="TABLE",
         help="people who are not in the table, or not in the original of a synthetic one, to attack it with",
     )
     add_strict_option(command)
-    command.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json_option(command)
     add_log_options(command)
     command.set_defaults(command=_check)
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    try:
-        return _judge(arguments)
-    except BrokenPipeError:
-        raise
-    except (AnonymizationError, OSError) as error:
-        # 1 says that a requirement fails, and nothing else.
-        raise ParameterError(str(error)) from error
-
-
-def _judge(arguments: argparse.Namespace) -> int:
     question = Question(
         unit=arguments.unit,
         require=tuple(arguments.require),
@@ -125,40 +111,30 @@ def _judge(arguments: argparse.Namespace) -> int:
     with log().progress() as report:
         report(0.0, "Reading the table")
         frame = read_named(arguments)[1]
-        original = None if arguments.synthetic_of is None else read_table(arguments.synthetic_of).frame
+        original = None if arguments.synthetic_of is None else read_file(arguments.synthetic_of)
         names = [str(name) for name in (frame if original is None else original).columns]
         question = replace(
             question,
-            known=tuple(_columns(arguments.known, names)),
-            secret=tuple(_columns(arguments.secret, names)),
-            identifier=tuple(_columns(arguments.identifier, names)),
-            control=None if arguments.control is None else read_table(arguments.control).frame,
+            known=tuple(columns_in(arguments.known, names)),
+            secret=tuple(columns_in(arguments.secret, names)),
+            identifier=tuple(columns_in(arguments.identifier, names)),
+            control=None if arguments.control is None else read_file(arguments.control),
             synthetic_of=original,
         )
         judged = question.judge(frame, part_of(report, 0.3, 1.0))
     is_synthetic = judged.release.is_synthetic
     for note in () if is_synthetic else judged.notes:
         log().note(note)
-    if arguments.json:
-        print(json.dumps(_json(arguments, judged), indent=2, allow_nan=False))
-    else:
-        for line in judged.sentences(str(arguments.table), str(arguments.synthetic_of)):
-            print(line)
-    return strict_code(arguments, judged.verdict.breaking) if judged.holds else 1
-
-
-def _columns(texts: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    """The columns that an option names, with commas between them."""
-    for text in texts:
-        # The name of a column stands for that column, whatever is in it.
-        parts = [text] if text in names else next(csv.reader([text], skipinitialspace=True), [])
-        yield from (part if part in names else part.strip() for part in parts)
+    tell(arguments, judged.sentences(table_name(arguments), str(arguments.synthetic_of)), _json(arguments, judged))
+    if not judged.holds:
+        return FAILS
+    return judged_code(arguments, CLAIMED if judged.requirements and judged.verdict.breaking else DONE)
 
 
 def _json(arguments: argparse.Namespace, judged: TableCheck) -> dict[str, Any]:
     release, data = judged.release, judged.release.data
     return {
-        "table": str(arguments.table),
+        "table": table_name(arguments),
         "verdict": judged.verdict.headline,
         "rows": release.n_records,
         "people": None if release.is_synthetic or data.people_word == "rows" else data.n_people,

@@ -10,17 +10,23 @@ import warnings
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
-from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
+from anoncore.base.errors import AnonymizationError, UndecidedError
 from anoncore.base.extensions import load_extensions
 from anoncore.base.showing import printable
 from anoncore.base.version import __version__
+from anoncore.cli.exit_codes import DONE, FAILS, REFUSED, STOPPED
 from anoncore.cli.log import Log, log_of
-
-FAILED, MISUSED, STOPPED = 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that repeats what it does not understand without what gives rights to whoever reads it."""
+
+    def refuse_name(self, what: str, name: str, names: Sequence[str]) -> NoReturn:
+        """Say that a name does not exist, and which one is probably meant, and end."""
+        # Only a mistake waits for this import.
+        from anoncore.base.texts import no_such
+
+        self.error(no_such(what, name, names))
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command, and end."""
@@ -106,14 +112,14 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0 when it is done, 1 when it could not be done, 2 when it was asked for wrongly."""
+    """Run one command; returns its exit code, one of `exit_codes`. Ends the program where the command is not known."""
     given = sys.argv[1:] if argv is None else list(argv)
     # What is wrong with extensions is known before there is a log to say it in.
     with warnings.catch_warnings(record=True, category=RuntimeWarning) as left_out:
-        arguments = _parser(given).parse_args(given)
-    with log_of(arguments, _wanted(given) or "") as log:
-        for one in left_out:
-            log.warn(str(one.message))
+        arguments = _parsed(given)
+    with log_of(arguments, _command_in(given) or "") as log:
+        for warning in left_out:
+            log.warn(str(warning.message))
         code = _run(arguments, log)
         log.end(code)
     return code
@@ -121,31 +127,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace, log: Log) -> int:
     try:
-        return int(arguments.command(arguments) or 0)
+        return int(arguments.command(arguments) or DONE)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (RecipeError, ParameterError) as error:
-        return _fail(error, MISUSED, log)
+        return DONE
     except (AnonymizationError, OSError, MemoryError) as error:
-        return _fail(error, FAILED, log)
+        log.error(printable(" ".join(str(error).split())) or "There is not enough memory for this table.")
+        return FAILS if isinstance(error, UndecidedError) else REFUSED
     except KeyboardInterrupt:
-        return _fail("Stopped.", STOPPED, log)
+        log.error("Stopped.")
+        return STOPPED
 
 
-def _fail(reason: object, code: int, log: Log) -> int:
-    log.error(printable(" ".join(str(reason).split())) or "There is not enough memory for this table.")
-    return code
-
-
-def _wanted(given: Sequence[str]) -> str | None:
+def _command_in(given: Sequence[str]) -> str | None:
     """The command that is asked for."""
     return next((word for word in given if not word.startswith("-")), None)
 
 
-def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of all commands; only the command that is asked for has its options.
+def _parsed(given: Sequence[str]) -> argparse.Namespace:
+    """The command with its options; only the command that is asked for has any.
 
     What a command needs takes seconds to import, so it is imported when that command is asked for and not to print the
     version or the list of commands.
@@ -156,11 +157,21 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"anoncore {__version__}")
     parsers = parser.add_subparsers(title="commands", required=True, metavar="command")
-    wanted = _wanted(given)
+    asked, asked_parser = _command_in(given), parser
+    if asked is not None and asked not in COMMANDS:
+        parser.refuse_name("command", asked, list(COMMANDS))
     for name, command in COMMANDS.items():
         options = parsers.add_parser(name, help=command.text, description=command.text)
-        if name == wanted:
+        if name == asked:
             load_extensions()
             module = importlib.import_module(f"anoncore.cli.{command.module}")
             getattr(module, command.add_options)(options)
-    return parser
+            asked_parser = options
+    arguments, not_understood = parser.parse_known_args(given)
+    if not_understood:
+        option = not_understood[0].partition("=")[0]
+        if option.startswith("-"):
+            names = [name for name in asked_parser._option_string_actions if name.startswith("--")]
+            asked_parser.refuse_name("option", option, names)
+        asked_parser.error(f"unrecognized arguments: {' '.join(not_understood)}")
+    return arguments

@@ -11,6 +11,7 @@ from typing import Any
 from anoncore.algorithms import ALGORITHMS
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES
+from anoncore.requirements import REQUIREMENTS
 
 SHELLS = ("bash", "zsh", "fish")
 VALUES = {
@@ -21,6 +22,8 @@ VALUES = {
     "--target": tuple(f"{name}=" for name in CRITERIA),
 }
 """Values of options that are no choices, because more may stand behind them."""
+NAMES = {"algorithms": tuple(ALGORITHMS), "requirements": tuple(REQUIREMENTS)}
+"""Values of the first argument of commands that look a name up."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -63,7 +66,7 @@ def completed_commands(commands: Mapping[str, Any]) -> dict[str, Completed]:
         module = importlib.import_module(f"anoncore.cli.{command.module}")
         getattr(module, command.add_options)(parser)
         options: list[Option] = []
-        values: tuple[str, ...] = ()
+        values = NAMES.get(name, ())
         for action in parser._actions:
             choices = tuple(str(one) for one in action.choices or ())
             if not action.option_strings:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
+from anoncore.cli.output import is_stream, named_file, require_one_output
+from anoncore.cli.recipe_file import recipe_name
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.databases.storing import places_of, stored_name
 from anoncore.recipes.recipe import Recipe
@@ -36,13 +38,19 @@ def path_or_address(text: str) -> Path | str:
     return text if is_address(text) else Path(text)
 
 
+def file_or_address(text: str) -> Path | str:
+    """The same for what is no standard stream. Raises ArgumentTypeError for `-`."""
+    return text if is_address(text) else named_file(text)
+
+
 def add_output_options(run: argparse.ArgumentParser) -> None:
     """Give the command the options that say where the release goes."""
     run.add_argument(
         "--output",
         type=path_or_address,
-        help="folder or file to write to, or a database such as postgresql://ann@host/clinic (default: as the recipe "
-        "says, else this folder). Give passwords as PGPASSWORD or in ~/.pgpass",
+        help="folder or file to write to, - for the table on the standard output, or a database such as "
+        "postgresql://ann@host/clinic (default: as the recipe says, else this folder). Give passwords as PGPASSWORD or "
+        "in ~/.pgpass",
     )
     run.add_argument(
         "--output-table",
@@ -67,6 +75,8 @@ def settle_output(arguments: argparse.Namespace, recipe: Recipe) -> None:
         if table is not None:
             raise ParameterError("--output-table names a release in a database; give its address as --output.")
         arguments.output = Path() if wanted is None else wanted
+        if is_stream(wanted):
+            _require_table_alone(arguments)
         return
     if not is_database(wanted):
         raise ParameterError(
@@ -77,7 +87,7 @@ def settle_output(arguments: argparse.Namespace, recipe: Recipe) -> None:
         raise ParameterError("--format is for files; a database holds tables, so leave it out.")
     if arguments.no_certificate:
         raise ParameterError("--no-certificate is for files; in a database a release always has its certificate.")
-    arguments.database = Database(wanted, table or f"{stored_name(arguments.recipe.stem)}_release")
+    arguments.database = Database(wanted, table or f"{stored_name(recipe_name(arguments.recipe))}_release")
     places_of(arguments.database.name, [TABLE])
     own = recipe.source
     is_same = own.path is not None and shown_address(own.path) == arguments.database.shown
@@ -85,3 +95,14 @@ def settle_output(arguments: argparse.Namespace, recipe: Recipe) -> None:
         raise ParameterError(f"'{own.table}' is the table of the recipe itself; choose another --output-table.")
     # The report and the mapping, which stay with those who made the release, lie where the command is run.
     arguments.output = Path()
+
+
+def _require_table_alone(arguments: argparse.Namespace) -> None:
+    """Require that a release on the standard output is its table and nothing else; raises ParameterError."""
+    require_one_output(arguments)
+    if not arguments.no_certificate:
+        raise ParameterError(
+            "A table on the standard output has no certificate beside it; add --no-certificate, or name a file."
+        )
+    if arguments.report or arguments.mapping:
+        raise ParameterError("--report and --mapping are files beside the release; name a file or folder as --output.")

@@ -18,6 +18,9 @@ from anoncore.base.texts import listing
 from anoncore.cli.destination import Database
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import log
+from anoncore.cli.output import is_stream, require_free
+from anoncore.cli.recipe_file import recipe_name
+from anoncore.cli.run_account import RunAccount, tell_run
 from anoncore.cli.text import left_out_line, verdict_lines
 from anoncore.measures import Verdict
 from anoncore.publishing.certification.certificate import Certificate
@@ -75,7 +78,7 @@ def _run_to(
 ) -> str:
     database: Database | None = arguments.database
     certified = not arguments.no_certificate
-    beside = folder if database is None else arguments.output / f"{arguments.recipe.stem}-release"
+    beside = folder if database is None else arguments.output / f"{recipe_name(arguments.recipe)}-release"
     private = _private_paths(arguments, beside)
     options = _spark_options(arguments.spark_option)
     key, told, kept = key_of(arguments.key_file) if certified else (None, "", {})
@@ -113,18 +116,19 @@ def _run_to(
         )
         run = _run(engine)(recipe, folder, settings)
         report(1.0, "Done")
-    for line in _summary(run, found[0].verdict if found else None, profiles[0]):
-        print(line)
     if database is not None:
-        print(f"Written: {database.shown} ({database.name}: {run.n_rows:,} rows; {database.check})")
+        written = {database.shown: f"{database.name}: {run.n_rows:,} rows; {database.check}"}
     else:
         parts = len(list(folder.glob("*.parquet")))
         check = f"; check it with: anoncore verify {folder}" if certified else ""
-        print(f"Written: {folder} ({run.n_rows:,} rows in {parts:,} Parquet file{'s' if parts > 1 else ''}{check})")
-    for path, told_of_it in about.items():
-        print(f"Written: {path} ({told_of_it})")
-    if certified:
-        print(told)
+        written = {str(folder): f"{run.n_rows:,} rows in {parts:,} Parquet file{'s' if parts > 1 else ''}{check}"}
+    written |= {str(path): told_of_it for path, told_of_it in about.items()}
+    found_verdict = found[0].verdict if found else None
+    lines = tuple(_summary(run, found_verdict, profiles[0]))
+    figures = {"rows": {"release": run.n_rows}, "notes": list(run.notes), "measures": {}}
+    figures["measures"] = {"information_loss": run.information_loss, "discernibility": run.discernibility}
+    left_out = profiles[0].left_out
+    tell_run(arguments, RunAccount(lines, found_verdict, left_out, figures, written, key or "", told))
     return found[0].verdict.breaking if found else ""
 
 
@@ -173,8 +177,7 @@ def _private_paths(arguments: argparse.Namespace, folder: Path) -> dict[Path, st
     wanted = {REPORT: arguments.report, MAPPING: arguments.mapping}
     paths = {private_path(folder, ending): ending for ending, asked in wanted.items() if asked}
     for path in paths:
-        if path.exists() and not arguments.force:
-            raise ParameterError(f"'{path}' exists; choose another --output, or add --force to replace it.")
+        require_free(path, arguments.force)
     return paths
 
 
@@ -300,9 +303,11 @@ def _refuse_workspace(arguments: argparse.Namespace) -> None:
 def _folder(arguments: argparse.Namespace) -> Path:
     """Where the release goes. Raises ParameterError for another format, and for what is there already."""
     output: Path = arguments.output
+    if is_stream(output):
+        raise ParameterError("The engine disk writes a folder of Parquet files; name one as --output, not -.")
     if arguments.format not in (None, "parquet") or output.suffix.lower() not in ("", ".parquet"):
         raise ParameterError("The engine disk writes a folder of Parquet files; leave out --format and the ending.")
-    folder = output if output.suffix else output / f"{arguments.recipe.stem}-release"
+    folder = output if output.suffix else output / f"{recipe_name(arguments.recipe)}-release"
     if folder.exists() and (not arguments.force or not folder.is_dir()):
         raise ParameterError(f"'{folder}' exists; choose another --output, or add --force to replace it.")
     return folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +10,20 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
+from anoncore.base.texts import did_you_mean
+from anoncore.cli.exit_codes import DONE, FAILS, REFUSED
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.output import add_json_option, print_json
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.recipe_file import add_reach_options, load_recipe
-from anoncore.cli.text import add_unit_option, result_lines, scores_of, tell_reading
+from anoncore.cli.recipe_file import (
+    add_reach_options,
+    add_recipe_argument,
+    add_unit_option,
+    load_recipe,
+    recipe_table,
+    tell_reading,
+)
+from anoncore.cli.text import result_lines, scores_of
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, Measure
@@ -28,7 +37,7 @@ Asked = str | Measure
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     command.epilog = f"Numbers on one scale: {', '.join(CRITERIA)}. Measures: {', '.join(MEASURES)}."
-    command.add_argument("recipe", type=Path, nargs="+", help="recipe file (TOML), or a folder: every .toml file in it")
+    add_recipe_argument(command, "or a folder: every .toml file in it; again for more", nargs="+")
     command.add_argument(
         "--measure",
         action="append",
@@ -38,7 +47,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "a recipe 'utility.query_error(n_queries = 500)' (default: the recipe's own measures, else all quick numbers)",
     )
     command.add_argument("--attribute", help="sensitive attribute of numbers that are about one (default: the first)")
-    command.add_argument("--json", action="store_true", help="print one JSON object: recipe, measure, value")
+    add_json_option(command)
     add_unit_option(command)
     add_reach_options(command)
     add_log_options(command)
@@ -49,10 +58,9 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     asked = [_asked(text) for text in arguments.measure]
     files = [file for path in arguments.recipe for file in _recipes(path)]
     results: dict[str, dict[str, Any]] = {}
-    failed = False
     for number, file in enumerate(files):
         try:
-            recipe = load_recipe(file, arguments).with_unit(arguments.unit)
+            recipe = load_recipe(file, arguments)
             with log().progress() as report:
                 numbers, note = _measured(recipe, asked, arguments.attribute, report)
             tell_reading(recipe)
@@ -61,7 +69,6 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         except AnonymizationError as error:
             if len(files) == 1:
                 raise
-            failed = True
             log().error(f"{file.name}: {' '.join(str(error).split())}")
             continue
         results[str(file)] = {name: _plain(value) for name, value in numbers.items()}
@@ -69,9 +76,11 @@ def _evaluate(arguments: argparse.Namespace) -> int:
             print(f"{chr(10) if number else ''}{file}")
             for line in (line for name, value in numbers.items() for line in _lines(name, value)):
                 print(f"  {line}")
+    if not results:
+        return REFUSED
     if arguments.json:
-        print(json.dumps(results, indent=2, allow_nan=False))
-    return 1 if failed else 0
+        print_json(results)
+    return DONE if len(results) == len(files) else FAILS
 
 
 def _recipes(path: Path) -> list[Path]:
@@ -97,7 +106,8 @@ def _asked(text: str) -> Asked:
                 f"The arguments of {text!r} cannot be read; write them as in a recipe: {name}(n_queries = 500)."
             ) from None
     if name not in MEASURES:
-        raise ParameterError(f"There is no measure {name!r}; there is {', '.join([*CRITERIA, *MEASURES])}.")
+        names = [*CRITERIA, *MEASURES]
+        raise ParameterError(f"There is no measure {name!r}; there is {', '.join(names)}.{did_you_mean(name, names)}")
     return Measure(name, arguments)
 
 
@@ -106,7 +116,7 @@ def _measured(
 ) -> tuple[dict[str, object], str]:
     """Every number that is asked for, or the error that says why there is none; and whether people are counted."""
     report(0.0, "Reading the table")
-    data = recipe.microdata()
+    data = recipe_table(recipe, attribute)
     release = recipe.algorithm.anonymize(data, part_of(report, 0.1, 0.7))
     wanted = (
         list(asked)

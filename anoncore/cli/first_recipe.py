@@ -10,12 +10,14 @@ from pathlib import Path
 import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.texts import listing, value_text
+from anoncore.base.texts import did_you_mean, listing, value_text
+from anoncore.cli.exit_codes import DONE, FAILS
 from anoncore.cli.log import log
-from anoncore.cli.table_file import add_table_options, read_named
+from anoncore.cli.output import is_stream, named_file, require_free, tell, write_file
+from anoncore.cli.table_file import add_table_options, read_named, table_name
 from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.arx_project import ENDING, read_arx_project
-from anoncore.recipes.proposal import hierarchy_line, hierarchy_of_form, propose, recipe_forms
+from anoncore.recipes.proposal import Proposal, hierarchy_line, hierarchy_of_form, propose, recipe_forms
 from anoncore.recipes.reach import is_within
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
@@ -34,7 +36,9 @@ def add_init_options(command: argparse.ArgumentParser) -> None:
         "published are written beside it."
     )
     command.add_argument(
-        "--output", type=Path, help="recipe to write (default: the table's name with .toml, beside it)"
+        "--output",
+        type=Path,
+        help="recipe to write, or - for the standard output (default: the table's name with .toml, beside it)",
     )
     command.add_argument("--force", action="store_true", help="replace the recipe if it is there")
     command.set_defaults(command=_init)
@@ -47,48 +51,59 @@ def add_hierarchy_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--form", choices=[form.value for form in HierarchyForm], help="how its values are grouped (default: the best)"
     )
-    command.add_argument("--check", type=Path, metavar="FILE", help="hierarchy (CSV) to hold against the column")
-    command.add_argument("--output", type=Path, help="file to write the hierarchy to, which recipes read")
+    command.add_argument("--check", type=named_file, metavar="FILE", help="hierarchy (CSV) to hold against the column")
+    command.add_argument(
+        "--output", type=Path, help="file to write the hierarchy to, which recipes read, or - for the standard output"
+    )
     command.add_argument("--force", action="store_true", help="replace the file if it is there")
     command.set_defaults(command=_hierarchy)
 
 
 def _init(arguments: argparse.Namespace) -> None:
-    output = arguments.output or arguments.table.with_suffix(".toml")
-    _check_free(output, arguments.force)
-    if arguments.table.suffix.lower() == ENDING:
-        _init_from_arx(arguments.table, output, arguments.force)
+    file: Path | None = arguments.file
+    if is_stream(file):
+        raise ParameterError("A recipe names the file of its table, which the standard input has not; save it first.")
+    output = arguments.output or Path(table_name(arguments)).with_suffix(".toml")
+    require_free(output, arguments.force)
+    if file is not None and file.suffix.lower() == ENDING:
+        _init_from_arx(file, output, arguments.force)
         return
     source, frame = read_named(arguments)
-    proposal = propose(source.replace(path=_path_from(output.parent, arguments.table)), frame)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(output, proposal.text.encode())
+    proposal = propose(source if file is None else source.replace(path=_path_from(output.parent, file)), frame)
+    write_file(output, proposal.text.encode())
+    tell(arguments, _proposal_lines(proposal, _command(output, file)), {})
+
+
+def _proposal_lines(proposal: Proposal, command: str) -> Iterator[str]:
+    """What is proposed, and the command that runs it."""
     roles = proposal.recipe.roles
     for role in dict.fromkeys(roles.values()):
-        print(f"{role}: {', '.join(name for name, one in roles.items() if one == role)}")
+        yield f"{role}: {', '.join(name for name, tagged in roles.items() if tagged == role)}"
     left_out = [name for name in proposal.reasons if name not in roles]
     if left_out:
-        print(f"left out, until you decide in the recipe to publish them as they are: {', '.join(left_out)}")
+        yield f"left out, until you decide in the recipe to publish them as they are: {', '.join(left_out)}"
     if proposal.unit is not None:
-        print(f"Is each value of '{proposal.unit}' a person? Then name it as the unit, as the recipe shows.")
+        yield f"Is each value of '{proposal.unit}' a person? Then name it as the unit, as the recipe shows."
     if "quasi-identifier" not in roles.values():
-        print("No column looks like one that others may know of a person: tag at least one before you run the recipe.")
-    print(f"Written: {output} (read every line of it, then: {_command(output, arguments.table)})")
+        yield "No column looks like one that others may know of a person: tag at least one before you run the recipe."
+    yield command
 
 
-def _command(recipe: Path, table: Path) -> str:
-    """The command that runs a recipe, with what allows it to read its table where that lies in another folder."""
+def _command(recipe: Path, table: Path | None) -> str:
+    """Where a recipe was written, and the command that runs it, with what allows it to read a table elsewhere."""
     words = ["anoncore", "run", str(recipe)]
-    if not is_within(table, recipe.parent):
+    if table is not None and not is_within(table, recipe.parent):
         words += ["--allow-path", str(table.resolve())]
-    return shlex.join(words)
+    return f"Written: {recipe} (read every line of it, then: {shlex.join(words)})"
 
 
 def _init_from_arx(table: Path, output: Path, force: bool) -> None:
     """Write the recipe of a project of ARX, and beside it the files that it names."""
+    if is_stream(output):
+        raise ParameterError("A project of ARX becomes a recipe with files beside it; name its place with --output.")
     project = read_arx_project(table, f"{output.stem}-arx")
     for name in project.files:
-        _check_free(output.parent / name, force)
+        require_free(output.parent / name, force)
     for name, content in project.files.items():
         file = output.parent / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -113,11 +128,12 @@ def _hierarchy(arguments: argparse.Namespace) -> int:
     if arguments.check is not None and (arguments.form or arguments.output):
         raise ParameterError("--check looks at a hierarchy that is there; leave out --form and --output.")
     if arguments.output is not None:
-        _check_free(arguments.output, arguments.force)
+        require_free(arguments.output, arguments.force)
     _, frame = read_named(arguments)
     names = [str(name) for name in frame.columns]
     if arguments.column is not None and arguments.column not in names:
-        raise ParameterError(f"The table has no column {arguments.column!r}; it has {listing(names, 40)}.")
+        meant = did_you_mean(arguments.column, names)
+        raise ParameterError(f"The table has no column {arguments.column!r}; it has {listing(names, 40)}.{meant}")
     data = Microdata(frame if arguments.column is None else frame[[arguments.column]], {OTHERS: Role.INSENSITIVE})
     if arguments.check is not None:
         return _check(data, arguments.column, arguments.check)
@@ -136,9 +152,9 @@ def _all_columns(data: Microdata) -> int:
             lines.append(f"{hierarchy_line(name, hierarchy_of_form(data, name, forms[0]))}{others}")
     if not lines:
         print("No ready-made hierarchy fits a column; what belongs together only people know.")
-        return 0
+        return DONE
     print("\n".join(["[hierarchies]", *lines]))
-    return 0
+    return DONE
 
 
 def _one_column(data: Microdata, arguments: argparse.Namespace, frame: pd.DataFrame) -> int:
@@ -150,14 +166,12 @@ def _one_column(data: Microdata, arguments: argparse.Namespace, frame: pd.DataFr
     default_hierarchy(data, name, form)  # refuses a form that does not fit, with the reason
     spec = hierarchy_of_form(data, name, form)
     hierarchy = spec.build(frame[name], Path())
-    print(hierarchy_line(name, spec))
-    for line in _levels(data, name, hierarchy):
-        print(line)
+    lines = [hierarchy_line(name, spec), *_levels(data, name, hierarchy)]
     if arguments.output is not None:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(arguments.output, hierarchy_text(hierarchy).encode())
-        print(f"Written: {arguments.output}")
-    return 0
+        write_file(arguments.output, hierarchy_text(hierarchy).encode())
+        lines.append(f"Written: {arguments.output}")
+    tell(arguments, lines, {})
+    return DONE
 
 
 def _check(data: Microdata, name: str, file: Path) -> int:
@@ -167,14 +181,14 @@ def _check(data: Microdata, name: str, file: Path) -> int:
     lacking = [value for value in values if hierarchy.path_of(value) is None]
     if lacking:
         print(f"'{file.name}' lacks {len(lacking):,} of the {len(values):,} values of '{name}': {listing(lacking)}.")
-        return 1
+        return FAILS
     known = {value_text(value) for value in values}
     unused = [value for value in hierarchy.leaves if value_text(value) not in known]
     for line in _levels(data, name, hierarchy):
         print(line)
     rest = f" {len(unused):,} of its values do not occur in the table." if unused else ""
     print(f"'{file.name}' has a group on every level for each of the {len(values):,} values of '{name}'.{rest}")
-    return 0
+    return DONE
 
 
 def _levels(data: Microdata, name: str, hierarchy: Hierarchy) -> Iterator[str]:
@@ -191,8 +205,3 @@ def _levels(data: Microdata, name: str, hierarchy: Hierarchy) -> Iterator[str]:
     for value, path in list(zip(values, paths, strict=True))[::step]:
         rest = " …" if len(path) > SHOWN_LEVELS else ""
         yield f"  {' > '.join([value_text(value), *path[:SHOWN_LEVELS]])}{rest}"
-
-
-def _check_free(file: Path, force: bool) -> None:
-    if file.exists() and not force:
-        raise ParameterError(f"'{file}' exists; choose another --output, or add --force to replace it.")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.text import tell_reading, tell_unavailable
+from anoncore.cli.output import add_json_option, print_json, tell
+from anoncore.cli.recipe_file import add_recipe_argument, read_recipe, tell_reading, tell_unavailable
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.schema import DRAFT, recipe_schema
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
-    command.add_argument("recipe", type=Path, nargs="?", help="recipe file (TOML)")
+    add_recipe_argument(command, nargs="?")
     command.add_argument(
         "--schema",
         nargs="?",
@@ -25,6 +23,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="print the JSON schema of recipes, or of certificates, instead",
     )
     command.add_argument("--with-seed", action="store_true", help="keep the seeds of the method, but not to publish it")
+    add_json_option(command)
     command.set_defaults(command=_recipe)
 
 
@@ -32,13 +31,12 @@ def _recipe(arguments: argparse.Namespace) -> None:
     if (arguments.recipe is None) == (arguments.schema is None):
         raise ParameterError("Name a recipe to check and print, or ask for --schema, but not both.")
     if arguments.schema is not None:
-        schema = recipe_schema() if arguments.schema == "recipe" else certificate_schema()
-        print(json.dumps(schema, indent=2, ensure_ascii=False))
+        print_json(recipe_schema() if arguments.schema == "recipe" else certificate_schema())
         return
-    recipe = Recipe.load(arguments.recipe)
+    recipe = read_recipe(arguments.recipe)
     tell_reading(recipe)
     tell_unavailable(recipe)
-    print(recipe.dumps(arguments.with_seed), end="")
+    tell(arguments, recipe.dumps(arguments.with_seed).splitlines(), recipe.to_dict(arguments.with_seed))
 
 
 def certificate_schema() -> dict[str, Any]:

@@ -8,18 +8,31 @@ from pathlib import Path
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.recipe_file import add_reach_options, load_recipe
-from anoncore.cli.text import add_unit_option, tell_reading, tell_unavailable
+from anoncore.cli.output import require_free, tell, write_file
+from anoncore.cli.recipe_file import (
+    add_reach_options,
+    add_recipe_argument,
+    add_unit_option,
+    load_recipe,
+    read_recipe,
+    recipe_name,
+    recipe_table,
+    tell_reading,
+    tell_unavailable,
+)
 from anoncore.publishing.report import MOST, Subject, report
-from anoncore.publishing.whole_files import replace_file
-from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.script import python_notebook, python_script
 
 
 def add_report_options(page: argparse.ArgumentParser) -> None:
     """Give the parser of the command `report` its options."""
-    page.add_argument("recipe", type=Path, nargs="+", help="recipe files (TOML); the first is the baseline")
-    page.add_argument("--output", type=Path, default=Path("report.html"), help="file to write (default: report.html)")
+    add_recipe_argument(page, "again for more; the first is the baseline", nargs="+")
+    page.add_argument(
+        "--output",
+        type=Path,
+        default=Path("report.html"),
+        help="file to write, or - for the standard output (default: report.html)",
+    )
     page.add_argument("--attribute", help="sensitive attribute that is looked at (default: the first)")
     page.add_argument("--force", action="store_true", help="replace the file if it is there")
     add_unit_option(page)
@@ -30,7 +43,7 @@ def add_report_options(page: argparse.ArgumentParser) -> None:
 
 def add_script_options(script: argparse.ArgumentParser) -> None:
     """Give the parser of the command `script` its options."""
-    script.add_argument("recipe", type=Path, help="recipe file (TOML); paths in the script start at the same folder")
+    add_recipe_argument(script, "paths in the script start at the same folder")
     script.add_argument(
         "--with-seed", action="store_true", help="keep the seed: the same groups again, but not for publication"
     )
@@ -45,26 +58,28 @@ def add_script_options(script: argparse.ArgumentParser) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     if len(arguments.recipe) > MOST:
         raise ParameterError(f"A report takes at most {MOST} recipes, not {len(arguments.recipe)}.")
-    if arguments.output.exists() and not arguments.force:
-        raise ParameterError(f"'{arguments.output}' exists; choose another --output, or add --force to replace it.")
-    recipes = [load_recipe(path, arguments).with_unit(arguments.unit) for path in arguments.recipe]
+    require_free(arguments.output, arguments.force)
+    recipes = [load_recipe(path, arguments) for path in arguments.recipe]
     with log().progress() as progress:
         subjects = []
         for number, (path, recipe) in enumerate(zip(arguments.recipe, recipes, strict=True)):
             progress_of_recipe = part_of(progress, 0.6 * number / len(recipes), 0.6 * (number + 1) / len(recipes))
-            release = recipe.algorithm.anonymize(recipe.microdata(), progress_of_recipe)
+            release = recipe.algorithm.anonymize(recipe_table(recipe, arguments.attribute), progress_of_recipe)
             table = recipe.source.builtin or recipe.source.path or ""
-            subjects.append(Subject(path.stem, release, table))
+            subjects.append(Subject(recipe_name(path), release, table))
         text = report(subjects, arguments.attribute, part_of(progress, 0.6, 1.0))
     for recipe in recipes:
         tell_reading(recipe)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(arguments.output, text.encode())
-    print(f"Written: {arguments.output} (not for publication: measured with the original table at hand)")
+    write_file(arguments.output, text.encode())
+    tell(
+        arguments,
+        [f"Written: {arguments.output} (not for publication: measured with the original table at hand)"],
+        {"written": str(arguments.output)},
+    )
 
 
 def _script(arguments: argparse.Namespace) -> None:
     write = python_notebook if arguments.notebook else python_script
-    recipe = Recipe.load(arguments.recipe)
+    recipe = read_recipe(arguments.recipe)
     tell_unavailable(recipe)
     print(write(recipe, arguments.with_seed), end="")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import io
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import ParameterError, ReleaseError
@@ -15,10 +16,21 @@ from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
+from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.recipe_file import add_reach_options, load_recipe
-from anoncore.cli.text import add_strict_option, add_unit_option, strict_code, summary, tell_reading
+from anoncore.cli.output import add_json_option, is_stream, named_file, require_free, write_file
+from anoncore.cli.plain_values import plain_value
+from anoncore.cli.recipe_file import (
+    add_reach_options,
+    add_recipe_argument,
+    add_unit_option,
+    load_recipe,
+    recipe_name,
+    tell_reading,
+)
+from anoncore.cli.run_account import RunAccount, tell_run
+from anoncore.cli.text import summary
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
@@ -28,7 +40,7 @@ from anoncore.publishing.certification.laid_beside import laid_beside
 from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
-from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_file, release_files
+from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_files, table_file
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.publishing.whole_files import replace_files
@@ -42,7 +54,7 @@ def add_after_options(run: argparse.ArgumentParser) -> None:
     """Give the command its options for earlier releases."""
     run.add_argument(
         "--after",
-        type=Path,
+        type=named_file,
         action="append",
         default=[],
         metavar="CERTIFICATE",
@@ -51,7 +63,7 @@ def add_after_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--after-release",
-        type=Path,
+        type=named_file,
         action="append",
         default=[],
         metavar="SESSION",
@@ -97,7 +109,7 @@ LEAVE_OUT = (
 
 def add_options(run: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
-    run.add_argument("recipe", type=Path, help="recipe file (TOML)")
+    add_recipe_argument(run)
     add_output_options(run)
     run.add_argument("--format", choices=list(ENDINGS), help="file format (default: by the file's ending, else csv)")
     run.add_argument("--force", action="store_true", help="replace files that are there")
@@ -111,7 +123,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     add_after_options(run)
     run.add_argument(
         "--key-file",
-        type=Path,
+        type=named_file,
         metavar="FILE",
         help="file with the key for the certificate's hash of the original table; made if it is not there (default: "
         "a new key is printed). Keep the key, don't publish it: it proves of which table the release was made",
@@ -134,6 +146,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "the certificate says so (default: as the recipe says, else such a recipe is refused)",
     )
     add_strict_option(run)
+    add_json_option(run)
     add_reach_options(run)
     add_engine_options(run)
     add_log_options(run)
@@ -144,7 +157,7 @@ def _run(arguments: argparse.Namespace) -> int:
     certificates = earlier_certificates(arguments)
     if arguments.key_file is not None and arguments.no_certificate:
         raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
-    recipe = load_recipe(arguments.recipe, arguments).with_unit(arguments.unit)
+    recipe = load_recipe(arguments.recipe, arguments)
     if arguments.publish_untagged:
         recipe = recipe.publishing_untagged()
     if arguments.numbers is not None:
@@ -160,7 +173,8 @@ def _run(arguments: argparse.Namespace) -> int:
                 recipe = kept_here.enter_context(recipe.brought_here(arguments.workspace, progress))
         verdicts = run_where_it_fits(arguments, recipe, certificates)
         breaking = _run_in_memory(arguments, recipe, certificates) if verdicts is None else verdicts
-    return strict_code(arguments, breaking)
+    # What the recipe decides to publish as it is was decided: only --strict asks that it breaks nothing.
+    return FAILS if arguments.strict and breaking else DONE
 
 
 def _require_drawn_seeds(recipe: Recipe) -> None:
@@ -175,11 +189,12 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
     """Make, write and tell the release; gives the insensitive columns that break what is promised."""
     database: Database | None = arguments.database
     file_format = _format(arguments.output, arguments.format)
-    target = _target(arguments.output, arguments.recipe.stem)
-    certified = not arguments.no_certificate
+    target = _target(arguments.output, recipe_name(arguments.recipe))
+    certified, is_zip = not arguments.no_certificate, _is_archive(arguments.output)
     wanted = {CERTIFICATE: certified and database is None, REPORT: arguments.report, MAPPING: arguments.mapping}
-    tables_of_it = (ENDINGS[file_format], ARCHIVE) if database is None else ()
-    for ending in (*tables_of_it, *(one for one, is_wanted in wanted.items() if is_wanted)):
+    is_file = database is None and not is_stream(arguments.output)
+    table_endings = () if not is_file else (ARCHIVE,) if is_zip else (ENDINGS[file_format], ARCHIVE)
+    for ending in (*table_endings, *(one for one, is_wanted in wanted.items() if is_wanted)):
         _check_free(target.with_name(target.name + ending), recipe, arguments.force)
     key, told, kept = key_of(arguments.key_file) if certified else ("", "", {})
     with log().progress() as progress:
@@ -205,6 +220,8 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                     guessable_seed=recipe.guessable_seed,
                     attacks=attacks,
                 )
+        elif is_stream(arguments.output):
+            write_file(arguments.output, _single_table(tables, file_format))
         elif certified:
             files = release_files(
                 run.release,
@@ -216,39 +233,53 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
                 cache=results,
                 guessable_seed=recipe.guessable_seed,
                 attacks=attacks,
+                zipped=is_zip,
             )
         else:
-            content = io.BytesIO()
-            write_tables(tables, content, file_format)
-            files = {release_file(target.name, len(tables), file_format): content.getvalue()}
+            name, content = table_file(target.name, tables, file_format, is_zip)
+            files = {name: content}
         progress(1.0, "Done")
     tell_reading(recipe)
     public = {target.with_name(name): one for name, one in files.items()}
-    subject = Subject(arguments.recipe.stem, run.release, cache=results, earlier=tuple(earlier))
+    subject = Subject(recipe_name(arguments.recipe), run.release, cache=results, earlier=tuple(earlier))
     private = _private_files(arguments, subject, target)
     # The tables come last: whatever stops the program in between, there are none without their certificate.
     together = {**kept, **{path: one for path, (one, _) in private.items()}, **public}
     if together:
         replace_files(together, private=kept)
     found = verdict(run.release, cache=results)
-    for line in summary(run, found):
-        print(line)
+    lines = list(summary(run, found))
     for entry in earlier:
         if entry.figures:
-            print(f"Together with the earlier release of {entry.made[:10]}: {entry.figures}")
+            lines.append(f"Together with the earlier release of {entry.made[:10]}: {entry.figures}")
     sizes = ", ".join(f"{name}: {len(table):,} rows" for name, table in tables.items())
+    written: dict[str, str] = {}
     if database is not None:
-        print(f"Written: {database.shown} ({sizes}; {database.check})")
+        written[database.shown] = f"{sizes}; {database.check}"
     for path in reversed(public):
         is_certificate = path.name.endswith(CERTIFICATE)
-        print(f"Written: {path} ({f'check it with: anoncore verify {path}' if is_certificate else sizes})")
-    for path, (_, about) in private.items():
-        print(f"Written: {path} ({about})")
-    if certified:
-        print(told)
+        written[str(path)] = f"check it with: anoncore verify {path}" if is_certificate else sizes
+    written |= {str(path): about for path, (_, about) in private.items()}
+    figures = {
+        "rows": {name: len(table) for name, table in tables.items()},
+        "notes": list(run.release.notes),
+        "measures": {name: plain_value(result) for name, result in run.measures.items()},
+    }
+    tell_run(arguments, RunAccount(tuple(lines), found, run.data.left_out, figures, written, key, told))
     if recipe.algorithm.has_guessable_seed:
         log().warn(SEED_GIVEN)
     return found.breaking
+
+
+def _single_table(tables: Mapping[str, Any], file_format: FileFormat) -> bytes:
+    """The file of a release that goes to the standard output. Raises ParameterError for several tables, a zip."""
+    name, content = table_file("release", tables, file_format, zipped=False)
+    if name.endswith(ARCHIVE):
+        raise ParameterError(
+            f"The release has {len(tables)} tables, and the standard output takes one file of a table; name a file or "
+            "folder as --output, or add --format excel."
+        )
+    return content
 
 
 def _private_files(arguments: argparse.Namespace, subject: Subject, target: Path) -> dict[Path, tuple[bytes, str]]:
@@ -265,12 +296,17 @@ def _private_files(arguments: argparse.Namespace, subject: Subject, target: Path
     return files
 
 
+def _is_archive(output: Path) -> bool:
+    """Whether a zip was asked for by name."""
+    return not output.is_dir() and output.suffix.lower() == ARCHIVE
+
+
 def _format(output: Path, wanted: FileFormat | None) -> FileFormat:
     if _is_folder(output):
         return wanted or "csv"
     ending = output.suffix.lower()
     by_ending = {known: name for name, known in ENDINGS.items()}
-    if ending == ARCHIVE and wanted != "excel":
+    if _is_archive(output) and wanted != "excel":
         return wanted or "csv"
     if ending not in by_ending:
         raise ParameterError(f"The ending of '{output}' is not known; use {listing([*ENDINGS.values(), ARCHIVE])}.")
@@ -294,5 +330,4 @@ def _check_free(file: Path, recipe: Recipe, force: bool) -> None:
     source = recipe.source.path
     if source is not None and file.resolve() == ((recipe.folder or Path()) / source).resolve():
         raise ParameterError(f"'{file}' is the table of the recipe itself; choose another --output.")
-    if not force:
-        raise ParameterError(f"'{file}' exists; choose another --output, or add --force to replace it.")
+    require_free(file, force)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
-from pathlib import Path
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.destination import path_or_address
+from anoncore.cli.destination import file_or_address
+from anoncore.cli.exit_codes import DONE
 from anoncore.cli.log import add_log_options
+from anoncore.cli.output import named_file
 from anoncore.publishing.certification import Finding
 from anoncore.publishing.signing.released import change_in_database, change_in_file
 from anoncore.publishing.signing.signers import CHECK_STANDS, SignedBy, sign
@@ -43,7 +44,7 @@ def add_keygen_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--output",
-        type=Path,
+        type=named_file,
         required=True,
         metavar="FILE",
         help=f"file of the private key, which nobody but its owner may read; the public one gets {PUBLIC} behind it. "
@@ -63,10 +64,10 @@ def add_sign_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "certificate",
-        type=path_or_address,
+        type=file_or_address,
         help="certificate (JSON), or a folder or zip that has it in it, or the address of a database (postgresql://)",
     )
-    command.add_argument("--key", type=Path, required=True, metavar="KEY", help="private key, as `keygen` wrote it")
+    command.add_argument("--key", type=named_file, required=True, metavar="KEY", help="private key that `keygen` wrote")
     command.add_argument("--table", metavar="NAME", help="name of the release in a database, or schema.name")
     _add_passphrase_file(command)
     add_log_options(command)
@@ -76,7 +77,7 @@ def add_sign_options(command: argparse.ArgumentParser) -> None:
 def _add_passphrase_file(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--passphrase-file",
-        type=Path,
+        type=named_file,
         metavar="FILE",
         help="file whose first line is the passphrase of the key (default: it is asked for where one is needed)",
     )
@@ -86,7 +87,7 @@ def add_trusted_option(check: argparse.ArgumentParser) -> None:
     """Give a command that checks certificates the option --trusted-key."""
     check.add_argument(
         "--trusted-key",
-        type=Path,
+        type=named_file,
         action="append",
         default=[],
         metavar="KEY",
@@ -133,7 +134,7 @@ def _keygen(arguments: argparse.Namespace) -> int:
     print(f"Written: {private} (private: keep it, and give it to nobody)")
     print(f"Written: {public} (public: give it to those who check what you sign)")
     print(f"Fingerprint of {key.name}'s key: {key.fingerprint}")
-    return 0
+    return DONE
 
 
 def _sign(arguments: argparse.Namespace) -> int:
@@ -153,7 +154,7 @@ def _sign(arguments: argparse.Namespace) -> int:
     else:
         written = str(change_in_file(place, signed))
     print(f"Signed: {written}, with the key {fingerprint(key.public_key().public_bytes_raw())}")
-    return 0
+    return DONE
 
 
 def _passphrase(arguments: argparse.Namespace, asked: bool, twice: bool) -> str | None:

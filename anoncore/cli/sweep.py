@@ -10,16 +10,27 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from anoncore.algorithms import ALGORITHMS
-from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.errors import ParameterError
+from anoncore.base.texts import did_you_mean
+from anoncore.cli.exit_codes import DONE, FAILS
 from anoncore.cli.log import WIDTH, add_log_options, log
-from anoncore.cli.recipe_file import add_reach_options, load_recipe
-from anoncore.cli.text import add_unit_option, tell_reading
+from anoncore.cli.output import add_json_option, require_one_output, tell, write_file
+from anoncore.cli.plain_values import plain_value
+from anoncore.cli.recipe_file import (
+    add_reach_options,
+    add_recipe_argument,
+    add_unit_option,
+    load_recipe,
+    recipe_table,
+    tell_reading,
+)
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.search.candidates import axes, candidates
 from anoncore.search.parameters import method_label, parameters, varying_parameters
@@ -66,7 +77,7 @@ Label = Callable[[Point], str]
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     command.epilog = f"Criteria: {', '.join(CRITERIA)}."
-    command.add_argument("recipe", type=Path, help="recipe file (TOML); its table and tags are taken, not its method")
+    add_recipe_argument(command, "its table and tags are taken, not its method")
     command.add_argument(
         "--try",
         dest="tried",
@@ -88,7 +99,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)"
     )
-    command.add_argument("--output", type=Path, help="CSV file for all points")
+    command.add_argument("--output", type=Path, help="CSV file for all points, or - for the standard output")
+    add_json_option(command)
     add_unit_option(command)
     add_reach_options(command)
     add_log_options(command)
@@ -96,15 +108,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
+    require_one_output(arguments)
     targets = [_target(text) for text in arguments.target]
     ranges = _ranges(arguments.tried)
     if not ranges and not targets:
         raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
     names = _criteria(arguments.criteria, targets, arguments.spare)
-    recipe = load_recipe(arguments.recipe, arguments).with_unit(arguments.unit)
+    recipe = load_recipe(arguments.recipe, arguments)
     with log().progress() as report:
         report(0.0, "Reading the table")
-        data = recipe.microdata()
+        data = recipe_table(recipe, arguments.attribute)
         tried = (
             candidates(ranges, data, arguments.attribute)
             if ranges
@@ -126,21 +139,33 @@ def _sweep(arguments: argparse.Namespace) -> int:
         return method_label(point.algorithm, varying)
 
     front = pareto(points, names[0], names[1]) if len(names) > 1 else [False] * len(points)
-    for point, unbeaten in zip(points, front, strict=True):
-        print(_line(point, told, names, bool(unbeaten)))
+    lines = [_line(point, told, names, bool(unbeaten)) for point, unbeaten in zip(points, front, strict=True)]
     if len(names) > 1:
-        print(f"* unbeaten in {CRITERIA[names[0]].title} and {CRITERIA[names[1]].title}")
+        lines.append(f"* unbeaten in {CRITERIA[names[0]].title} and {CRITERIA[names[1]].title}")
+    results: dict[str, Any] = {
+        "criteria": names,
+        "points": [
+            {"release": told(point), **plain_value(point), "unbeaten": bool(unbeaten)}
+            for point, unbeaten in zip(points, front, strict=True)
+        ],
+    }
+    answer = Search(tuple(targets), arguments.spare, tuple(points)) if targets else None
+    if answer is not None:
+        lines += _answer_lines(answer, told)
+        results |= _answer_results(answer, told)
+    tell(arguments, lines, results)
     if arguments.output is not None:
-        _write(arguments.output, points, told, names, [bool(one) for one in front])
-    return _answer(Search(tuple(targets), arguments.spare, tuple(points)), told) if targets else 0
+        write_file(arguments.output, _csv(points, told, names, [bool(unbeaten) for unbeaten in front]))
+    return FAILS if answer is not None and answer.best is None else DONE
 
 
 def _target(text: str) -> Target:
-    name, _equals, limit = text.partition("=")
+    name, _equals, number = text.partition("=")
     try:
-        return Target(name.strip(), float(limit))
+        limit = float(number)
     except ValueError:
         raise ParameterError(f"The target {text!r} cannot be read; write CRITERION=LIMIT, e.g. k=10.") from None
+    return Target(name.strip(), limit)
 
 
 def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
@@ -148,13 +173,14 @@ def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
     ranges: dict[str, dict[str, list[float]]] = {}
     for text in tried:
         name, *settings = text.split()
-        known = axes(ALGORITHMS[name])
+        known = list(axes(ALGORITHMS[name]))
         values: dict[str, list[float]] = {}
         for setting in settings:
             axis, equals, listed = setting.partition("=")
             if not equals or axis not in known:
                 raise ParameterError(
                     f"{setting!r} sets nothing of {name}; write AXIS=VALUES with one of {', '.join(known)}."
+                    f"{did_you_mean(axis, known)}"
                 )
             values[axis] = numbers_from_text(listed)
         ranges.setdefault(name, {}).update(values)
@@ -180,7 +206,7 @@ def _line(point: Point, told: Label, names: Sequence[str], unbeaten: bool) -> st
     return f"{head}: {', '.join(numbers)} ({point.seconds:.2f} s)"
 
 
-def _write(path: Path, points: Sequence[Point], told: Label, names: Sequence[str], front: Sequence[bool]) -> None:
+def _csv(points: Sequence[Point], told: Label, names: Sequence[str], front: Sequence[bool]) -> bytes:
     """A line per release: its label, its parameters, its numbers. No parameter is called like a number."""
     given = [parameters(point.algorithm) for point in points]
     fields = list(dict.fromkeys(name for one in given for name in one))
@@ -190,26 +216,36 @@ def _write(path: Path, points: Sequence[Point], told: Label, names: Sequence[str
     for point, one, unbeaten in zip(points, given, front, strict=True):
         values = [*(one.get(field) for field in fields), *(point.values.get(name) for name in names)]
         writer.writerow([told(point), *values, unbeaten, f"{point.seconds:.4f}", point.error])
-    try:
-        path.write_text(text.getvalue(), encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"'{path}' cannot be written: {(error.strerror or 'unknown reason').lower()}.") from None
+    return text.getvalue().encode()
 
 
-def _answer(search: Search, told: Label) -> int:
-    """Print the cheapest release that keeps the targets, or the nearest miss; gives the exit code, 1 for a miss."""
+def _answer_lines(search: Search, told: Label) -> Iterator[str]:
+    """The cheapest release that keeps the targets, or the nearest miss, and what each target costs."""
     spare = CRITERIA[search.spare]
     if search.best is not None:
-        print(f"Cheapest that keeps every target: {told(search.best)}, {spare.title} {_cost(search, search.best)}")
+        yield f"Cheapest that keeps every target: {told(search.best)}, {spare.title} {_cost(search, search.best)}"
     elif search.nearest is not None:
         missed = "; ".join(target.text for target in search.missed(search.nearest))
-        print(f"No release keeps every target. Nearest: {told(search.nearest)}, which misses: {missed}")
+        yield f"No release keeps every target. Nearest: {told(search.nearest)}, which misses: {missed}"
     for target, point in search.without.items():
         if point is not None:
-            print(f"  without '{target.text}': {told(point)}, {spare.title} {_cost(search, point)}")
+            yield f"  without '{target.text}': {told(point)}, {spare.title} {_cost(search, point)}"
     if search.costliest is not None:
-        print(f"  The target that costs most is '{search.costliest.text}'.")
-    return 0 if search.best is not None else 1
+        yield f"  The target that costs most is '{search.costliest.text}'."
+
+
+def _answer_results(search: Search, told: Label) -> dict[str, Any]:
+    """The same as JSON has it; releases by their labels, which the points have too."""
+    nearest = None if search.best is not None else search.nearest
+    return {
+        "targets": [target.text for target in search.targets],
+        "spare": search.spare,
+        "best": None if search.best is None else told(search.best),
+        "nearest": None if nearest is None else told(nearest),
+        "missed": [] if nearest is None else [target.text for target in search.missed(nearest)],
+        "without": {target.text: None if point is None else told(point) for target, point in search.without.items()},
+        "costliest": None if search.costliest is None else search.costliest.text,
+    }
 
 
 def _cost(search: Search, point: Point) -> str:

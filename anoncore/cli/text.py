@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf, isnan
 from typing import Any
@@ -13,49 +12,11 @@ from anoncore.attacks.strongest import Strongest
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.cli.log import log
 from anoncore.measures import Verdict
-from anoncore.recipes.recipe import Recipe, RecipeRun
+from anoncore.recipes.recipe import RecipeRun
 from anoncore.table.microdata import Microdata
 
 SINGULAR = {"rows": "row", "people": "person", "values": "value", "tuples": "tuple"}
-
-
-def add_unit_option(parser: argparse.ArgumentParser) -> None:
-    """Give a command that makes releases the option --unit."""
-    parser.add_argument(
-        "--unit",
-        metavar="COLUMN",
-        help="the column that says whose row it is, where one person may have several rows: k, l and t then count "
-        "different people; the column is not published (default: that of the recipe, else every row is a person)",
-    )
-
-
-def tell_reading(recipe: Recipe) -> None:
-    """Say on the error stream what should be known of how a recipe and its table are read."""
-    for note in recipe.reading_notes():
-        log().note(note)
-
-
-def tell_unavailable(recipe: Recipe) -> None:
-    """Say on the error stream where the method of a recipe cannot run here, and what helps."""
-    if recipe.algorithm.why_unavailable():
-        log().note(recipe.algorithm.why_unavailable())
-
-
-def add_strict_option(parser: argparse.ArgumentParser) -> None:
-    """Give a command that judges releases the option --strict."""
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="exit with 1 also where what was asked holds only over what is known, because a column that is published "
-        "as it is breaks it",
-    )
-
-
-def strict_code(arguments: argparse.Namespace, breaking: str) -> int:
-    """The exit code of what holds, if only over what is known because of the columns that `breaking` names."""
-    return 1 if arguments.strict and breaking else 0
 
 
 def verdict_lines(found: Verdict) -> Iterator[str]:

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.progress import part_of
-from anoncore.cli.destination import path_or_address
+from anoncore.cli.destination import file_or_address
+from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.output import add_json_option, named_file, tell
+from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
-from anoncore.cli.text import add_strict_option
+from anoncore.cli.table_file import columns_in
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome
@@ -32,19 +35,19 @@ def add_options(check: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     check.epilog = (
         "Of a folder everything is looked at but the certificate: what is not certified fails. Files that are not "
-        "named are not looked at. Exit code: 0 if all that the certificate claims was counted and holds, 1 if "
-        "something fails, 3 if something is only claimed, or holds only if nobody knows a published column, 2 if "
-        "something cannot be read or was asked wrongly."
+        f"named are not looked at. Exit code: {DONE} if all that the certificate claims was counted and holds, {FAILS} "
+        f"if something fails, {CLAIMED} if something is only claimed, or holds only if nobody knows a published "
+        f"column, {REFUSED} if something cannot be read or was asked wrongly."
     )
     check.add_argument(
         "certificate",
-        type=path_or_address,
+        type=file_or_address,
         help="certificate (JSON), or the folder of a large release or the address of a database (postgresql://), which "
         "have it in them",
     )
     check.add_argument(
         "files",
-        type=path_or_address,
+        type=file_or_address,
         nargs="*",
         help="published files, or a folder of them, or the database (default: those it names, in its own folder)",
     )
@@ -52,41 +55,40 @@ def add_options(check: argparse.ArgumentParser) -> None:
     check.add_argument(
         "--no-hashes", action="store_true", help="do not compare contents; only re-check what holds in the groups"
     )
-    check.add_argument("--recipe", type=Path, help="recipe whose table should be the original one")
-    check.add_argument("--key-file", type=Path, metavar="FILE", help="file with the key of the original table's hash")
+    check.add_argument("--recipe", type=named_file, help="recipe whose table should be the original one")
+    check.add_argument("--key-file", type=named_file, metavar="FILE", help="file with the key of the original's hash")
     add_reach_options(check)
     add_trusted_option(check)
     check.add_argument(
         "--known",
+        action="append",
         metavar="COLUMNS",
-        help="the columns that others know, as you take it: age,zip (default: those that the certificate names)",
+        help="the columns that others know, as you take it: age,zip; again for more (default: those that the "
+        "certificate names)",
     )
     add_strict_option(check)
+    add_json_option(check)
     add_log_options(check)
     check.set_defaults(command=_verify)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     read_trusted_keys(arguments)
-    try:
-        return _verified(arguments)
-    except DataError as error:
-        # What cannot be read was given wrongly: nothing was counted, so that nothing fails.
-        raise ParameterError(str(error)) from None
+    if (arguments.recipe is None) != (arguments.key_file is None):
+        raise ParameterError("The original table is compared with --recipe and --key-file together.")
+    path = arguments.certificate
+    addresses = [place for place in (path, *arguments.files) if isinstance(place, str)]
+    return _verified_database(arguments, addresses) if addresses else _verified_files(arguments)
 
 
 def _known(arguments: argparse.Namespace) -> list[str] | None:
     """The columns that a reader names as known."""
-    return None if arguments.known is None else [one.strip() for one in arguments.known.split(",") if one.strip()]
+    return None if arguments.known is None else [name for name in columns_in(arguments.known) if name]
 
 
-def _verified(arguments: argparse.Namespace) -> int:
-    if (arguments.recipe is None) != (arguments.key_file is None):
-        raise ParameterError("The original table is compared with --recipe and --key-file together.")
+def _verified_files(arguments: argparse.Namespace) -> int:
+    """Check a release in files by its certificate."""
     path = arguments.certificate
-    addresses = [one for one in (path, *arguments.files) if isinstance(one, str)]
-    if addresses:
-        return _verified_database(arguments, addresses)
     if arguments.table is not None:
         raise ParameterError("--table names a release in a database; give the address of the database, too.")
     if path.is_dir():
@@ -173,13 +175,18 @@ def _told(arguments: argparse.Namespace, certificate: bytes, verification: Verif
     """
     signed = signed_by(certificate, arguments.trusted_key)
     verification = Verification((*verification.findings, *signature_findings(arguments, signed)))
-    for outcome in ("holds", "fails", "claimed"):
-        for finding in verification.of(outcome):
-            print(f"{WORDS[outcome]}: {finding.sentence}")
-    if not any(one.check == SIGNATURE for one in verification.findings):
-        print(f"signature: {signed.sentence}.")
-    print(verification.state)
-    return 1 if arguments.strict and verification.code == 3 else verification.code
+    findings = [finding for outcome in WORDS for finding in verification.of(outcome)]
+    lines = [f"{WORDS[finding.outcome]}: {finding.sentence}" for finding in findings]
+    if not any(finding.check == SIGNATURE for finding in findings):
+        lines.append(f"signature: {signed.sentence}.")
+    results = {
+        "holds": verification.holds,
+        "state": verification.state,
+        "findings": [plain_value(finding) for finding in findings],
+        "signature": signed.sentence,
+    }
+    tell(arguments, [*lines, verification.state], results)
+    return judged_code(arguments, verification.code)
 
 
 def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) -> tuple[list[Path], list[Finding]]:

@@ -44,7 +44,11 @@ def listed() -> Mapping[str, Path]:
 def described(name: str) -> Description:
     """The description of a built-in table; DataError for a name that is not listed and a description that is wrong."""
     if name not in listed():
-        raise DataError(f"There is no built-in table '{name}'; there are {', '.join(listed())}.")
+        # The names are listed without pandas, with which texts of values are written.
+        from anoncore.base.texts import did_you_mean
+
+        meant = did_you_mean(name, list(listed()))
+        raise DataError(f"There is no built-in table '{name}'; there are {', '.join(listed())}.{meant}")
     return read_description(listed()[name])
 
 

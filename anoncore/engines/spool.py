@@ -16,7 +16,7 @@ from anoncore.algorithms.rothko.setting import Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import writing
 from anoncore.base.pipeline import in_threads, read_ahead
-from anoncore.base.texts import listing
+from anoncore.base.texts import did_you_mean, listing
 from anoncore.engines.column_coding import CodedColumn, CountedTable, code_column, distinct_series, distinct_values
 from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
 from anoncore.engines.input_digest import InputDigest
@@ -65,6 +65,7 @@ def profile_of(
         if unknown:
             raise DataError(
                 f"{what} names {listing(unknown)}, which the table lacks; it has {listing(table.names, 30)}."
+                f"{did_you_mean(unknown[0], table.names)}"
             )
     columns: dict[str, CodedColumn] = {}
     hierarchies: dict[str, Hierarchy] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from anoncore.base.errors import ParameterError
-from anoncore.base.texts import listing
+from anoncore.base.texts import did_you_mean, listing
 from anoncore.table.microdata import Role
 
 Names = str | Sequence[str]
@@ -44,4 +44,7 @@ def roles_of(
 
 def _require(name: str, columns: Sequence[str], parameter: str) -> None:
     if name not in columns:
-        raise ParameterError(f"{parameter}: the table has no column {name!r}; it has {listing(columns, 40)}.")
+        there = listing(columns, 40)
+        raise ParameterError(
+            f"{parameter}: the table has no column {name!r}; it has {there}.{did_you_mean(name, columns)}"
+        )

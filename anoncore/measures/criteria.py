@@ -15,7 +15,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, REGISTERED, Family, Number
 from anoncore.base.score import Score
-from anoncore.base.texts import listing
+from anoncore.base.texts import no_such
 from anoncore.measures.evaluation import MEASURES, PACKAGES, View
 from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.release.form import form_of
@@ -157,7 +157,7 @@ def chosen(names: Sequence[str] | None = None) -> tuple[Number, ...]:
     wanted = list(CRITERIA) if names is None else list(names)
     unknown = [name for name in wanted if name not in CRITERIA]
     if unknown:
-        raise ParameterError(f"There is no criterion {listing(unknown)}; there is {listing(list(CRITERIA), 40)}.")
+        raise ParameterError(no_such("criterion", unknown[0], list(CRITERIA)))
     return tuple(CRITERIA[name] for name in wanted)
 
 

@@ -14,7 +14,7 @@ from anoncore import attacks, privacy, utility
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.number import REGISTERED, Function
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.base.toml import plain
 from anoncore.release.release import Release
 from anoncore.requirements import REQUIREMENTS
@@ -101,7 +101,9 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.name not in MEASURES:
-            raise ParameterError(f"There is no measure {quoted(self.name)}; there is {listing(list(MEASURES), 24)}.")
+            names = list(MEASURES)
+            meant = did_you_mean(self.name, names)
+            raise ParameterError(f"There is no measure {quoted(self.name)}; there is {listing(names, 24)}.{meant}")
         object.__setattr__(self, "arguments", plain(self.arguments, self.name))
         self._call_arguments()
 

@@ -26,6 +26,15 @@ def release_file(name: str, n_tables: int, format: FileFormat) -> str:
     return name + (ARCHIVE if n_tables > 1 and format != "excel" else ENDINGS[format])
 
 
+def table_file(name: str, tables: Mapping[str, Any], format: FileFormat, zipped: bool) -> tuple[str, bytes]:
+    """The one file of some tables with its name; `zipped` makes a zip of a single CSV or Parquet table, too."""
+    file, content = release_file(name, len(tables), format), _content(tables, format)
+    if zipped and file.endswith(ENDINGS[format]):
+        (member,) = member_names(tables)
+        return f"{name}{ARCHIVE}", archive_bytes([(f"{member}{ENDINGS[format]}", content)])
+    return file, content
+
+
 @checked
 def release_files(
     release: Release,
@@ -39,6 +48,7 @@ def release_files(
     asked: Sequence[Requirement] = (),
     guessable_seed: bool = False,
     attacks: Sequence[Strongest] = (),
+    zipped: bool = False,
 ) -> dict[str, bytes]:
     """Make the files of a release: its tables, and the certificate that names and describes them.
 
@@ -66,6 +76,8 @@ def release_files(
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
     attacks : sequence of Strongest
         What attacks got from the release, which the certificate says.
+    zipped : bool
+        Whether a single table, too, is put into a zip.
 
     Returns
     -------
@@ -93,8 +105,7 @@ def release_files(
     ['people-certificate.json', 'people.csv']
     """
     tables = tables or release.pandas_tables()
-    content = _content(tables, format)
-    written = {release_file(name, len(tables), format): content}
+    written = dict([table_file(name, tables, format, zipped)])
     certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed, attacks)
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
 

@@ -15,12 +15,12 @@ import pandas as pd
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import AnonymizationError, DataError, RecipeError
+from anoncore.base.errors import AnonymizationError, RecipeError, UndecidedError
 from anoncore.base.extensions import load_extensions
 from anoncore.base.model import Model
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.showing import Shown
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
@@ -338,7 +338,8 @@ class Recipe:
         values = _with_decisions(values)
         unknown = [key for key in values if key not in KEYS]
         if unknown:
-            raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.")
+            meant = did_you_mean(unknown[0], KEYS)
+            raise RecipeError(f"A recipe has no key {listing(unknown)}; it has {listing(KEYS, 20)}.{meant}")
         lacking = [key for key in ("source", "algorithm") if key not in values]
         if lacking:
             raise RecipeError(f"The recipe lacks {listing(lacking)}; it needs a table [{lacking[0]}].")
@@ -375,14 +376,14 @@ class Recipe:
 
         Raises
         ------
-        DataError
+        UndecidedError
             With the lines that decide on them, for columns without a role in a recipe of format 1.
         """
         if self.format != FIRST or OTHERS in self.roles:
             return
         left = [name for name in columns if name not in self.roles and name != self.unit]
         if left:
-            raise DataError(
+            raise UndecidedError(
                 f"Nobody decided on {listing(left, 30)}: the recipe is of format 1 and gives {_them(left)} no role. "
                 f"Write format = {FORMAT} into its first line to leave {_them(left)} out, or {EVERY_OTHER} into "
                 f"[roles] to publish {_them(left)} as {_they_are(left)} (on the command line: --publish-untagged)."
@@ -551,7 +552,8 @@ class Recipe:
             self.require_decisions([str(name) for name in frame.columns])
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
-            raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.")
+            meant = did_you_mean(lacking[0], [str(name) for name in frame.columns])
+            raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.{meant}")
         hierarchies = {}
         for name, spec in self.hierarchies.items():
             with _at(f"hierarchies.{name}"):
@@ -854,7 +856,8 @@ def _names(key: str, values: Any) -> tuple[str, ...]:
 def _choices(key: str, given: Any, choices: list[str]) -> dict[str, str]:
     for name, value in _table(key, given).items():
         if value not in choices:
-            raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.")
+            meant = did_you_mean(value, choices)
+            raise RecipeError(f"{key}.{name} is {quoted(value)}; use one of {listing(choices)}.{meant}")
     return {str(name): str(value) for name, value in given.items()}
 
 

@@ -89,7 +89,7 @@ def requirement(axis: str, value: float, data: Microdata, attribute: str | None 
 def usual_ground(data: Microdata, attribute: str | None) -> Ground:
     """Ordered where the sensitive attribute has an order (without an attribute: where all of them do), else equal."""
     names = [attribute] if attribute is not None else list(data.sensitive)
-    nominal = any(data.domain[name].kind is Kind.NOMINAL for name in names)
+    nominal = any(data.require_domain(name).kind is Kind.NOMINAL for name in names)
     return "equal" if nominal else "ordered"
 
 

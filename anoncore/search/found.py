@@ -13,7 +13,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.number import Number
 from anoncore.base.showing import Lines, Result, picture
-from anoncore.base.texts import listing
+from anoncore.base.texts import no_such
 from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.sweeping import Point, points_frame
@@ -48,7 +48,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
-            raise ParameterError(f"There is no criterion '{self.criterion}'; there is {listing(list(CRITERIA), 40)}.")
+            raise ParameterError(no_such("criterion", self.criterion, list(CRITERIA)))
 
     @property
     def of(self) -> Number:

@@ -11,7 +11,7 @@ from anoncore.algorithms import ALGORITHMS, Algorithm, LocalRecoding, VerticalFr
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.random_numbers import fresh_seed
-from anoncore.base.texts import listing
+from anoncore.base.texts import no_such
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.candidates import LEVELS, axes, blank, seeded, with_level
@@ -125,7 +125,7 @@ def search(
     ('k-anonymity (k = 6)', 0.444)
     """
     if spare not in CRITERIA:
-        raise ParameterError(f"There is no criterion '{spare}'; there is {listing(list(CRITERIA), 40)}.")
+        raise ParameterError(no_such("criterion", spare, list(CRITERIA)))
     if not 0 <= left_out < 1:
         raise ParameterError(f"left_out is a share of the rows, from 0 to below 1, not {left_out}.")
     tried = default_candidates(data, targets, attribute) if algorithms is None else tuple(algorithms)

@@ -90,7 +90,9 @@ def chosen_table(known: list[str], table: str | None, database: str) -> str:
     if not known:
         raise DataError(f"'{database}' has no tables.")
     if table is None and len(known) > 1:
-        raise DataError(f"'{database}' has the tables {listing(known)}; name one as table in [source], or with --name.")
+        raise DataError(
+            f"'{database}' has the tables {listing(known)}; name one as table in [source], or with --table."
+        )
     if table is not None and table not in known:
         raise DataError(f"'{database}' has no table '{table}'; it has {listing(known)}.")
     return table or known[0]

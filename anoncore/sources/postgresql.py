@@ -173,7 +173,9 @@ def chosen_table(cursor: Any, table: str | None, told: str) -> tuple[str, str]:
     if table is None and len(found) == 1:
         return found[0]
     if table is None:
-        raise DataError(f"'{told}' has the tables {listing(names, 30)}; name one as table in [source], or with --name.")
+        raise DataError(
+            f"'{told}' has the tables {listing(names, 30)}; name one as table in [source], or with --table."
+        )
     fitting = [one for one, name in zip(found, names, strict=True) if table in (name, f"{one[0]}.{one[1]}")]
     if not fitting:
         raise DataError(f"'{told}' has no table '{table}'; it has {listing(names, 30)}.")

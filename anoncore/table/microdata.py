@@ -16,7 +16,7 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.random_numbers import generator
 from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
-from anoncore.base.texts import listing, quoted, rows_for_people
+from anoncore.base.texts import did_you_mean, listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
@@ -434,7 +434,8 @@ class Microdata(Shown):
         if attribute in self.left_out:
             raise DataError(LACKS_ROLE.format(name=attribute))
         if attribute not in self.domain:
-            raise DataError(f"There is no attribute {quoted(attribute)}; the table has {listing(self.attributes, 30)}.")
+            there = f"the table has {listing(self.attributes, 30)}.{did_you_mean(attribute, self.attributes)}"
+            raise DataError(f"There is no attribute {quoted(attribute)}; {there}")
         return self.domain[attribute]
 
     def require_sensitive(self, attribute: str | None = None) -> tuple[str, ...]:
@@ -775,7 +776,10 @@ def _by_column(what: str, given: Mapping[Any, T] | None, columns: Sequence[str])
     named = {str(name): value for name, value in (given or {}).items()}
     unknown = [name for name in named if name not in columns]
     if unknown:
-        raise DataError(f"{what} names {listing(unknown)}, which the table lacks; it has {listing(columns, 30)}.")
+        raise DataError(
+            f"{what} names {listing(unknown)}, which the table lacks; it has {listing(columns, 30)}."
+            f"{did_you_mean(unknown[0], columns)}"
+        )
     return named
 
 
@@ -793,7 +797,9 @@ def roles_by_column(roles: Mapping[Any, Role | str] | None, columns: Sequence[st
 def _tagged_unit(unit: str, tagged: dict[str, Role], given: Mapping[Any, Any], columns: Sequence[str]) -> str:
     """Tag the unit as identifier. Raises DataError for a column that does not exist or is to be published."""
     if unit not in columns:
-        raise DataError(f"unit names '{unit}', which the table lacks; it has {listing(columns, 30)}.")
+        raise DataError(
+            f"unit names '{unit}', which the table lacks; it has {listing(columns, 30)}.{did_you_mean(unit, columns)}"
+        )
     role = tagged.get(unit, Role.IDENTIFIER)
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and unit in map(str, given):
         raise DataError(

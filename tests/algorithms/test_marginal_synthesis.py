@@ -336,7 +336,7 @@ def test_without_opendp_everybody_is_told_how_to_install_it(monkeypatch, capsys,
         assert main([command, str(recipe)]) == 0
         assert NOT_INSTALLED in " ".join(capsys.readouterr().err.split()), command
     for command in ("run", "evaluate"):
-        assert main([command, str(recipe)]) == 1
+        assert main([command, str(recipe)]) == 2
         assert NOT_INSTALLED in " ".join(capsys.readouterr().err.split()), command
 
 

@@ -142,9 +142,9 @@ def test_an_output_that_does_not_fit_is_refused_before_the_work(
 @pytest.mark.parametrize(
     ("algorithm", "source", "code", "message"),
     [
-        ('name = "anatomy"\nl = 100', 'builtin = "census"\nrows = 60', 1, "l = 100 is not possible"),
-        (MONDRIAN, 'path = "gone.csv"', 1, "There is no file 'gone.csv'"),
-        (MONDRIAN, 'builtin = "gone"', 1, "There is no built-in table 'gone'"),
+        ('name = "anatomy"\nl = 100', 'builtin = "census"\nrows = 60', 2, "l = 100 is not possible"),
+        (MONDRIAN, 'path = "gone.csv"', 2, "There is no file 'gone.csv'"),
+        (MONDRIAN, 'builtin = "gone"', 2, "There is no built-in table 'gone'"),
         ('name = "sorcery"', 'builtin = "census"', 2, "There is no algorithm 'sorcery'"),
         ('name = "anatomy"\nl = 1', 'builtin = "census"', 2, "l should be greater than or equal to 2"),
     ],
@@ -272,7 +272,7 @@ def test_without_the_extra_the_dashboard_says_what_to_install(
     absent: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("anoncore.cli.page.find_spec", lambda name: None if name == absent else object())
-    assert main(["dashboard"]) == 1
+    assert main(["dashboard"]) == 2
     assert "pip install 'anoncore[dashboard]'" in capsys.readouterr().err
 
 

@@ -252,8 +252,8 @@ def test_a_table_of_a_database_file_is_named_on_the_command_line(
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("create table one (a); insert into one values (1); create table two (a);")
     assert main(["check", str(path), "--known", "a"]) == 2
-    assert "--name" in capsys.readouterr().err
-    assert main(["check", str(path), "--name", "one", "--known", "a"]) == 0
+    assert "--table" in capsys.readouterr().err
+    assert main(["check", str(path), "--table", "one", "--known", "a"]) == 0
 
 
 def test_a_synthetic_table_is_compared_with_its_original_and_attacked_beside_people_who_are_not_in_it(

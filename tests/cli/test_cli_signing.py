@@ -104,7 +104,7 @@ def test_a_change_after_the_signature_fails_for_everybody(place, capsys):
         assert code == 1
         assert "does not fit: the certificate was changed after it was signed" in said
         assert "The certificate does not hold" in said
-    assert main(["sign", str(folder), "--key", str(place / "Bob")]) == 1
+    assert main(["sign", str(folder), "--key", str(place / "Bob")]) == 2
     assert "was changed after it was signed" in capsys.readouterr().err
 
 

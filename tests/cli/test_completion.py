@@ -15,6 +15,7 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.cli import main
 from anoncore.cli.command import COMMANDS
 from anoncore.cli.completion import SHELLS, completed_commands
+from anoncore.requirements import REQUIREMENTS
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,9 @@ def test_the_shell_reads_it(printed: dict[str, Path], shell: str) -> None:
         (["run", "x.toml", "--engine", "d"], {"disk"}),
         (["run", "--output", ""], set()),
         (["completion", ""], set(SHELLS)),
+        (["algorithms", "mond"], {"mondrian"}),
+        (["requirements", ""], set(REQUIREMENTS)),
+        (["sweep", "x.toml", "--js"], {"--json"}),
         (["sweep", "x.toml", "--try", ""], set(ALGORITHMS)),
         (["evaluate", "--measure", "utility.inf"], {"utility.information_loss"}),
     ],

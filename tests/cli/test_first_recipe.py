@@ -86,8 +86,8 @@ def test_the_recipe_finds_its_table_from_where_it_lies(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "clinic.sqlite")) as database:
         people().drop(columns="born").to_sql("visits", database, index=False)
         people().drop(columns="born").to_sql("doctors", database, index=False)
-    assert main(["init", "clinic.sqlite"]) == 1
-    assert main(["init", "clinic.sqlite", "--name", "visits"]) == 0
+    assert main(["init", "clinic.sqlite"]) == 2
+    assert main(["init", "clinic.sqlite", "--table", "visits"]) == 0
     assert Recipe.load("clinic.toml").source == Source(path="clinic.sqlite", table="visits")
     assert Recipe.load("clinic.toml").microdata().n_rows == 400
 
@@ -139,10 +139,10 @@ def test_hierarchies_are_proposed_printed_written_and_checked(folder: Path, caps
         (["--form", "prefix"], "name it with --column", 2),
         (["--column", "sex"], "The table has no column 'sex'; it has 'patient'", 2),
         (["--column", "age", "--check", "x.csv", "--form", "width"], "leave out --form and --output", 2),
-        (["--column", "occupation", "--form", "calendar"], "A calendar needs dates", 1),
+        (["--column", "occupation", "--form", "calendar"], "A calendar needs dates", 2),
         (["--column", "age", "--output", "people.csv"], "add --force", 2),
-        (["--column", "age", "--check", "none.csv"], "none.csv", 1),
-        (["--name", "visits"], "--name is for a database", 2),
+        (["--column", "age", "--check", "none.csv"], "none.csv", 2),
+        (["--table", "visits"], "--table is for a database", 2),
     ],
 )
 def test_wrong_questions_about_hierarchies_get_a_sentence(

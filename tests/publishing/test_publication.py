@@ -84,9 +84,9 @@ def test_a_run_that_fails_leaves_nothing_new_and_what_was_there(
         )
     else:
         monkeypatch.setattr(f"{module}.{failing}", fails)
-    assert main([*words, "--key-file", str(tmp_path / "other" / "key")]) == 1
+    assert main([*words, "--key-file", str(tmp_path / "other" / "key")]) == 2
     words[words.index(str(tmp_path / "out"))] = str(tmp_path / "new" / "folder")
-    assert main([*words, "--key-file", str(tmp_path / "other" / "key")]) == 1
+    assert main([*words, "--key-file", str(tmp_path / "other" / "key")]) == 2
     assert everything(tmp_path) == before
     assert not (tmp_path / "new").exists()
     assert not (tmp_path / "other").exists()

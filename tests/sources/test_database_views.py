@@ -39,7 +39,7 @@ def test_a_view_is_refused_with_a_sentence(database, tmp_path, capsys):
         '[source]\npath = "people.duckdb"\ntable = "spy"\n[roles]\npassword = "quasi-identifier"\n'
         '[algorithm]\nname = "rothko-tree"\nrequirements = [{name = "k-anonymity", k = 1}]\n'
     )
-    assert main(["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "out")]) == 1
+    assert main(["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "out")]) == 2
     assert "make one of it with CREATE TABLE" in capsys.readouterr().err
     assert not list((tmp_path / "out").glob("*"))
 

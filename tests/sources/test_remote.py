@@ -207,7 +207,7 @@ def test_a_recipe_reads_a_bucket_in_memory_and_on_disk(bucket, table, tmp_path, 
     assert main(["evaluate", str(recipe), "--measure", "k", *allowed]) == 0
     for missing in ("none.parquet", "none/"):
         recipe = written(tmp_path, f'path = "{bucket}/{missing}"')
-        assert main(["run", str(recipe), "--output", str(tmp_path / "none"), *allowed]) == 1
+        assert main(["run", str(recipe), "--output", str(tmp_path / "none"), *allowed]) == 2
         assert f"There is nothing at '{bucket}/{missing}'" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.base.texts import listing
+from anoncore.base.texts import did_you_mean, listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
 from anoncore.publishing.certification.claims import (
@@ -148,6 +148,7 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
     if wrong or not known:
         raise ParameterError(
             f"There is no published column {listing(wrong)} to be known; there is {listing(sorted(published), 30)}."
+            f"{did_you_mean(wrong[0], sorted(published))}"
             if wrong
             else "Name at least one column that is known."
         )

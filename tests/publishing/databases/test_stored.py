@@ -361,7 +361,7 @@ def test_from_database_to_database_on_the_command_line(fresh, server, tmp_path, 
     assert stated[0][0] == stated[1][0]
     # Memory and disk put the very same rows into the database.
     assert [one.sha256 for one in stated[0][1]] == [one.sha256 for one in stated[1][1]]
-    assert main(["run", str(recipe), "--engine", "disk", *allowed]) == 1
+    assert main(["run", str(recipe), "--engine", "disk", *allowed]) == 2
     assert "has 'anonymous', 'anonymous_certificate' already" in capsys.readouterr().err
     assert main(["run", str(recipe), "--output", fresh, "--output-table", "people", "--force", *allowed]) == 2
     assert "'people' is the table of the recipe itself" in capsys.readouterr().err
@@ -395,7 +395,7 @@ def test_a_run_on_disk_whose_server_dies_says_so_and_leaves_nothing(fresh, serve
     monkeypatch.setattr(module, "BATCH_ROWS", 5_000)
     try:
         words = ["run", str(recipe), "--engine", "disk", "--allow-address", fresh]
-        assert main([*words, "--key-file", "key.txt"]) == 1
+        assert main([*words, "--key-file", "key.txt"]) == 2
     finally:
         server.start()
     said = capsys.readouterr()

@@ -1,0 +1,50 @@
+"""What `anoncore run` tells of a finished release: lines to read, or one JSON object."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anoncore.cli.output import tell
+from anoncore.measures import Verdict
+
+
+@dataclass(frozen=True)
+class RunAccount:
+    """What is told of a run, in memory or in parts.
+
+    `lines` sum it up for people. `verdict` is missing where nothing was certified in parts, `left_out` has the columns
+    that no release has, `figures` the rows by table, the notes and the measures. `written` says of every file what is
+    in it. `key` is that of the certificate, if it has one, and `key_sentence` what is told of it.
+    """
+
+    lines: Sequence[str]
+    verdict: Verdict | None
+    left_out: Sequence[str]
+    figures: Mapping[str, Any]
+    written: Mapping[str, str]
+    key: str
+    key_sentence: str
+
+
+def tell_run(arguments: argparse.Namespace, account: RunAccount) -> None:
+    """Print what is told of a run; its key only where no file keeps it."""
+    written = [f"Written: {path} ({about})" for path, about in account.written.items()]
+    lines = [*account.lines, *written, *([account.key_sentence] if account.key_sentence else [])]
+    verdict = account.verdict
+    results = {
+        "verdict": None if verdict is None else verdict.headline,
+        "held": [] if verdict is None else list(verdict.held),
+        "failed": [] if verdict is None else list(verdict.failed),
+        "promised": [] if verdict is None else list(verdict.promised),
+        "not_asked": [] if verdict is None else [failing.sentence for failing in verdict.not_asked],
+        "breaking": "" if verdict is None else verdict.breaking,
+        "decided": [] if verdict is None else list(verdict.decided),
+        "left_out": list(account.left_out),
+        **account.figures,
+        "written": list(account.written),
+        "key": (account.key or None) if arguments.key_file is None else None,
+    }
+    tell(arguments, lines, results)
