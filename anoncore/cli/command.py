@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.extensions import load_extensions
+from anoncore.base.extras import MissingPackageError
 from anoncore.base.showing import printable
 from anoncore.base.version import __version__
 from anoncore.cli.log import Log, log_of
@@ -126,7 +127,7 @@ def _run(arguments: argparse.Namespace, log: Log) -> int:
         # The reader, such as `head`, has seen enough; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (RecipeError, ParameterError) as error:
+    except (RecipeError, ParameterError, MissingPackageError) as error:
         return _fail(error, MISUSED, log)
     except (AnonymizationError, OSError, MemoryError) as error:
         return _fail(error, FAILED, log)

@@ -6,11 +6,13 @@ import argparse
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.extras import require
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.text import add_unit_option, tell_reading, tell_unavailable
 from anoncore.publishing.report import MOST, Subject, report
+from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.notebook import python_notebook
 from anoncore.recipes.recipe import Recipe
@@ -48,6 +50,7 @@ def _report(arguments: argparse.Namespace) -> None:
         raise ParameterError(f"A report takes at most {MOST} recipes, not {len(arguments.recipe)}.")
     if arguments.output.exists() and not arguments.force:
         raise ParameterError(f"'{arguments.output}' exists; choose another --output, or add --force to replace it.")
+    require(WRITING_REPORT, "jinja2")
     recipes = [load_recipe(path, arguments).with_unit(arguments.unit) for path in arguments.recipe]
     with log().progress() as progress:
         subjects = []

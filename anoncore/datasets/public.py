@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from anoncore.base.errors import DataError
+from anoncore.base.extras import imported
 
 FOLDER_VARIABLE = "ANONCORE_DATA"
 
@@ -47,12 +48,13 @@ def load_public(
 
 def fetch(name: str, version: int) -> pd.DataFrame:
     """One data set of OpenML as a table, through scikit-learn and its cache; raises what scikit-learn raises."""
-    from sklearn.datasets import fetch_openml
+    sources = imported("sklearn.datasets", "A table from OpenML")
 
     with warnings.catch_warnings():
         # A failed try is announced as a warning; the error that follows the last one says the same.
         warnings.filterwarnings("ignore", message="A network error occurred", category=UserWarning)
-        frame: pd.DataFrame = fetch_openml(name=name, version=version, as_frame=True, n_retries=1, delay=0.5).frame
+        fetched = sources.fetch_openml(name=name, version=version, as_frame=True, n_retries=1, delay=0.5)
+    frame: pd.DataFrame = fetched.frame
     return frame.rename(columns=lambda column: str(column).strip())
 
 

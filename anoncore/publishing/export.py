@@ -17,6 +17,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.extras import imported
 from anoncore.base.texts import FORMULA, MOST_DIGITS
 from anoncore.publishing.whole_files import replace_file
 from anoncore.release.reading.published_table import duration_text
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 FileFormat = Literal["csv", "parquet", "excel"]
 """The formats in which tables are written."""
 
+WRITING_WORKBOOK = "Writing a workbook"
+"""What needs openpyxl, in a sentence."""
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CHARACTERS, EXCEL_DIGITS = 1_048_576, 16_384, 32_767, 15
 SHEET_CHARACTERS = 31
 # What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).
@@ -312,9 +315,7 @@ def _excel(tables: Mapping[str, pd.DataFrame]) -> bytes:
 
 def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
     """The workbook that has these rows of cells in sheets by title, the same at whatever time it is written."""
-    import openpyxl
-    from openpyxl.cell.cell import ERROR_CODES, WriteOnlyCell
-
+    openpyxl, cells = imported("openpyxl", WRITING_WORKBOOK), imported("openpyxl.cell.cell", WRITING_WORKBOOK)
     book = openpyxl.Workbook(write_only=True)
     book.properties.creator = "anoncore"
     for title, rows in sheets.items():
@@ -322,9 +323,9 @@ def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
 
         def as_text(value: Any, sheet: Any = sheet) -> Any:
             """A new cell for every text that looks like an error: openpyxl writes the rest of the row with it."""
-            if not isinstance(value, str) or value not in ERROR_CODES:
+            if not isinstance(value, str) or value not in cells.ERROR_CODES:
                 return value
-            cell = WriteOnlyCell(sheet, value=value)
+            cell = cells.WriteOnlyCell(sheet, value=value)
             cell.data_type = "s"
             return cell
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.extras import require
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.version import __version__
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.certification.earlier import Earlier
+from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.publishing.report.rendering import Section, rendered, section
 from anoncore.publishing.report.side_by_side import distributions, legend, meanings, numbers_side_by_side, promises
 from anoncore.publishing.report.single import (
@@ -75,6 +77,7 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
     """
     if not 1 <= len(subjects) <= MOST:
         raise DataError(f"A report takes 1 to {MOST} releases, not {len(subjects)}.")
+    require(WRITING_REPORT, "jinja2")
     subjects = [one if one.style is not None else replace(one, style=place) for place, one in enumerate(subjects)]
     tell = progress or silent
     wanted = attribute if attribute is not None else subjects[0].attribute
