@@ -18,6 +18,9 @@ if TYPE_CHECKING:
         ReleaseError,
     )
     from anoncore.estimators.anonymizer import Anonymizer
+    from anoncore.front.anonymizing import anonymize
+    from anoncore.front.question import check
+    from anoncore.front.table_check import TableCheck, UnmetRequirementError
     from anoncore.recipes.recipe import Recipe, RecipeRun
     from anoncore.release.partition import Partition
     from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
@@ -37,6 +40,9 @@ _HOMES = {
         "ReleaseError",
     ),
     "anoncore.estimators.anonymizer": ("Anonymizer",),
+    "anoncore.front.anonymizing": ("anonymize",),
+    "anoncore.front.question": ("check",),
+    "anoncore.front.table_check": ("TableCheck", "UnmetRequirementError"),
     "anoncore.recipes.recipe": ("Recipe", "RecipeRun"),
     "anoncore.release.partition": ("Partition",),
     "anoncore.release.recoding": ("Distorted", "Exact", "Generalized", "GroupValues", "Recoding"),
@@ -73,7 +79,11 @@ __all__ = [
     "Release",
     "ReleaseError",
     "Role",
+    "TableCheck",
+    "UnmetRequirementError",
     "__version__",
+    "anonymize",
+    "check",
 ]
 
 

@@ -13,6 +13,7 @@ CONTRACT = ROOT / "tests" / "contracts" / "test_layering.py"
 ABOUT: Mapping[str, str] = {
     "dashboard": "the pages in the browser; a program of its own on top of anoncore",
     "cli": "the commands of anoncore",
+    "front": "the two calls that most people need",
     "warmup": "compiling everything beforehand, and a process that does it for others",
     "publishing": "tables as files, certificates and their check, reports",
     "search": "many releases at once: sweeps, targets, the choice of k",

@@ -33,8 +33,8 @@ from anoncore.base.errors import AnonymizationError, CancelledError, ParameterEr
 from anoncore.base.number import Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
-from anoncore.base.showing import Result, picture
-from anoncore.base.texts import listing
+from anoncore.base.showing import Result, clean, picture, printable
+from anoncore.base.texts import listing, share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
@@ -180,6 +180,19 @@ class Strongest(Result):
     tried: tuple[AttackGain, ...]
     not_tried: dict[str, str]
     is_estimate: bool
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What every attack got, beside its control, and why others were not tried, below a line that says of what."""
+        estimated = ", estimated only" if self.is_estimate else ""
+        lines = [f"Attacks on '{clean(self.attribute_name)}', the strongest of each aim first{estimated}:"]
+        for attack in self.tried:
+            share, control = share_text(attack.share), share_text(attack.control)
+            got = f"{share} ({attack.measured}); control: {control} ({attack.compared_with})"
+            lines.append(f"{attack.aim}, {attack.title}: {got}")
+        for name, reason in self.not_tried.items():
+            lines.append(f"not tried, {name.replace('_', ' ')}: {printable(reason)}")
+        return tuple(lines)
 
     def frame(self) -> pd.DataFrame:
         """A line per attack, the strongest of each aim first.

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.random_numbers import FRESH_BITS
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import listing, no_such, quoted
 
 LARGEST_WHOLE = 2**63 - 1
 """The largest whole number of compiled code and of a recipe."""
@@ -122,9 +122,7 @@ class Registry(Mapping[str, type[M]], Generic[M]):
         try:
             return self._models[name]
         except (KeyError, TypeError):  # a name of the wrong type is unknown too
-            raise ParameterError(
-                f"There is no {self.what} {quoted(name)}; there is {listing(list(self._models), 40)}."
-            ) from None
+            raise ParameterError(no_such(self.what, name, list(self._models))) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._models

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from math import isnan
 from typing import Any
 
@@ -98,6 +99,13 @@ def share_text(share: float) -> str:
         return f"{share:.0%}".removeprefix("-")
     text = f"{share:.1%}"
     return {"0.0%": "less than 0.1%", "-0.0%": "about 0%", "100.0%": "more than 99.9%"}.get(text, text)
+
+
+def no_such(what: str, name: object, names: Sequence[str]) -> str:
+    """A sentence for a name that does not exist: the one that is probably meant, and all that there are."""
+    close = get_close_matches(str(name).lower(), names, n=1)
+    meant = f"did you mean {quoted(close[0])}? There is" if close else "there is"
+    return f"There is no {what} {quoted(name)}; {meant} {listing(names, 40) or 'none'}."
 
 
 def listing(values: Sequence[Any], limit: int = 8) -> str:

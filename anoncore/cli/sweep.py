@@ -109,14 +109,14 @@ def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
     ranges: dict[str, dict[str, list[float]]] = {}
     for text in tried:
         name, *settings = text.split()
-        if name not in ALGORITHMS:
-            raise ParameterError(f"There is no algorithm {name!r}; there is {', '.join(ALGORITHMS)}.")
+        known = axes(ALGORITHMS[name])
         values: dict[str, list[float]] = {}
         for setting in settings:
             axis, equals, listed = setting.partition("=")
-            if not equals or axis not in axes(ALGORITHMS[name]):
-                known = ", ".join(axes(ALGORITHMS[name]))
-                raise ParameterError(f"{setting!r} sets nothing of {name}; write AXIS=VALUES with one of {known}.")
+            if not equals or axis not in known:
+                raise ParameterError(
+                    f"{setting!r} sets nothing of {name}; write AXIS=VALUES with one of {', '.join(known)}."
+                )
             values[axis] = numbers_from_text(listed)
         ranges.setdefault(name, {}).update(values)
     return ranges

@@ -11,8 +11,8 @@ import numpy as np
 
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.score import Score
-from anoncore.base.showing import Result, clean, printable
-from anoncore.base.texts import listing, share_text
+from anoncore.base.showing import Result
+from anoncore.base.texts import listing
 from anoncore.cli.log import log
 from anoncore.measures import Verdict
 from anoncore.recipes.recipe import Recipe, RecipeRun
@@ -107,7 +107,7 @@ def result_lines(name: str, result: object) -> Iterator[str]:
     """A line per score of a measure; of a result without scores its numbers, of a list its entries."""
     scores = scores_of(result)
     if not scores:
-        lines = attack_lines(result) if isinstance(result, Strongest) else _other_lines(result)
+        lines = result.sentences if isinstance(result, Strongest) else _other_lines(result)
         yield from (f"{name}: {line}" for line in lines)
     for score in scores:
         attribute = getattr(score, "attribute", None)
@@ -115,17 +115,6 @@ def result_lines(name: str, result: object) -> Iterator[str]:
         baseline = f", baseline {_figure(score, score.baseline)}" if score.baseline is not None else ""
         direction = {True: ", higher is better", False: ", lower is better", None: ""}[score.higher_is_better]
         yield f"{name}: {score.title}{of} {_figure(score, float(score))}{_unit(score)}{baseline}{direction}"
-
-
-def attack_lines(measured: Strongest) -> Iterator[str]:
-    """What every attack got, beside its control, and why others were not tried."""
-    estimated = ", estimated only" if measured.is_estimate else ""
-    yield f"Attacks on '{clean(measured.attribute_name)}', the strongest of each aim first{estimated}:"
-    for attack in measured.tried:
-        got, by_chance = share_text(attack.share), share_text(attack.control)
-        yield f"{attack.aim}, {attack.title}: {got} ({attack.measured}); control: {by_chance} ({attack.compared_with})"
-    for name, reason in measured.not_tried.items():
-        yield f"not tried, {name.replace('_', ' ')}: {printable(reason)}"
 
 
 def _is_share(score: Score) -> bool:

@@ -111,7 +111,7 @@ def propose(source: Source, frame: pd.DataFrame) -> Proposal:
         roles={one.attribute: one.role.value for one in suggestions if one.role is not Role.INSENSITIVE},
         kinds={name: kind.value for name, kind in kinds.items()},
         hierarchies={name: spec for name, spec in hierarchies.items() if name not in spare},
-        algorithm=Mondrian(requirements=tuple(_requirements(data)), split="loss"),
+        algorithm=Mondrian(requirements=usual_requirements(data), split="loss"),
         measures=MEASURES,  # type: ignore[arg-type]  # names are turned into measures
     )
     reasons = {one.attribute: one.reason for one in suggestions}
@@ -221,21 +221,48 @@ def recipe_forms(data: Microdata, attribute: str) -> tuple[HierarchyForm, ...]:
     return tuple(one for one in fitting_forms(domain) if one is not HierarchyForm.QUANTILES or not domain.is_date)
 
 
-def _requirements(data: Microdata) -> Iterator[Requirement]:
-    """k-anonymity, and for each sensitive attribute what its values allow."""
-    yield KAnonymity(k=max(LEAST_K, min(USUAL_K, data.n_people // FEWEST_CLASSES)))
+def usual_requirements(data: Microdata) -> tuple[Requirement, ...]:
+    """What is asked where nobody says what: k-anonymity, and for each sensitive attribute what its values allow.
+
+    k is 10, and smaller where a table of few people would have fewer than ten classes. No value of a sensitive category
+    has more than half of a class; where one has more than half of the table, and for numbers, classes are t-close.
+
+    Parameters
+    ----------
+    data : Microdata
+        The table.
+
+    Returns
+    -------
+    tuple of Requirement
+        k-anonymity first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.recipes.proposal import usual_requirements
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44] * 10, "pay": [900, 1100, 1200, 3000] * 10})
+    >>> data = Microdata(people, {"age": "quasi-identifier", "pay": "sensitive"})
+    >>> [requirement.label() for requirement in usual_requirements(data)]
+    ['k-anonymity (k = 4)', 't-closeness (t = 0.3, ground = ordered)']
+    """
+    asked: list[Requirement] = [KAnonymity(k=max(LEAST_K, min(USUAL_K, data.n_people // FEWEST_CLASSES)))]
     several = len(data.sensitive) > 1
     for name in data.sensitive:
         attribute = name if several else None
         domain = data.domain[name]
         if domain.kind is Kind.NUMERIC:
-            yield TCloseness(t=USUAL_T, ground="ordered", attribute=attribute)
+            asked.append(TCloseness(t=USUAL_T, ground="ordered", attribute=attribute))
             continue
-        largest = np.bincount(data.codes[name]).max() / data.n_rows
-        if largest <= 1 / USUAL_L:
-            yield FrequencyDiversity(l=USUAL_L, attribute=attribute)
+        diverse = FrequencyDiversity(l=USUAL_L, attribute=attribute)
+        checks = [check for check in diverse.checks(data) if check.attribute == name]
+        # What the table as one class fails, no classes keep.
+        if all(check.holds(np.array([check.table_level(data.n_rows)]))[0] for check in checks):
+            asked.append(diverse)
         else:
-            yield TCloseness(t=USUAL_T, ground="equal", attribute=attribute)
+            asked.append(TCloseness(t=USUAL_T, ground="equal", attribute=attribute))
+    return tuple(asked)
 
 
 def _unit(data: Microdata, frame: pd.DataFrame) -> str | None:

@@ -141,11 +141,10 @@ def candidates(ranges: Ranges, data: Microdata, attribute: str | None = None) ->
 def _combinations(
     name: str, values: Mapping[str, Sequence[float]], data: Microdata, attribute: str | None
 ) -> Iterator[Algorithm]:
-    if name not in ALGORITHMS:
-        raise ParameterError(f"There is no algorithm {name!r}; there is {listing(list(ALGORITHMS), 40)}.")
+    method = blank(name)
     used = {axis: list(dict.fromkeys(chosen)) for axis, chosen in values.items() if len(chosen)}
     for levels in product(*used.values()):
-        algorithm = blank(name)
+        algorithm = method
         for axis, level in zip(used, levels, strict=True):
             algorithm = with_level(algorithm, axis, level, data, attribute)
         yield seeded(algorithm)

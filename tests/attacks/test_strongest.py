@@ -169,7 +169,7 @@ def test_progress_rises_from_0_to_1(buckets: Release) -> None:
         (Anatomy(l=3, seed=1), "foreground_knowledge"),
         (Mondrian(requirements=[KAnonymity(k=10)]), "foreground_knowledge"),
         (StackAndDeal(k=10, seed=1), "definetti"),
-        (VerticalFragmentation(k=10), "attribute_disclosure"),
+        (VerticalFragmentation(k=10, seed=1), "attribute_disclosure"),
     ],
 )
 def test_which_attack_is_strongest_on_adult(method: object, attack: str) -> None:

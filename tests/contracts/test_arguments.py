@@ -205,6 +205,7 @@ def right(name: str) -> Any:
         "attribute": "ill",
         "target": "ill",
         "frame": PEOPLE,
+        "known": ["age"],
         "requirements": [KAnonymity(k=2)],
         "algorithms": [Mondrian(requirements=[KAnonymity(k=2)])],
         "criteria": ["k"],

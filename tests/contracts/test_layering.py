@@ -13,7 +13,8 @@ from tests.contracts.source import ROOT, imported, python_files, short
 
 LAYERS = (
     ("cli",),
-    ("front", "warmup"),
+    ("front",),
+    ("warmup",),
     ("publishing", "search"),
     ("recipes",),
     ("engines", "estimators", "measures"),

@@ -148,6 +148,9 @@ def shown() -> tuple[Any, ...]:
         search.search(data, [search.Target("k", 3)], "information-loss", [point.algorithm]),
         search.choose_k(data, ks=[2, 3]),
         verdict(mondrian),
+        (checked := anoncore.check(data.frame, [HOSTILE, NEWLINE], "illness", identifier="who", require=["k=1"])),
+        *checked.numbers,
+        *checked.requirements,
         Recipe.loads(
             'source = {builtin = "census", rows = 60}\nalgorithm = {name = "mondrian"}\nmeasures = ["privacy.profile"]'
         ).run(),
