@@ -95,8 +95,10 @@ class Result(Shown):
         # The command line and the server start without pandas.
         import pandas as pd
 
+        from anoncore.base.pandas_versions import TEXT
+
         return pd.DataFrame(list(self._numbers()), columns=FRAME_COLUMNS).astype(
-            {"name": "str", "value": "float64", "baseline": "float64", "unit": "str"}
+            {"name": TEXT, "value": "float64", "baseline": "float64", "unit": TEXT}
         )
 
     def _numbers(self) -> Iterator[tuple[str, float, float | None, str]]:

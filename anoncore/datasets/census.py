@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anoncore.base.pandas_versions import TEXT
 from anoncore.datasets.census_figures import (
     PARENTS,
     census_file,
@@ -197,7 +198,7 @@ def _person_ids(n_rows: int) -> ColumnValues:
     width = max(6, len(str(n_rows)))
     numbers = pc.cast(pa.array(np.arange(1, n_rows + 1)), pa.string())
     identifiers: ColumnValues = pd.array(
-        pc.binary_join_element_wise("P", pc.utf8_lpad(numbers, width, "0"), ""), dtype="str"
+        pc.binary_join_element_wise("P", pc.utf8_lpad(numbers, width, "0"), ""), dtype=TEXT
     )
     return identifiers
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.extras import imported
+from anoncore.base.pandas_versions import TEXT
 
 FOLDER_VARIABLE = "ANONCORE_DATA"
 
@@ -60,7 +61,7 @@ def fetch(name: str, version: int) -> pd.DataFrame:
 
 def stripped_text(column: pd.Series) -> pd.Series:
     """A column as text without spaces around the values; `?` and nothing count as missing."""
-    text = column.astype("str").str.strip()
+    text = column.astype(TEXT).str.strip()
     return text.mask(text.isin(["?", ""]) | column.isna())
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from anoncore.algorithms import Algorithm
 from anoncore.algorithms.joined_groups import with_joined_groups
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
+from anoncore.base.pandas_versions import TEXT
 from anoncore.base.showing import counted
 from anoncore.base.texts import quoted
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
@@ -142,7 +143,7 @@ class LearnedRecoding:
         at = np.where(left_out, 0, classes)
         ranges = None if numbers == "text" else ranges_of(region)
         if ranges is None:
-            texts = pd.Series(pd.array(region.group_texts, dtype="str").take(at))
+            texts = pd.Series(pd.array(region.group_texts, dtype=TEXT).take(at))
             return {name: texts.mask(left_out, ROOT)}
         columns = replace(self.release, numbers=numbers).number_columns.get(name)
         if columns is None:

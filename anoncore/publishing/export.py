@@ -18,6 +18,7 @@ import pandas as pd
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.extras import imported
+from anoncore.base.pandas_versions import is_arrow_text
 from anoncore.base.texts import FORMULA, MOST_DIGITS
 from anoncore.publishing.whole_files import replace_file
 from anoncore.release.reading.published_table import duration_text
@@ -178,7 +179,7 @@ def _texts(column: pd.Series[Any], passed_over: str = "") -> Iterable[str]:
 
 def _is_held_by_arrow(column: pd.Series[Any]) -> bool:
     """Whether Arrow holds the texts of a column, which then are whole texts."""
-    return isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
+    return is_arrow_text(column.dtype)
 
 
 def check_table(table: str, frame: pd.DataFrame) -> None:
@@ -292,6 +293,9 @@ def kept_type(kind: pa.DataType) -> pa.DataType:
         raise pa.ArrowNotImplementedError(f"{kind} has no meaning outside the program that made it")
     if pa.types.is_dictionary(kind):
         return kept_type(kind.value_type)
+    if pa.types.is_string(kind):
+        # Which of the two types of text Arrow takes depends on how pandas holds texts, and so on its version.
+        return pa.large_string()
     content = parquet_bytes(pa.table([pa.array([], kind)], names=["values"]))
     return pq.read_schema(pa.BufferReader(content)).field(0).type
 

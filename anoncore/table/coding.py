@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import DataError
+from anoncore.base.pandas_versions import numbers_of
 from anoncore.base.texts import is_missing, listing
 from anoncore.base.typed_values import preferred, sorted_values, value_key
 from anoncore.kernels.arrays import Codes
@@ -196,14 +197,14 @@ def _parsed(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         raise DataError(
             f"'{name}' is tagged numeric but its type is {column.dtype}; turn it into numbers, or {advice}."
         )
-    numbers = pd.to_numeric(column, errors="coerce")
+    numbers = numbers_of(column)
     known = column.notna().to_numpy()
     wrong = column[numbers.isna().to_numpy() & known]
     if len(wrong):
         raise DataError(f"'{name}' is tagged numeric but holds {listing(list(wrong.iloc[:3]))}; {advice}.")
     if pd.api.types.is_float_dtype(numbers.dtype) and np.abs(numbers).max() > LARGEST_TOLD_APART:
         # A missing cell makes floats of all numbers, which integers with missing cells are spared.
-        whole = pd.to_numeric(column[known])
+        whole = numbers_of(column[known])
         if pd.api.types.is_integer_dtype(whole.dtype):
             return whole.astype("UInt64" if whole.dtype.kind == "u" else "Int64").reindex(column.index)
     _require_told_apart(column[known], numbers[known], name)

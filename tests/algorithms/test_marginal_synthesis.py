@@ -323,7 +323,7 @@ def test_without_opendp_everybody_is_told_how_to_install_it(monkeypatch, capsys,
     hide(monkeypatch, "opendp", "mbi")
     sentence = why_missing(*NEEDED)
     for ask in (MarginalSynthesis().validate_data, MarginalSynthesis().anonymize):
-        with pytest.raises(MissingPackageError, match="install (it|them) with: pip install 'anoncore\\[dp\\]'"):
+        with pytest.raises(MissingPackageError, match=r"install (it|them) with: pip install 'anoncore\[dp\]'"):
             ask(Microdata(people(), ROLES))
     assert MarginalSynthesis.why_unavailable() == sentence
     main(["algorithms"])

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base.pandas_versions import is_arrow_text
 from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
 from anoncore.kernels.arrays import Bytes, Codes, Int64
 from anoncore.kernels.hashing import may_be_written_otherwise
@@ -54,7 +55,7 @@ def cell_texts(values: pd.Series[Any] | pa.Array) -> list[str]:
     Only few texts and numbers have to be looked at one by one, since all others can be written in one way alone.
     """
     if isinstance(values, pd.Series):
-        is_text = isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
+        is_text = is_arrow_text(values.dtype)
         if not is_text and not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"):
             return [cell_text(value) for value in values]
         values = pa.array(values, from_pandas=True)
