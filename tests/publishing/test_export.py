@@ -101,7 +101,7 @@ def test_entries_of_an_arrow_dictionary_that_do_not_occur_are_not_published() ->
         (pa.timestamp("s", "UTC"), pa.timestamp("ms", "UTC")),
         (pa.time32("s"), pa.time32("ms")),
         (pa.date64(), pa.date32()),
-        (pa.dictionary(pa.int8(), pa.string()), pa.string()),
+        (pa.dictionary(pa.int8(), pa.string()), pa.large_string()),
         (pa.timestamp("ns"), pa.timestamp("ns")),
         (pa.decimal128(5, 2), pa.decimal128(5, 2)),
     ],
