@@ -32,6 +32,17 @@ def own_copy(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.copy(deep=not IS_3)
 
 
+def with_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its texts in columns of the type `TEXT`; pandas 2 makes objects of them."""
+    texts = [name for name, cells in frame.items() if _holds_texts(cells)]
+    return frame.astype(dict.fromkeys(texts, TEXT))
+
+
+def _holds_texts(cells: pd.Series[Any]) -> bool:
+    is_of_objects = pd.api.types.is_object_dtype(cells.dtype)
+    return is_of_objects and pd.api.types.infer_dtype(cells, skipna=True) in ("string", "empty")
+
+
 def is_arrow_text(dtype: Any) -> bool:
     """Whether a column of this type holds texts as Arrow does."""
     return isinstance(dtype, pd.StringDtype) and dtype.storage.startswith("pyarrow")

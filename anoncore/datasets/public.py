@@ -13,7 +13,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.extras import imported
-from anoncore.base.pandas_versions import TEXT
+from anoncore.base.pandas_versions import TEXT, with_text
 
 FOLDER_VARIABLE = "ANONCORE_DATA"
 
@@ -75,6 +75,6 @@ def select_columns(frame: pd.DataFrame, columns: Sequence[str], origin: str) -> 
 
 def _read(path: Path) -> pd.DataFrame:
     try:
-        return pd.read_csv(path)
+        return with_text(pd.read_csv(path))
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"The file {path} cannot be read as CSV: {error}. Replace or remove it.") from error
