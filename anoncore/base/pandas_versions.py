@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -52,6 +53,16 @@ def frame_of(table: pa.Table) -> pd.DataFrame:
     """An Arrow table as a frame whose columns of text have the type `TEXT`."""
     frame: pd.DataFrame = table.to_pandas(types_mapper={pa.string(): TEXT, pa.large_string(): TEXT}.get)
     return frame
+
+
+def factorized(cells: pd.Series[Any]) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
+    """A number per cell (n,), and the cell of each number; missing cells have a number, too."""
+    codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+    if (codes < 0).any():
+        # pandas 2 numbers no missing cells among the categories of Arrow.
+        codes = np.where(codes < 0, len(distinct), codes)
+        distinct = pd.Index(cells.iloc[np.unique(codes, return_index=True)[1]])
+    return codes.astype(np.int64), distinct
 
 
 def numbers_of(cells: pd.Series[Any]) -> pd.Series[Any]:

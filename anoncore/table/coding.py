@@ -269,6 +269,8 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.int64], Any]:
     Raises TypeError for values that cannot be compared.
     """
     known = column.notna().to_numpy()
+    if not known.any():
+        return np.full(len(column), -1, dtype=np.int64), pd.Index(column.iloc[:0])
     if column.dtype != object or all(issubclass(kind, str) for kind in set(map(type, column.array[known]))):
         return pd.factorize(column, use_na_sentinel=True)
     # Python and pandas take True, 1 and 1.0 for one value; with their types they are three, of which two are then one.

@@ -16,6 +16,7 @@ import anoncore
 from anoncore import AnonymizationError, Hierarchy, Microdata, Recipe, attacks, privacy, search, utility
 from anoncore.algorithms import Anatomy, LocalRecoding, Mask, Mondrian, Slicing, VerticalFragmentation
 from anoncore.base import Estimate, Score
+from anoncore.base.pandas_versions import TEXT
 from anoncore.base.showing import FRAME_COLUMNS, MOST_LINES, Result, Shown
 from anoncore.measures import verdict
 from anoncore.privacy.explain import explain
@@ -208,7 +209,7 @@ def test_every_result_is_a_frame_with_the_same_columns():
         assert isinstance(frame, pd.DataFrame)
         if type(one).__name__ not in OWN_COLUMNS:
             assert list(frame.columns) == FRAME_COLUMNS, type(one).__name__
-            assert [str(dtype) for dtype in frame.dtypes] == ["str", "float64", "float64", "str"]
+            assert frame.dtypes.tolist() == [TEXT, np.dtype("float64"), np.dtype("float64"), TEXT]
             assert frame["name"].is_unique
         again = one.frame()
         assert rows(again) == rows(frame)
