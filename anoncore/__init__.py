@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ReleaseError,
     )
     from anoncore.estimators.anonymizer import Anonymizer
+    from anoncore.front import extend as extend
     from anoncore.front.anonymizing import anonymize
     from anoncore.front.question import check
     from anoncore.front.table_check import TableCheck, UnmetRequirementError

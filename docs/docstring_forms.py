@@ -8,9 +8,10 @@ from typing import Any
 
 import griffe
 
+from anoncore.base.model_help import signature_of, with_parameters
+
 FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source")
 _BEGIN = re.compile(rf"({'|'.join(FACTS)}): ")
-_SECTION = re.compile(r"^(?:Notes|References|Examples)\n-+$", re.MULTILINE)
 
 
 class DocstringForms(griffe.Extension):
@@ -25,26 +26,17 @@ class DocstringForms(griffe.Extension):
         """Say of a checked model what it is made with; in the source that stands with its fields."""
         model = getattr(importlib.import_module(cls.module.path), cls.name, None)
         fields = getattr(model, "model_fields", {})
-        if not fields or cls.docstring is None or "Parameters\n---" in cls.docstring.value:
+        if not fields or cls.docstring is None:
             return
         asked = [griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)]
-        described = ["Parameters", "----------"]
-        for name, info in fields.items():
-            default = None if info.is_required() else repr(info.get_default(call_default_factory=True))
-            annotation = getattr(cls.members.get(name), "annotation", None)  # None: inherited
-            inner = getattr(annotation, "slice", None)
-            plain = inner.elements[0] if str(annotation).startswith("Annotated[") and inner is not None else annotation
+        for parameter in signature_of(fields).parameters.values():
+            default = None if parameter.default is parameter.empty else repr(parameter.default)
+            kind = griffe.ParameterKind[parameter.kind.name.lower()]
             asked.append(
-                griffe.Parameter(
-                    name, annotation=plain, kind=griffe.ParameterKind.positional_or_keyword, default=default
-                )
+                griffe.Parameter(parameter.name, annotation=repr(parameter.annotation), kind=kind, default=default)
             )
-            described += [name, f"    {info.description}"]
         cls.set_member("__init__", griffe.Function("__init__", parameters=griffe.Parameters(*asked)))
-        text, section = cls.docstring.value, "\n".join(described)
-        later = _SECTION.search(text)
-        place = later.start() if later else len(text)
-        cls.docstring.value = f"{text[:place].rstrip()}\n\n{section}\n\n{text[place:]}"
+        cls.docstring.value = with_parameters(cls.docstring.value, fields)
 
 
 def listed(text: str) -> str:

@@ -91,7 +91,7 @@ def measures(_: str | None = None) -> str:
         lines += [f"\n### {title}\n", _numbers(one for one in CRITERIA.values() if one.family == family)]
     lines += ["\n## Further numbers\n", TOLD, "", _numbers(one for one in NUMBERS.values() if one.name not in CRITERIA)]
     functions = []
-    for name, function in (MEASURES | MEASURES_OF_SEVERAL).items():
+    for name, function in {**MEASURES, **MEASURES_OF_SEVERAL}.items():
         package, _dot, short = name.partition(".")
         path = documented(importlib.import_module(f"anoncore.{package}"), short)
         functions.append((f"[`{name}`][{path}]", _first_paragraph(function)))

@@ -273,6 +273,25 @@ def test_no_package_host_and_no_pinned_version_is_named() -> None:
         assert "@" not in requirement
 
 
+def test_the_readme_is_short_and_whole_where_no_repository_is_around_it() -> None:
+    """A package index shows the README alone: a link to a file beside it would be dead there."""
+    assert len(README.split()) <= 900
+    pictures = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", README)
+    assert [(ROOT / path).is_file() for _, path in pictures] == [True]
+    assert all((ROOT / path).stat().st_size < 100_000 and len(text.split()) > 10 for text, path in pictures)
+    without = re.sub(r"!\[[^\]]+\]\([^)]+\)", "", README)
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", without) if not link.startswith(("https://", "#"))] == []
+    named = re.findall(r"`((?:[A-Z]+\.(?:md|cff)|LICENSE|tests/[a-z/]+\.md))`", README)
+    assert len(named) >= 5
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_what_is_cited_is_this_version() -> None:
+    cited = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {anoncore.__version__}\n" in cited
+    assert f"\nlicense: {PROJECT['project']['license']}\n" in cited
+
+
 def test_each_command_of_the_readme_stands_on_its_own() -> None:
     start, tests = (block.strip() for block in blocks("sh"))
     for command in (start, tests):

@@ -58,3 +58,8 @@ __all__ = [
     "Suppression",
     "VerticalFragmentation",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from math import floor, log10
 from typing import Annotated, Any, ClassVar
@@ -13,7 +14,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.algorithms.joined_groups import as_read, with_joined_groups
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError, ParameterError
-from anoncore.base.model import Registry
+from anoncore.base.model import Registry, TupleOf
 from anoncore.base.progress import Progress, silent
 from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import PersonalGuarantee
@@ -34,7 +35,7 @@ def _decode(values: Any) -> Any:
 
 
 Requirements = Annotated[
-    tuple[SerializeAsAny[Requirement], ...],
+    TupleOf[SerializeAsAny[Requirement]],
     BeforeValidator(_decode),
     Field(title="Requirements", description="Conditions that every group must satisfy, all at once."),
 ]
@@ -230,7 +231,7 @@ def require_groups(method: Algorithm) -> None:
         )
 
 
-def require_feasible(requirements: tuple[Requirement, ...], data: Microdata) -> None:
+def require_feasible(requirements: Sequence[Requirement], data: Microdata) -> None:
     """Raise InfeasibleError for a requirement that even the whole table as one group fails.
 
     Where a requirement is monotone under merging, the whole table bounds what any partition can reach.

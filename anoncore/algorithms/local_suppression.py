@@ -223,11 +223,10 @@ class LocalSuppression(Algorithm):
     weights: Annotated[
         dict[str, Weight],
         Field(
-            default_factory=dict,
             title="Weights",
             description="What a suppressed cell of an attribute costs; 1 for attributes that are not named.",
         ),
-    ]
+    ] = Field(default_factory=dict)
     suppressed: Annotated[
         Literal["value", "any"],
         Field(
@@ -250,7 +249,7 @@ class LocalSuppression(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements, where a suppressed cell is a value of its own; else nothing about groups."""
-        return self.requirements if self.judged_by_groups else ()
+        return tuple(self.requirements) if self.judged_by_groups else ()
 
     def personal_guarantees(self, release: Release) -> tuple[PersonalGuarantee, ...]:
         """Where a suppressed cell is any value: with how many rows every published row agrees."""
@@ -378,7 +377,7 @@ class LocalSuppression(Algorithm):
         return replace(release, notes=(*release.notes, *notes))
 
 
-def _best_classes(search: _Search, requirements: tuple[Requirement, ...], progress: Progress) -> Partition:
+def _best_classes(search: _Search, requirements: Sequence[Requirement], progress: Progress) -> Partition:
     """The classes with the fewest suppressed cells, by weight, of two searches in different orders."""
     searches = (search, search.copy())
     for number, (one, most_first) in enumerate(zip(searches, (True, False), strict=True)):
@@ -531,7 +530,7 @@ class _Search:
         """How many of the rows left are in groups of so many rows under a mask."""
         return int(count_together(self.rows, mask, least, self.left))
 
-    def refined(self, requirements: tuple[Requirement, ...], progress: Progress) -> Partition:
+    def refined(self, requirements: Sequence[Requirement], progress: Progress) -> Partition:
         """The classes after rows have moved between them as long as that saves cells.
 
         Whole classes stay as they are, but for those that gave rows, which may get them back, and small ones, which may

@@ -166,7 +166,7 @@ class Mondrian(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
-        return self.requirements
+        return tuple(self.requirements)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a target that does not fit, InfeasibleError for a requirement that the table fails."""

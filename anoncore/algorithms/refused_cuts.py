@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,7 +36,7 @@ class Cut:
     is_certain: bool = True
 
 
-def refused_cuts(release: Release, requirements: tuple[Requirement, ...], split: str, strict: bool) -> Refusals:
+def refused_cuts(release: Release, requirements: Sequence[Requirement], split: str, strict: bool) -> Refusals:
     """All cuts that readers of a release of Mondrian know to have been refused.
 
     Readers know everybody's quasi-identifiers and class. A cut that was tried and divides a class was refused. For the

@@ -90,3 +90,8 @@ __all__ = [
     "special_uniques",
     "strongest",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

@@ -39,6 +39,7 @@ NEXT_STEPS = {
     "Path": "pathlib.Path('people.csv'), for instance, is one",
     "Partition": "release.partition is that of a release",
     "Point": "anoncore.search.sweep makes them",
+    "ReleaseMethod": "Mondrian(requirements=[KAnonymity(k=10)]), for instance, is one",
     "Release": "Mondrian(requirements=[KAnonymity(k=10)]).anonymize(data) makes one of Microdata",
     "Requirement": "KAnonymity(k=10), for instance, is one",
     "Search": "anoncore.search.search makes one",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
+from anoncore.base.model_help import signature_of, with_parameters
 from anoncore.base.random_numbers import FRESH_BITS
 from anoncore.base.texts import listing, no_such, quoted
 
@@ -19,6 +20,21 @@ LARGEST_SEED = (1 << FRESH_BITS) - 1
 """Seeds go into no compiled code as they are, and shorter ones could be guessed."""
 
 
+if TYPE_CHECKING:
+    TupleOf = Sequence
+else:
+
+    class TupleOf:
+        """The type of a field that holds a tuple, `TupleOf[str]`, for which any sequence may be given.
+
+        A type checker knows one type for what is given and what is held, so it reads a sequence.
+        """
+
+        def __class_getitem__(cls, item: Any) -> Any:
+            """The tuple of items of that type, of any length."""
+            return tuple[item, ...]
+
+
 @dataclass(frozen=True)
 class Stops:
     """Values of a number that a slider offers; any other value in its range may be given elsewhere."""
@@ -26,6 +42,7 @@ class Stops:
     values: tuple[float, ...]
 
 
+@dataclass_transform(field_specifiers=(Field,))
 class Model(BaseModel):
     """A frozen set of checked fields. Raises ParameterError with one sentence for a field outside its range.
 
@@ -63,7 +80,16 @@ class Model(BaseModel):
         super().__pydantic_init_subclass__(**settings)
         if "name" in vars(cls) and not hasattr(cls, "title"):
             cls.title = cls.name.replace("-", " ").capitalize()
+        if vars(cls).get("__doc__"):
+            cls.__doc__ = with_parameters(str(cls.__doc__), cls.model_fields)
+        cls.__signature__ = signature_of(cls.model_fields)
         checked_methods(cls)
+
+    def __dir__(self) -> list[str]:
+        """The public names of the model, without those that every model of pydantic has."""
+        classes = [kind for kind in type(self).__mro__ if kind not in BaseModel.__mro__]
+        names = {name for kind in classes for name in vars(kind) if not name.startswith("_")}
+        return sorted((names | set(type(self).model_fields)) - {"model_config"})
 
     def replace(self, **changes: Any) -> Self:
         """The same model with some fields changed, checked again."""

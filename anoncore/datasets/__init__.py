@@ -27,6 +27,11 @@ _LOADERS = {
 """Module and function that generate or fetch a table; all others have their rows in a file."""
 
 
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__
+
+
 class _Tables(Mapping[str, Table]):
     """The built-in tables by name, each described when it is first asked for."""
 

@@ -12,6 +12,9 @@ from anoncore.base.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from anoncore.table.domain import KindName
+    from anoncore.table.microdata import RoleName
+
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 KINDS = ("numeric", "ordinal", "nominal")
 
@@ -34,8 +37,8 @@ class Description:
     title: str
     description: str
     source: str
-    roles: Mapping[str, str]
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, RoleName]
+    kinds: Mapping[str, KindName] = field(default_factory=dict)
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict)
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     sensitive_values: Mapping[str, Sequence[object]] = field(default_factory=dict)
@@ -109,7 +112,7 @@ class Table(Description):
     load: Loader
 
     @property
-    def protecting_roles(self) -> dict[str, str]:
+    def protecting_roles(self) -> dict[str, RoleName]:
         """The roles without the insensitive ones: to publish a column as it is, whoever publishes it has to decide."""
         return {name: role for name, role in self.roles.items() if role != "insensitive"}
 

@@ -26,7 +26,7 @@ from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import check_type
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.microdata import Role, roles_by_column
+from anoncore.table.microdata import Kinds, Role, Roles, roles_by_column
 
 HierarchyMaker = Callable[[Any], Hierarchy]
 """Makes the hierarchy of a column from (part of) its values, a Series."""
@@ -43,8 +43,8 @@ class Tags:
     `check_columns` hears the columns of the table and raises what it has against them.
     """
 
-    roles: Mapping[str, Role | str] = field(default_factory=dict)
-    kinds: Mapping[str, Kind | str] = field(default_factory=dict)
+    roles: Roles = field(default_factory=dict)
+    kinds: Kinds = field(default_factory=dict)
     orders: Mapping[str, list[Any]] = field(default_factory=dict)
     hierarchies: Mapping[str, HierarchyMaker] = field(default_factory=dict)
     sensitive_values: Mapping[str, list[Any]] = field(default_factory=dict)

@@ -18,10 +18,9 @@ from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import listing, quoted
 from anoncore.estimators.learned_recoding import LearnedRecoding, Outside
 from anoncore.release.published_numbers import Numbers
-from anoncore.table.domain import Kind
 from anoncore.table.given_table import Cells, given_table, is_table
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.microdata import Microdata, Role
+from anoncore.table.microdata import Kinds, Microdata, Role, Roles
 
 FEWEST_ROWS = 2
 """One row alone is hidden among nobody."""
@@ -98,8 +97,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self,
         algorithm: Algorithm | None = None,
         *,
-        roles: Mapping[str, Role | str] | None = None,
-        kinds: Mapping[str, Kind | str] | None = None,
+        roles: Roles | None = None,
+        kinds: Kinds | None = None,
         orders: Mapping[str, Sequence[Any]] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,

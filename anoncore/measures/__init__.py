@@ -18,3 +18,8 @@ __all__ = [
     "value_of",
     "verdict",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

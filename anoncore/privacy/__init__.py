@@ -37,3 +37,8 @@ __all__ = [
     "unsafe_pairs",
     "worst_joins",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

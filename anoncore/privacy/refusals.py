@@ -43,7 +43,7 @@ class Refusals:
         Where they are not complete: what is left out, as a sentence.
     """
 
-    requirements: tuple[Requirement, ...]
+    requirements: Sequence[Requirement]
     rows: Int64
     group_start: Int64
     refusal_start: Int64
@@ -62,7 +62,7 @@ class RefusalList:
     """
 
     data: Microdata
-    requirements: tuple[Requirement, ...]
+    requirements: Sequence[Requirement]
     known: Partition
     checks: CheckSet = field(init=False)
     limits: list[str] = field(default_factory=list)

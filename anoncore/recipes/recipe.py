@@ -37,7 +37,7 @@ from anoncore.recipes.source import (
     written,
 )
 from anoncore.release.published_numbers import Numbers
-from anoncore.release.release import Release
+from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import DeltaPresence
 from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
@@ -203,7 +203,7 @@ class Recipe:
         cls,
         source: Source | str | Path,
         data: Microdata,
-        algorithm: Algorithm,
+        algorithm: ReleaseMethod | None,
         measures: Sequence[Measure | str] = (),
         numbers: Numbers = "text",
     ) -> Self:
@@ -216,7 +216,7 @@ class Recipe:
         data : Microdata
             The table with its tags.
         algorithm : Algorithm
-            The method to run.
+            The method to run, or that of a release, `release.algorithm`.
         measures : sequence of Measure or str
             What to measure of the release.
         numbers : {"text", "bounds", "midpoints"}
@@ -227,7 +227,17 @@ class Recipe:
         Recipe
             The recipe, with every tag that was given written out: hierarchies by the rule that makes them, and by
             values only where none does; see `holds_values_of`.
+
+        Raises
+        ------
+        RecipeError
+            Where the method is that of a release of which nobody knows how it was made.
         """
+        if not isinstance(algorithm, Algorithm):
+            raise RecipeError(
+                "Nobody knows which method made this release, so no recipe makes it again; give a method to run, such "
+                "as Mondrian(requirements=[KAnonymity(k=10)])."
+            )
         names = [name for name in data.attributes if data.domain[name].kind is not Kind.NUMERIC]
         return cls(
             source=source if isinstance(source, Source) else Source(path=str(source)),

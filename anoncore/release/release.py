@@ -27,10 +27,9 @@ from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
-from anoncore.table.domain import Kind
 from anoncore.table.given_table import Cells
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.microdata import Microdata, Role, content_order
+from anoncore.table.microdata import Kinds, Microdata, Roles, content_order
 
 GROUP_COLUMN = "group"
 ONLY_TABLE = "release"
@@ -238,10 +237,10 @@ class Release(SizesDrawn):
     def from_published(
         cls,
         published: Any,
-        roles: Mapping[str, Role | str] | None = None,
+        roles: Roles | None = None,
         original: Microdata | None = None,
         *,
-        kinds: Mapping[str, Kind | str] | None = None,
+        kinds: Kinds | None = None,
         orders: Mapping[str, Sequence[Any]] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,

@@ -29,3 +29,8 @@ __all__ = [
     "TCloseness",
     "VarianceDiversity",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

@@ -28,3 +28,8 @@ __all__ = [
     "sweep",
     "tried_values",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from os import cpu_count
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -172,6 +172,28 @@ def _numbers(
     return {name: values[name] for name in criteria if name in values}, missing
 
 
+@overload
+def sweep(
+    data: Microdata,
+    algorithms: Sequence[Algorithm],
+    criteria: Sequence[str],
+    attribute: str | None = None,
+    take: Callable[[int, Point], None] | None = None,
+    stop: None = None,
+    workers: int | None = None,
+    needed: Needed | None = None,
+) -> tuple[Point, ...]: ...
+@overload
+def sweep(
+    data: Microdata,
+    algorithms: Sequence[Algorithm],
+    criteria: Sequence[str],
+    attribute: str | None = None,
+    take: Callable[[int, Point], None] | None = None,
+    stop: Stop | None = None,
+    workers: int | None = None,
+    needed: Needed | None = None,
+) -> tuple[Point | None, ...]: ...
 @checked
 def sweep(
     data: Microdata,
@@ -212,7 +234,7 @@ def sweep(
     Returns
     -------
     tuple of Point or None
-        A point per algorithm; None for those that were stopped.
+        A point per algorithm; None, where `stop` is given, for those that were stopped.
 
     Raises
     ------

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from anoncore.kernels.arrays import Floats, Int32
 from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
 from anoncore.table.tree import Tree
 
+KindName = Literal["numeric", "ordinal", "nominal"]
+"""The kinds of attributes as texts."""
 Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
 
 

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from anoncore.base.texts import listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
-from anoncore.table.domain import Domain, Kind
+from anoncore.table.domain import Domain, Kind, KindName
 from anoncore.table.given_table import given_table
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.people import distinct_pairs, people_of, repeated_identifiers
@@ -34,6 +34,10 @@ OTHERS = "*"
 """Stands in roles for every column that is not named."""
 LEFT_OUT = "left out (no role)"
 LACKS_ROLE = "'{name}' has no role and is left out; give it one in roles, such as sensitive or insensitive."
+
+
+RoleName = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+"""The roles of attributes as texts."""
 
 
 class Role(StrEnum):
@@ -64,6 +68,13 @@ class Role(StrEnum):
     QUASI_IDENTIFIER = "quasi-identifier"
     SENSITIVE = "sensitive"
     INSENSITIVE = "insensitive"
+
+
+Roles = Mapping[str, Role | RoleName | str]
+"""The role of each attribute by its name. Texts that a program reads or puts together are allowed; editors offer those
+that there are."""
+Kinds = Mapping[str, Kind | KindName | str]
+"""The kind of each attribute by its name, likewise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,8 +218,8 @@ class Microdata(Shown):
     def __init__(
         self,
         frame: Any,
-        roles: Mapping[str, Role | str] | None = None,
-        kinds: Mapping[str, Kind | str] | None = None,
+        roles: Roles | None = None,
+        kinds: Kinds | None = None,
         orders: Mapping[str, Sequence[Any]] | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,

@@ -41,3 +41,8 @@ __all__ = [
     "two_way_error",
     "two_way_error_bound",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the modules that they come from."""
+    return __all__

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -267,6 +267,7 @@ def _axes(domain: Domain) -> Floats:
     return domain.shares[:, None]
 
 
-CLASSIFIERS: Mapping[str, type[Classifier]] = MappingProxyType(
+ClassifierName = Literal["tree", "naive-bayes", "knn"]
+CLASSIFIERS: Mapping[ClassifierName, type[Classifier]] = MappingProxyType(
     {"tree": Tree, "naive-bayes": NaiveBayes, "knn": NearestNeighbours}
 )

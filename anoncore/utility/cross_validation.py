@@ -22,7 +22,7 @@ from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
-from anoncore.utility.classifiers import CLASSIFIERS, Bounds, Classifier, Features
+from anoncore.utility.classifiers import CLASSIFIERS, Bounds, Classifier, ClassifierName, Features
 
 EVERY_ROW = slice(None)
 LEARNED_PIECES = 4
@@ -194,7 +194,7 @@ class Trial:
     asked for.
     """
 
-    def __init__(self, release: Release, target: str, classifier: str, folds: int, seed: int) -> None:
+    def __init__(self, release: Release, target: str, classifier: ClassifierName, folds: int, seed: int) -> None:
         self.release = release
         self.target = target
         self.method = CLASSIFIERS[classifier](release.data)
@@ -262,7 +262,9 @@ class Sample:
     Of a release whose rows are nobody's, its own rows are cut into pieces from which is learned.
     """
 
-    def __init__(self, release: Release, target: str, classifier: str, runs: int, n_rows: int, seed: int) -> None:
+    def __init__(
+        self, release: Release, target: str, classifier: ClassifierName, runs: int, n_rows: int, seed: int
+    ) -> None:
         self.release = release
         self.target = target
         self.method = CLASSIFIERS[classifier](release.data)

@@ -14,7 +14,7 @@ from anoncore.base.score import Score
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
-from anoncore.utility.classifiers import CLASSIFIERS
+from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
 from anoncore.utility.cross_validation import Trial, is_random
 from anoncore.utility.outcome import Outcome, judge
 
@@ -84,7 +84,7 @@ class Classification(Score):
 def classification(
     release: Release,
     target: str,
-    classifier: str = "tree",
+    classifier: ClassifierName = "tree",
     folds: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
@@ -169,7 +169,7 @@ def classification(
     return _score(trial, *trial.predict(parts, range(folds), progress))
 
 
-def check_trial(release: Release, target: str, classifier: str, folds: int, repeats: int) -> None:
+def check_trial(release: Release, target: str, classifier: ClassifierName, folds: int, repeats: int) -> None:
     """Raise ParameterError or ReleaseError where a classifier cannot be judged so."""
     release.fragment_of(target)
     if classifier not in CLASSIFIERS:

@@ -15,6 +15,7 @@ from anoncore.base.number import measure
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
+from anoncore.utility.classifiers import ClassifierName
 from anoncore.utility.cross_validation import Predicted, Sample, Trial, is_random
 from anoncore.utility.learning import check_trial, majority
 from anoncore.utility.outcome import judge
@@ -90,7 +91,7 @@ class ClassificationEstimate(Estimate):
 def classification_estimate(
     release: Release,
     target: str,
-    classifier: str = "tree",
+    classifier: ClassifierName = "tree",
     folds: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
@@ -212,7 +213,7 @@ def _from_folds(
 def _from_sample(
     release: Release,
     target: str,
-    classifier: str,
+    classifier: ClassifierName,
     folds: int,
     linkings: int,
     n_rows: int,

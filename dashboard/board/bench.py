@@ -132,6 +132,12 @@ class Bench:
         with self._lock:
             return any(_is_busy(attempt, self._measures) for attempt in self._wanted.values())
 
+    def is_made(self, column: str) -> bool:
+        """Whether the release that is wished for in a column is there; in any column where the id is empty."""
+        with self._lock:
+            wanted = self._wanted.values() if not column else [self._wanted[column]] if column in self._wanted else []
+            return any(attempt.run is not None for attempt in wanted)
+
     @property
     def lacks_late_numbers(self) -> bool:
         """Whether numbers are still to come that are worked out only while somebody looks (`look`)."""

@@ -33,6 +33,7 @@ from anoncore.requirements import (
 )
 from anoncore.search.candidates import redrawn
 from anoncore.search.keeping import is_promised
+from anoncore.utility.classifiers import ClassifierName
 from dashboard.markdown import reason
 from dashboard.session import compute
 from dashboard.session.workspace import Run
@@ -43,7 +44,7 @@ NOBODYS = "The rows of this table are nobody's, so nobody hides among others in 
 CURVE_POINTS = 41
 SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 9) for digit in (1, 2, 5)))
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
-CLASSIFIER = "tree"
+CLASSIFIER: ClassifierName = "tree"
 FOLDS = 10
 STRONGEST, LEAST, DRAWS = "strongest", "least", "draws"
 LATE = (STRONGEST, LEAST, DRAWS)

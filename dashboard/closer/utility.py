@@ -11,7 +11,7 @@ from anoncore import Kind, Release, utility
 from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility import Classification, InformationLoss
-from anoncore.utility.classifiers import CLASSIFIERS
+from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
 from dashboard.charts.layout import Axis
 from dashboard.charts.palette import ORIGINAL, RunStyle, run_style
 from dashboard.charts.utility import (
@@ -280,7 +280,7 @@ def _predictions(run: Run) -> None:
         _homogeneity(run, target)
 
 
-def train(run: Run, target: str, classifier: str) -> None:
+def train(run: Run, target: str, classifier: ClassifierName) -> None:
     """Let a classifier be trained for this target when the page is drawn."""
     name = f"trained-{run.id}"
     asked = browser.get(name, ())
@@ -311,7 +311,7 @@ def _homogeneity(run: Run, target: str) -> None:
         parts.tiles(row, 3)
 
 
-def _classifier(run: Run, target: str, classifier: str) -> None:
+def _classifier(run: Run, target: str, classifier: ClassifierName) -> None:
     """Train on demand, in the background; a result stays for the run."""
     if (target, classifier) not in browser.get(f"trained-{run.id}", ()):
         st.button(
@@ -339,7 +339,7 @@ def _classifier(run: Run, target: str, classifier: str) -> None:
         _scores(run, found, classifier)
 
 
-def _scores(run: Run, found: Classification, classifier: str) -> None:
+def _scores(run: Run, found: Classification, classifier: ClassifierName) -> None:
     title = CLASSIFIERS[classifier].title
     names = ["trained on the original", "trained on the release", "most frequent value"]
     colors: list[RunStyle | str] = [ORIGINAL, run_style(run.color_index), MAJORITY]

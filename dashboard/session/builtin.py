@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from anoncore import Hierarchy, Role, datasets
+from anoncore import Hierarchy, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.table.people import repeated_identifiers
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
@@ -32,12 +32,12 @@ def _load(name: str, n_rows: int | None, digest: str) -> LoadedTable:
     plain = untagged(frame)
     suggested = Tags(
         # Whoever publishes the table decides what is published as it is.
-        roles={name: role for name, role in entry.roles.items() if role != Role.INSENSITIVE},
+        roles={name: role for name, role in entry.roles.items() if role != "insensitive"},
         kinds={**plain.kinds, **entry.kinds},
         orders={column: tuple(order) for column, order in entry.orders.items()},
         hierarchies=hierarchies(name),
         sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
-        unit=_numbers_people(frame, [name for name, role in entry.roles.items() if role == Role.IDENTIFIER]),
+        unit=_numbers_people(frame, [name for name, role in entry.roles.items() if role == "identifier"]),
     )
     return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
 

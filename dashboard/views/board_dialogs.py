@@ -235,9 +235,13 @@ def _publish(column_id: str, bench: Bench | None) -> None:
     from dashboard.views import export, takeaway
 
     runs = list(state.runs())
+    if not _is_there(column_id):
+        # Another release must not take its place: somebody would publish what the answer above the board does not name.
+        st.info("The release is being made; this takes a moment.")
+        _wait_for(column_id)
+        return
     if not runs:
-        st.info("The releases are being made; this takes a moment.")
-        _wait_for_runs()
+        st.info("No release could be made; the head of each column says why.")
         return
     by_id = {run.id: run for run in runs}
     names = {id: escaped(name) for id, name in run_names(runs).items()}
@@ -270,9 +274,15 @@ def _first_to_publish(runs: list[Run], column_id: str) -> Run:
     return [*(run for run in runs if run.column == column_id), *looked_at, *runs][0]
 
 
+def _is_there(column_id: str) -> bool:
+    """Whether pages can show the release of a column, or nothing is made any more; of any where the id is empty."""
+    return any(column_id in ("", run.column) for run in state.runs()) or not making.bench().is_busy
+
+
 @st.fragment(run_every=0.5)
-def _wait_for_runs() -> None:
-    if state.runs() or not making.bench().is_busy:
+def _wait_for(column_id: str) -> None:
+    # Only a whole draw of the board hands a release that was made to the pages.
+    if making.bench().is_made(column_id) or not making.bench().is_busy:
         st.rerun()
 
 

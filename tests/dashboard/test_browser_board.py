@@ -468,3 +468,13 @@ def test_no_page_has_a_serious_fault_for_those_who_cannot_see_or_point(browse: A
                     found.setdefault(f"{route.title}, {scheme}: {fault['id']}", []).extend(nodes)
         in_scheme(visitor, "light")
     assert found == {}, json.dumps(found, indent=1)
+
+
+def test_a_first_visit_publishes_the_release_that_the_answer_names(browse: Any) -> None:
+    visitor = browse()
+    visitor.open("")
+    visitor.see("Publish Stack & Deal: everybody hides among 10 or more")
+    visitor.page.get_by_role("button", name="Publish …").click()
+    dialog = visitor.page.get_by_role("dialog")
+    dialog.get_by_text("Everything that was asked holds").wait_for(timeout=60_000)
+    assert "Stack & Deal" in dialog.locator("label:has(input:checked)").first.inner_text()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.docs.pages import NOT_RUN, ROOT, Block, PageRun, blocks, pages
 
-LANGUAGES = {"python", "sh", "toml", "csv", "text", "dockerfile"}
+LANGUAGES = {"python", "sh", "toml", "csv", "text", "dockerfile", "make"}
 WITH_CODE = [page for page in pages() if blocks(page)]
 
 

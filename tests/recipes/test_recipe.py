@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore import Hierarchy, Microdata, Recipe
+from anoncore import Hierarchy, Microdata, Recipe, RecipeError, Release
 from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, Mondrian, VerticalFragmentation
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.measures.evaluation import Measure
@@ -198,6 +198,12 @@ def test_the_recipe_of_a_table_gives_the_same_codes_again(folder: Path) -> None:
         assert again.domain[name].kind is data.domain[name].kind
     for name, hierarchy in data.hierarchies.items():
         assert again.hierarchies[name].paths == hierarchy.paths
+
+
+def test_no_recipe_is_made_of_a_release_that_does_not_say_how_it_was_made() -> None:
+    release = Release.from_published(PEOPLE[["age"]], {"age": "quasi-identifier"})
+    with pytest.raises(RecipeError, match="Nobody knows which method made this release"):
+        Recipe.of("people.csv", release.data, release.algorithm)
 
 
 def test_dates_can_be_listed(tmp_path: Path) -> None:

@@ -266,11 +266,10 @@ class SensitiveSpaceFragmentation(Algorithm):
     t: Annotated[
         dict[str, Distance],
         Field(
-            default_factory=dict,
             title="t per attribute",
             description="Largest EMD from the table, by sensitive attribute.",
         ),
-    ]
+    ] = Field(default_factory=dict)
     other_t: Annotated[
         Distance,
         Field(title="t of the others", description="Largest EMD of sensitive attributes that t does not name."),
@@ -283,11 +282,10 @@ class SensitiveSpaceFragmentation(Algorithm):
     grounds: Annotated[
         dict[str, Literal["ordered", "equal"]],
         Field(
-            default_factory=dict,
             title="Ground distance",
             description="Per sensitive attribute; those not named: ordered if numeric or ordinal, equal if nominal.",
         ),
-    ]
+    ] = Field(default_factory=dict)
     seed: Seed = None
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:

@@ -16,6 +16,7 @@ from anoncore.algorithms.joined_groups import Joining, as_read
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.attacks.foreground.adversary import EPSILONS
 from anoncore.base.errors import DataError, InfeasibleError
+from anoncore.base.model import TupleOf
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
@@ -114,7 +115,7 @@ class AttackSafe(Algorithm):
         Field(gt=1, allow_inf_nan=False, title="r", description="A belief above 1/r in somebody's value is a breach."),
     ] = 2.0
     attacks: Annotated[
-        tuple[Attack, ...],
+        TupleOf[Attack],
         Field(min_length=1, title="Attacks", description="The attacks that the release withstands."),
     ] = tuple(TITLES)
     at_most: Annotated[

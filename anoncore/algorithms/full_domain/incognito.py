@@ -141,7 +141,7 @@ class Incognito(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements, for the class of suppressed rows too."""
-        return self.requirements
+        return tuple(self.requirements)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""

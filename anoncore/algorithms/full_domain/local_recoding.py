@@ -132,7 +132,7 @@ class LocalRecoding(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements."""
-        return self.requirements
+        return tuple(self.requirements)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError where rows are to be dealt and nothing is asked of a sensitive attribute."""

@@ -145,7 +145,7 @@ class OptimalRecoding(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements, for the class of suppressed rows too."""
-        return self.requirements
+        return tuple(self.requirements)
 
     @property
     def takes_long(self) -> bool:

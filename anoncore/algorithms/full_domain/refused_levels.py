@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -28,7 +29,7 @@ REST = (
 )
 
 
-def refused_levels(release: Release, requirements: tuple[Requirement, ...], ties_are_refused: bool = True) -> Refusals:
+def refused_levels(release: Release, requirements: Sequence[Requirement], ties_are_refused: bool = True) -> Refusals:
     """The combinations of levels that are preferred to the published one: in each, some group breaks a requirement.
 
     Less loss is preferred, and of equal losses the lower level of the first attribute that differs; unless
@@ -96,7 +97,7 @@ def _groups(key: Int64) -> list[Int64]:
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
-def refused_groups(release: Release, requirements: tuple[Requirement, ...], n_left: int) -> Refusals:
+def refused_groups(release: Release, requirements: Sequence[Requirement], n_left: int) -> Refusals:
     """The groups that LocalRecoding refused: at a combination of levels, those that did not become a class.
 
     A group becomes a class at the first combination where it satisfies the requirements, so every other group was

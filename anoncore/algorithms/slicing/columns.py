@@ -12,6 +12,7 @@ from anoncore.algorithms.base import Algorithm
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.slicing.attribute_partition import given_columns, partition_attributes
 from anoncore.base.errors import DataError
+from anoncore.base.model import TupleOf
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, Recoding
 from anoncore.release.release import Fragment, Release
@@ -30,7 +31,7 @@ SensitiveColumnSize = Annotated[
     ),
 ]
 AttributeColumns = Annotated[
-    tuple[tuple[str, ...], ...] | None,
+    TupleOf[TupleOf[str]] | None,
     Field(
         min_length=1,
         title="Columns by hand",
@@ -75,7 +76,7 @@ def propose_columns(
 
 
 def column_classes(
-    data: Microdata, columns: Sequence[Sequence[str]], requirements: tuple[Requirement, ...]
+    data: Microdata, columns: Sequence[Sequence[str]], requirements: Sequence[Requirement]
 ) -> dict[str, Generalized]:
     """Column generalization: the region of every quasi-identifier's cells.
 

@@ -136,11 +136,10 @@ class Slicing(Algorithm):
     levels: Annotated[
         dict[str, Annotated[float, Field(ge=1, allow_inf_nan=False)]],
         Field(
-            default_factory=dict,
             title="l per attribute",
             description="The l of sensitive attributes that need another one than the others.",
         ),
-    ]
+    ] = Field(default_factory=dict)
     columns: ColumnCount = 2
     requirements: Annotated[
         Requirements,
@@ -171,7 +170,7 @@ class Slicing(Algorithm):
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements of every bucket; l is about people, who match several buckets (see `achieved_diversity`)."""
-        return self.requirements
+        return tuple(self.requirements)
 
     def levels_of(self, data: Microdata) -> dict[str, float]:
         """The l of every sensitive attribute.

@@ -14,7 +14,7 @@ from anoncore.algorithms.synthesis.generator_process import NEEDED, generated
 from anoncore.algorithms.synthesis.public_cells import PublicCells, public_cells, require_few_cells
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.extras import MissingPackageError, why_missing
-from anoncore.base.model import Stops
+from anoncore.base.model import Stops, TupleOf
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes
@@ -119,7 +119,7 @@ class MarginalSynthesis(Algorithm):
         Stops((0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)),
     ] = 1e-6
     attributes: Annotated[
-        tuple[str, ...] | None,
+        TupleOf[str] | None,
         Field(title="Attributes", description="Those of the new table; empty: all that are no identifiers."),
     ] = None
     bins: Annotated[
@@ -127,13 +127,12 @@ class MarginalSynthesis(Algorithm):
         Field(ge=2, le=MOST_VALUES, title="Bins", description="Ranges of equal width into which numbers are counted."),
     ] = 16
     ranges: Annotated[
-        dict[str, tuple[float | str, ...]],
+        dict[str, TupleOf[float | str]],
         Field(
-            default_factory=dict,
             title="Public ranges",
             description="Smallest and largest number of an attribute, or all ends of its ranges; else the table's own.",
         ),
-    ]
+    ] = Field(default_factory=dict)
     contributions: Annotated[
         int | None,
         Field(

@@ -22,6 +22,7 @@ from anoncore.algorithms.vertical.fragment_recodings import distorted, own_numbe
 from anoncore.algorithms.vertical.mutual_information import BINS
 from anoncore.algorithms.vertical.strategies import Strategy, enforced_counts
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.model import TupleOf
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.privacy.joins import require_safe_joins
@@ -144,7 +145,7 @@ class VerticalFragmentation(Algorithm):
         Ground, Field(title="Ground distance", description="For t: how far apart two class values are.")
     ] = "equal"
     attribute_fragments: Annotated[
-        tuple[tuple[str, ...], ...] | None,
+        TupleOf[TupleOf[str]] | None,
         Field(min_length=2, title="Fragments by hand", description="The quasi-identifiers of each fragment."),
     ] = None
     class_attribute: Annotated[

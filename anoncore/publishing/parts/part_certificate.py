@@ -59,7 +59,7 @@ from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
 from anoncore.requirements.worth import NEAR_CERTAIN
 from anoncore.table.domain import Kind
-from anoncore.table.microdata import Role
+from anoncore.table.microdata import Kinds, Role
 from anoncore.table.relations import Split
 
 CERTIFICATE_FILE = "_certificate.json"
@@ -94,7 +94,7 @@ class CertifiedParts:
 def certify_parts(
     folder: Path,
     profile: TableProfile,
-    kinds: Mapping[str, Kind | str],
+    kinds: Kinds,
     algorithm: Rothko,
     input_digest: str,
     related: FoundRelations,
@@ -215,7 +215,7 @@ def distance_question(attribute: Attribute) -> Question:
     return Question(TCloseness(t=1, ground=ground, attribute=attribute.name), attribute.name)
 
 
-def _attributes(profile: TableProfile, schema: pa.Schema, kinds: Mapping[str, Kind | str]) -> list[Attribute]:
+def _attributes(profile: TableProfile, schema: pa.Schema, kinds: Kinds) -> list[Attribute]:
     entries = []
     for name, role in profile.roles.items():
         if role is Role.IDENTIFIER:

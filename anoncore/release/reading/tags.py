@@ -10,7 +10,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.microdata import OTHERS, Microdata, Role, kind_of, role_of
+from anoncore.table.microdata import OTHERS, Kinds, Microdata, Role, Roles, kind_of, role_of
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Tags:
 
 
 def tags_of(
-    roles: Mapping[str, Role | str] | None,
-    kinds: Mapping[str, Kind | str] | None,
+    roles: Roles | None,
+    kinds: Kinds | None,
     orders: Mapping[str, Sequence[Any]] | None,
     hierarchies: Mapping[str, Hierarchy] | None,
     sensitive_values: Mapping[str, Collection[Any]] | None,

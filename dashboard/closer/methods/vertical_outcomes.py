@@ -19,7 +19,7 @@ from anoncore.base.texts import share_text
 from anoncore.privacy import JoinCheck, WorstJoins
 from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import Classification, InformationLoss, classification, information_loss
-from anoncore.utility.classifiers import CLASSIFIERS
+from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
 from dashboard.charts.fragments import change_bars, join_map, likelihood_histogram
 from dashboard.charts.palette import ORIGINAL, run_style
 from dashboard.charts.utility import score_bars
@@ -205,7 +205,7 @@ def gain_sentence(found: Comparison) -> str:
     return f"Against whole rows with the same requirements, the fragments {lost} and {learned}."
 
 
-def compare(release: Release, classifier: str, progress: Progress) -> Comparison:
+def compare(release: Release, classifier: ClassifierName, progress: Progress) -> Comparison:
     """Train on the release and on the same requirements met by generalizing all quasi-identifiers at once."""
     algorithm, data, common = algorithm_of(release), release.data, common_attribute(release)
     progress(0.02, "Generalizing all attributes at once")
