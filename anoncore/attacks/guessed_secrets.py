@@ -15,6 +15,7 @@ from anoncore.attacks.control_people import People, control_of, members_of
 from anoncore.attacks.fitting_secrets import beliefs, evidence_of
 from anoncore.attacks.linked_records import Records
 from anoncore.base.errors import ParameterError
+from anoncore.base.extras import imported
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
@@ -139,17 +140,16 @@ def by_trees(
     records: Records, attribute: str, names: tuple[str, ...], groups: list[People], seed: int
 ) -> list[Guesses]:
     """What trees say that are trained on the published records; their share of votes is how sure they are."""
-    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-
+    trees = imported("sklearn.ensemble", "Inference by trees")
     known = records.of_attributes(names)
     axis = records.names.index(attribute)
     secret, domain = records.drawn[records.order, axis], records.domains[axis]
     features = known.features().astype(np.float32)
     if domain.kind is Kind.NUMERIC and len(domain) > MANY_NUMBERS:
-        sizes = ExtraTreesRegressor(n_estimators=TREES, random_state=seed).fit(features, domain.shares[secret])
+        sizes = trees.ExtraTreesRegressor(n_estimators=TREES, random_state=seed).fit(features, domain.shares[secret])
         places = [sizes.predict(known.features_of(people).astype(np.float32)) for people in groups]
         return [Guesses(_nearest_code(domain, one), np.zeros(len(one))) for one in places]
-    learner = ExtraTreesClassifier(n_estimators=TREES, random_state=seed).fit(features, secret)
+    learner = trees.ExtraTreesClassifier(n_estimators=TREES, random_state=seed).fit(features, secret)
     found = []
     for people in groups:
         votes = learner.predict_proba(known.features_of(people).astype(np.float32))

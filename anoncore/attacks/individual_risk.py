@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from anoncore.attacks.sampled_classes import SampledClasses, checked_fraction, sampled_classes
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number import Number, measure
+from anoncore.base.pandas_versions import numbers_of
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
@@ -217,7 +217,7 @@ def _weights(release: Release, name: str) -> Floats:
     columns = list(given.columns)
     if name not in columns:
         raise DataError(f"There is no column '{name}' with sampling weights; the table has {listing(columns, 30)}.")
-    column = pd.to_numeric(given.frame_of([name])[name], errors="coerce")
+    column = numbers_of(given.frame_of([name])[name])
     weights = column.to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~(weights >= 1) | ~np.isfinite(weights))
     if len(wrong):

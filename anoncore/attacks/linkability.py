@@ -18,6 +18,7 @@ from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.extras import imported
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.texts import listing
@@ -270,12 +271,11 @@ def _learned(
     records: Records, first: tuple[str, ...], second: tuple[str, ...], groups: list[People], seed: int
 ) -> list[_Links]:
     """Entries of the second list whose values are most above their usual share given the values of the first."""
-    from sklearn.ensemble import ExtraTreesClassifier
-
+    trees = imported("sklearn.ensemble", "Linkability")
     known, wanted = records.of_attributes(first), records.of_attributes(second)
     classes = [_Classes.of(wanted, axis) for axis in range(len(second))]
     answers = np.column_stack([one.of_records for one in classes])
-    learner = ExtraTreesClassifier(n_estimators=TREES, min_samples_leaf=LEAF, random_state=seed)
+    learner = trees.ExtraTreesClassifier(n_estimators=TREES, min_samples_leaf=LEAF, random_state=seed)
     learner.fit(known.features().astype(np.float32), answers if len(second) > 1 else answers[:, 0])
     found = []
     for people in groups:

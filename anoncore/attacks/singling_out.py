@@ -16,6 +16,7 @@ from anoncore.attacks.rows_counted import rows_counted
 from anoncore.attacks.success_among_more import SuccessAmongMore
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.extras import imported
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Int64
@@ -385,11 +386,10 @@ def _of_one(records: Records, n_queries: int, rng: np.random.Generator) -> _Pred
 
 def _learned(records: Records, n_queries: int, seed: int, rng: np.random.Generator) -> _Predicates:
     """Leaves with one record, of a tree that separates all records at random, as ranges of codes."""
-    from sklearn.tree import ExtraTreeRegressor
-
+    trees = imported("sklearn.tree", "Singling out")
     drawn = records.drawn[records.order]
     noise = rng.random(len(drawn))
-    tree = ExtraTreeRegressor(random_state=seed).fit(drawn.astype(np.float32), noise).tree_
+    tree = trees.ExtraTreeRegressor(random_state=seed).fit(drawn.astype(np.float32), noise).tree_
     low, high = _everything(list(records.domains), tree.node_count)
     # A node stands before those below it.
     for node in range(tree.node_count):

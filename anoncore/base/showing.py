@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
-from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.extras import require
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +31,6 @@ NAMES = ("attribute", "attributes", "column", "common", "fragment", "fragments",
 SENTENCES = ("definition", "error", "ground", "how", "limits", "method", "model", "notes", "sentence", "spare", "word")
 """Fields whose texts are names of columns or words about the result, and so are written out; others may be values."""
 FRAME_COLUMNS = ["name", "value", "baseline", "unit"]
-NO_PLOTLY = (
-    "A picture needs Plotly, which is not installed; install it with: pip install 'anoncore[dashboard]', or take the "
-    "numbers from .frame()."
-)
 
 
 class Shown:
@@ -99,8 +95,10 @@ class Result(Shown):
         # The command line and the server start without pandas.
         import pandas as pd
 
+        from anoncore.base.pandas_versions import TEXT
+
         return pd.DataFrame(list(self._numbers()), columns=FRAME_COLUMNS).astype(
-            {"name": "str", "value": "float64", "baseline": "float64", "unit": "str"}
+            {"name": TEXT, "value": "float64", "baseline": "float64", "unit": TEXT}
         )
 
     def _numbers(self) -> Iterator[tuple[str, float, float | None, str]]:
@@ -157,8 +155,7 @@ class SizesDrawn(Shown, ABC):
 
 def picture(numbers: pd.DataFrame, **settings: Any) -> Any:
     """A Plotly figure of a frame, drawn by pandas. Raises AnonymizationError where Plotly is not installed."""
-    if find_spec("plotly") is None:
-        raise AnonymizationError(NO_PLOTLY)
+    require("A picture", "plotly")
     settings["title"] = escape(settings.get("title", ""))
     return numbers.plot(backend="plotly", **settings)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import runpy
-from importlib.util import find_spec
 from pathlib import Path
 
 import anoncore
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.extras import require
 
 PACKAGE = Path(anoncore.__file__).resolve().parent
 FOLDERS = (PACKAGE / "_page" / "dashboard", PACKAGE.parent / "dashboard")
@@ -51,10 +51,7 @@ def _port(text: str) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    if find_spec("streamlit") is None or find_spec("plotly") is None:
-        raise AnonymizationError(
-            "The dashboard needs Streamlit and Plotly; install them with: pip install 'anoncore[dashboard]'."
-        )
+    require("The dashboard", "streamlit", "plotly", extra="dashboard")
     given: dict[str, object] = {}
     if arguments.port is not None:
         given["server.port"] = arguments.port

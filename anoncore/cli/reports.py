@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.extras import require
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.output import require_free, tell, write_file
@@ -21,6 +22,7 @@ from anoncore.cli.recipe_file import (
     tell_unavailable,
 )
 from anoncore.publishing.report import MOST, Subject, report
+from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.recipes.script import python_notebook, python_script
 
 
@@ -59,6 +61,7 @@ def _report(arguments: argparse.Namespace) -> None:
     if len(arguments.recipe) > MOST:
         raise ParameterError(f"A report takes at most {MOST} recipes, not {len(arguments.recipe)}.")
     require_free(arguments.output, arguments.force)
+    require(WRITING_REPORT, "jinja2")
     recipes = [load_recipe(path, arguments) for path in arguments.recipe]
     with log().progress() as progress:
         subjects = []

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import ParameterError, ReleaseError
+from anoncore.base.extras import require
 from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.destination import Database, add_output_options, settle_output
@@ -38,10 +39,11 @@ from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.given_seeds import require_drawn_seeds
 from anoncore.publishing.certification.laid_beside import laid_beside
 from anoncore.publishing.databases.storing import store
-from anoncore.publishing.export import ENDINGS, FileFormat, write_tables
+from anoncore.publishing.export import ENDINGS, WRITING_WORKBOOK, FileFormat, write_tables
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_files, table_file
 from anoncore.publishing.report import Subject, report
+from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.publishing.saved_releases import saved_releases
 from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
@@ -167,6 +169,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.no_certificate:
         _require_drawn_seeds(recipe)
     settle_output(arguments, recipe)
+    if arguments.report:
+        require(WRITING_REPORT, "jinja2")
     with ExitStack() as kept_here:
         if recipe.source.is_elsewhere:
             with log().progress() as progress:
@@ -189,6 +193,8 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
     """Make, write and tell the release; gives the insensitive columns that break what is promised."""
     database: Database | None = arguments.database
     file_format = _format(arguments.output, arguments.format)
+    if file_format == "excel" and database is None:
+        require(WRITING_WORKBOOK, "openpyxl")
     target = _target(arguments.output, recipe_name(arguments.recipe))
     certified, is_zip = not arguments.no_certificate, _is_archive(arguments.output)
     wanted = {CERTIFICATE: certified and database is None, REPORT: arguments.report, MAPPING: arguments.mapping}

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from anoncore.base.pandas_versions import TEXT
 from anoncore.datasets.data_files import number, read_csv, read_toml, tables_folder, wrong
 from anoncore.datasets.generated import ColumnValues, check_seed, check_size, value_column
 from anoncore.datasets.network import Codes, ConditionalTable, Figures, draw_network, percentages, reweighted
@@ -284,7 +285,7 @@ def _person_ids(n_rows: int) -> ColumnValues:
     width = max(6, len(str(n_rows)))
     numbers = pc.cast(pa.array(np.arange(1, n_rows + 1)), pa.string())
     identifiers: ColumnValues = pd.array(
-        pc.binary_join_element_wise("P", pc.utf8_lpad(numbers, width, "0"), ""), dtype="str"
+        pc.binary_join_element_wise("P", pc.utf8_lpad(numbers, width, "0"), ""), dtype=TEXT
     )
     return identifiers
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pandas.api.extensions import ExtensionArray
 
 from anoncore.base.errors import DataError
+from anoncore.base.pandas_versions import TEXT
 
 ColumnValues: TypeAlias = ExtensionArray | NDArray[np.int64]
 
@@ -34,5 +35,5 @@ def _whole_number(value: int, least: int, what: str) -> int:
 def value_column(values: Sequence[object], codes: NDArray[np.int64]) -> ColumnValues:
     """The column that has `values[codes[i]]` in row i: text columns as pandas `str`, whole numbers as int64."""
     if all(isinstance(value, str) for value in values):
-        return pd.array([str(value) for value in values], dtype="str").take(codes)
+        return pd.array([str(value) for value in values], dtype=TEXT).take(codes)
     return np.asarray(values, dtype=np.int64)[codes]

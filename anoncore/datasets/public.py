@@ -12,6 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from anoncore.base.errors import DataError
+from anoncore.base.extras import imported
+from anoncore.base.pandas_versions import TEXT, with_text
 
 FOLDER_VARIABLE = "ANONCORE_DATA"
 
@@ -47,18 +49,19 @@ def load_public(
 
 def fetch(name: str, version: int) -> pd.DataFrame:
     """One data set of OpenML as a table, through scikit-learn and its cache; raises what scikit-learn raises."""
-    from sklearn.datasets import fetch_openml
+    sources = imported("sklearn.datasets", "A table from OpenML")
 
     with warnings.catch_warnings():
         # A failed try is announced as a warning; the error that follows the last one says the same.
         warnings.filterwarnings("ignore", message="A network error occurred", category=UserWarning)
-        frame: pd.DataFrame = fetch_openml(name=name, version=version, as_frame=True, n_retries=1, delay=0.5).frame
+        fetched = sources.fetch_openml(name=name, version=version, as_frame=True, n_retries=1, delay=0.5)
+    frame: pd.DataFrame = fetched.frame
     return frame.rename(columns=lambda column: str(column).strip())
 
 
 def stripped_text(column: pd.Series) -> pd.Series:
     """A column as text without spaces around the values; `?` and nothing count as missing."""
-    text = column.astype("str").str.strip()
+    text = column.astype(TEXT).str.strip()
     return text.mask(text.isin(["?", ""]) | column.isna())
 
 
@@ -72,6 +75,6 @@ def select_columns(frame: pd.DataFrame, columns: Sequence[str], origin: str) -> 
 
 def _read(path: Path) -> pd.DataFrame:
     try:
-        return pd.read_csv(path)
+        return with_text(pd.read_csv(path))
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"The file {path} cannot be read as CSV: {error}. Replace or remove it.") from error

@@ -15,6 +15,7 @@ import pandas as pd
 from anoncore.algorithms import Algorithm
 from anoncore.algorithms.joined_groups import with_joined_groups
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
+from anoncore.base.pandas_versions import TEXT, factorized
 from anoncore.base.showing import counted
 from anoncore.base.texts import quoted
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
@@ -142,7 +143,7 @@ class LearnedRecoding:
         at = np.where(left_out, 0, classes)
         ranges = None if numbers == "text" else ranges_of(region)
         if ranges is None:
-            texts = pd.Series(pd.array(region.group_texts, dtype="str").take(at))
+            texts = pd.Series(pd.array(region.group_texts, dtype=TEXT).take(at))
             return {name: texts.mask(left_out, ROOT)}
         columns = replace(self.release, numbers=numbers).number_columns.get(name)
         if columns is None:
@@ -333,7 +334,7 @@ def _masked(values: pd.Series[Any], at: Int64, left_out: Bools) -> pd.Series[Any
 def _is_new(ours: pd.DataFrame, theirs: pd.DataFrame) -> Bools:
     """Whether each of their rows is one more than ours has of its kind, bool (n_theirs,)."""
     both = pd.concat([ours, theirs], ignore_index=True)
-    codes = [pd.factorize(both[name], use_na_sentinel=False)[0] for name in both]
+    codes = [factorized(both[name])[0] for name in both]
     key = _keys(codes)
     had = np.bincount(key[: len(ours)], minlength=int(key.max()) + 1)
     rank = pd.Series(key[len(ours) :]).groupby(key[len(ours) :]).cumcount().to_numpy()

@@ -17,6 +17,8 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.extras import imported
+from anoncore.base.pandas_versions import is_arrow_text
 from anoncore.base.texts import FORMULA, MOST_DIGITS
 from anoncore.publishing.whole_files import replace_file
 from anoncore.release.reading.published_table import duration_text
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 FileFormat = Literal["csv", "parquet", "excel"]
 """The formats in which tables are written."""
 
+WRITING_WORKBOOK = "Writing a workbook"
+"""What needs openpyxl, in a sentence."""
 EXCEL_ROWS, EXCEL_COLUMNS, EXCEL_CHARACTERS, EXCEL_DIGITS = 1_048_576, 16_384, 32_767, 15
 SHEET_CHARACTERS = 31
 # What XML 1.0 cannot hold, or would change, is written _x0001_ in a workbook, as Excel does (ECMA-376, ST_Xstring).
@@ -175,7 +179,7 @@ def _texts(column: pd.Series[Any], passed_over: str = "") -> Iterable[str]:
 
 def _is_held_by_arrow(column: pd.Series[Any]) -> bool:
     """Whether Arrow holds the texts of a column, which then are whole texts."""
-    return isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
+    return is_arrow_text(column.dtype)
 
 
 def check_table(table: str, frame: pd.DataFrame) -> None:
@@ -289,6 +293,9 @@ def kept_type(kind: pa.DataType) -> pa.DataType:
         raise pa.ArrowNotImplementedError(f"{kind} has no meaning outside the program that made it")
     if pa.types.is_dictionary(kind):
         return kept_type(kind.value_type)
+    if pa.types.is_string(kind):
+        # Which of the two types of text Arrow takes depends on how pandas holds texts, and so on its version.
+        return pa.large_string()
     content = parquet_bytes(pa.table([pa.array([], kind)], names=["values"]))
     return pq.read_schema(pa.BufferReader(content)).field(0).type
 
@@ -312,9 +319,7 @@ def _excel(tables: Mapping[str, pd.DataFrame]) -> bytes:
 
 def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
     """The workbook that has these rows of cells in sheets by title, the same at whatever time it is written."""
-    import openpyxl
-    from openpyxl.cell.cell import ERROR_CODES, WriteOnlyCell
-
+    openpyxl, cells = imported("openpyxl", WRITING_WORKBOOK), imported("openpyxl.cell.cell", WRITING_WORKBOOK)
     book = openpyxl.Workbook(write_only=True)
     book.properties.creator = "anoncore"
     for title, rows in sheets.items():
@@ -322,9 +327,9 @@ def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
 
         def as_text(value: Any, sheet: Any = sheet) -> Any:
             """A new cell for every text that looks like an error: openpyxl writes the rest of the row with it."""
-            if not isinstance(value, str) or value not in ERROR_CODES:
+            if not isinstance(value, str) or value not in cells.ERROR_CODES:
                 return value
-            cell = WriteOnlyCell(sheet, value=value)
+            cell = cells.WriteOnlyCell(sheet, value=value)
             cell.data_type = "s"
             return cell
 

@@ -24,6 +24,7 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rothko_tree import RothkoTree, unsuited
 from anoncore.base.errors import DataError, RecipeError
+from anoncore.base.extras import imported
 from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, free_memory
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
@@ -156,22 +157,17 @@ def run_on_spark(recipe: Recipe, output: Path, settings: RunSettings = USUAL) ->
     """Let Spark anonymize a recipe's Parquet or CSV files, in the session there is or on this machine; see
     `anonymize_on_spark`.
 
-    Raises RecipeError where Spark is not installed or does not read the source.
+    Raises RecipeError where Spark does not read the source, and MissingPackageError where it is not installed.
     """
     path, algorithm = recipe.source_path, on_disk(recipe)
     if path is None or path.suffix.lower() in DATABASES:
         raise RecipeError("The engine spark reads Parquet and CSV files and folders of them; name one as source.path.")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", PANDAS_NEWER, FutureWarning)
-        try:
-            from pyspark.errors import PySparkException
-        except ImportError:
-            raise RecipeError(
-                "The engine spark needs pyspark; install it with: pip install 'anoncore[spark]'."
-            ) from None
+        spark_errors = imported("pyspark.errors", "The engine spark")
         try:
             return _on_cluster(recipe, path, algorithm, output, settings)
-        except PySparkException as error:
+        except spark_errors.PySparkException as error:
             reason = reason_of(settings.cluster.without_secrets(str(error)))
             raise RecipeError(f"Spark could not finish: {reason}") from None
 

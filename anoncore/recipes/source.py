@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.base.model import Model
+from anoncore.base.pandas_versions import numbers_of
 from anoncore.base.progress import Progress
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing, quoted
@@ -332,7 +333,7 @@ class HierarchySpec(Model):
             return frequency_hierarchy(column, self.rare)
         if self.first_letter:
             return letter_hierarchy(column)
-        numbers = pd.to_numeric(column, errors="coerce")
+        numbers = numbers_of(column)
         if pd.api.types.is_datetime64_any_dtype(column.dtype) or (numbers.isna() & column.notna()).any():
             raise DataError("intervals need a column of numbers; use calendar for dates, or taxonomy, levels or path.")
         if self.width is not None:

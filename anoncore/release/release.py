@@ -14,6 +14,7 @@ import pandas as pd
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.model import Model
+from anoncore.base.pandas_versions import TEXT
 from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along, is_guessable
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
@@ -908,5 +909,5 @@ def _cells(recoding: Recoding, rows: Int64) -> Cells:
         values = recoding.domain.decoded
         return Cells(pd.Series(values, dtype=object if values.dtype == object else None), recoding.codes[rows])
     if isinstance(recoding, Generalized | GroupValues):
-        return Cells(pd.Series(recoding.group_texts, dtype="str"), recoding.partition.group[rows])
-    return Cells(pd.Series(recoding.texts().take(rows), dtype="str"))
+        return Cells(pd.Series(recoding.group_texts, dtype=TEXT), recoding.partition.group[rows])
+    return Cells(pd.Series(recoding.texts().take(rows), dtype=TEXT))

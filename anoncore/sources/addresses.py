@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from anoncore.base.errors import DataError
-
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 """How an address begins; a single letter before the colon is a drive."""
 DATABASES = ("postgresql", "postgres")
@@ -69,9 +67,6 @@ def without_parameters(text: str) -> str:
     return WORD.sub(shown, text)
 
 
-def package_missing(address: str, package: str, extra: str) -> DataError:
-    """The error for an address whose package is not installed."""
-    scheme = address.partition("://")[0]
-    return DataError(
-        f"Tables at {scheme}:// need the package {package}; install it with: pip install 'anoncore[{extra}]'."
-    )
+def needs_package(address: str) -> str:
+    """What needs the package for an address, in a sentence."""
+    return f"A table at {address.partition('://')[0]}://"

@@ -26,6 +26,7 @@ import pyarrow as pa
 import anoncore
 from anoncore.base.errors import DataError
 from anoncore.base.memory import free_memory
+from anoncore.base.pandas_versions import frame_of
 from anoncore.sources.notes import shown
 from anoncore.sources.reader import TableSource, base_name
 
@@ -294,5 +295,4 @@ def _environment() -> dict[str, str]:
 def _frame(stream: Any) -> pd.DataFrame:
     with pa.ipc.open_stream(pa.PythonFile(stream, mode="r")) as reader:
         table = reader.read_all()
-    frame: pd.DataFrame = table.to_pandas()
-    return frame
+    return frame_of(table)

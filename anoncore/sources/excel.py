@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anoncore.base.errors import DataError
+from anoncore.base.extras import imported
 from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, require_memory
 from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import TextRules
@@ -31,6 +32,10 @@ AROUND = ("[Content_Types].xml", "_rels/", "docProps/", "xl/_rels/", "xl/workboo
 """What a workbook says of itself beside its cells."""
 LARGEST_AROUND = 8 << 20
 """Bytes of one such part: all 65,490 formats of cells that Excel takes need less."""
+BOOK = "xl/workbook.xml"
+"""The part that every workbook has."""
+READING = "Reading a workbook"
+"""What needs openpyxl, in a sentence."""
 FORMULA_ERRORS = ("#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 # Characters that XML cannot hold are written _x0001_ (ECMA-376, 22.9.2.19, ST_Xstring).
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -71,9 +76,8 @@ def read_excel(
 
 def sheet_titles(data: bytes, table: str, unpacked_limit: int) -> tuple[str, ...]:
     """The titles of a workbook's sheets, in their order. Raises DataError for bytes that are no workbook."""
-    import openpyxl
-
     _check_archive(data, table, unpacked_limit)
+    openpyxl = imported("openpyxl", READING)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -92,7 +96,7 @@ def _check_archive(data: bytes, table: str, unpacked_limit: int) -> None:
     names = {member.filename for member in members}
     if "xl/workbook.bin" in names:
         raise DataError(f"{shown(table)} is a binary Excel workbook (.xlsb); save it as .xlsx.")
-    if "xl/workbook.xml" not in names and "[Content_Types].xml" not in names:
+    if BOOK not in names and "[Content_Types].xml" not in names:
         raise DataError(f"{shown(table)} is a zip archive without an Excel workbook; unpack it and load one table.")
     if sum(member.file_size for member in members) > unpacked_limit:
         raise DataError(
@@ -111,8 +115,7 @@ def _check_archive(data: bytes, table: str, unpacked_limit: int) -> None:
 
 def _rows(data: bytes, table: str, notes: Notes, sheet: str | int | None) -> tuple[str, list[list[Any]]]:
     """Title and cells of the sheet: rows as long as their last used cell, no unused rows at the start and the end."""
-    import openpyxl
-
+    openpyxl = imported("openpyxl", READING)
     try:
         with warnings.catch_warnings():
             # It warns of styles, validations and images that it leaves out; none of them is part of the table.

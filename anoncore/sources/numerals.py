@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base.pandas_versions import moments_of
 from anoncore.kernels.arrays import Floats
 
 # A plus sign before many digits is a telephone number, whose plus must not be lost.
@@ -256,7 +257,7 @@ def _parsed(texts: pa.Array, *, zoned: bool) -> pd.DatetimeIndex:
     days = None if zoned else _days(texts)
     if days is not None:
         return days
-    found = pd.DatetimeIndex(pd.to_datetime(texts.to_pylist(), format="ISO8601", utc=zoned))
+    found = moments_of(texts.to_pylist(), utc=zoned)
     return found.tz_localize(None) if zoned else found
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
+from anoncore.base.pandas_versions import TEXT
 from anoncore.kernels.arrays import Floats
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names, require_few_columns
@@ -274,4 +275,4 @@ def _moments(name: str, column: pa.ChunkedArray, notes: Notes) -> pd.Series:
 
 
 def _text(name: str, texts: pa.ChunkedArray | pa.Array) -> pd.Series:
-    return pd.Series(texts.cast(pa.large_string()), name=name, dtype="str")
+    return pd.Series(texts.cast(pa.large_string()), name=name, dtype=TEXT)

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.extras import imported
 from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing
-from anoncore.sources.addresses import package_missing, shown_address
+from anoncore.sources.addresses import needs_package, shown_address
 
 KEPT_TYPES = {
     "smallint", "integer", "bigint", "real", "double precision", "boolean", "text", "character varying", "character",
@@ -62,10 +63,7 @@ def connected(address: str) -> Iterator[Any]:
 
     Raises DataError with the reason where there is none, and for whatever the server refuses in the block.
     """
-    try:
-        from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise package_missing(address, "adbc-driver-postgresql", "postgresql") from None
+    dbapi = imported("adbc_driver_postgresql.dbapi", needs_package(address))
     told = shown_address(address)
     try:
         connection = dbapi.connect(address)

@@ -8,36 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.extras import require
 from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import listing
-from anoncore.sources.addresses import is_database, package_missing, shown_address
+from anoncore.sources.addresses import is_database, needs_package, shown_address
 
 CHUNK = 8 << 20
 
 
 class Library(NamedTuple):
-    """What reads an address: a package, the extra that brings it, and whether it has folders."""
+    """What reads an address: a package, and whether it has folders."""
 
     package: str
-    extra: str
     has_folders: bool
 
 
 LIBRARIES = {
-    "s3": Library("s3fs", "s3", True),
-    "gs": Library("gcsfs", "gcs", True),
-    "gcs": Library("gcsfs", "gcs", True),
-    "abfs": Library("adlfs", "azure", True),
-    "abfss": Library("adlfs", "azure", True),
-    "az": Library("adlfs", "azure", True),
-    "http": Library("aiohttp", "http", False),
-    "https": Library("aiohttp", "http", False),
+    "s3": Library("s3fs", True),
+    "gs": Library("gcsfs", True),
+    "gcs": Library("gcsfs", True),
+    "abfs": Library("adlfs", True),
+    "abfss": Library("adlfs", True),
+    "az": Library("adlfs", True),
+    "http": Library("aiohttp", False),
+    "https": Library("aiohttp", False),
 }
 
 
@@ -94,13 +93,9 @@ def _files(address: str, library: Library, folder: Path, tell: Progress) -> Path
 
 
 def _filesystem(address: str, library: Library) -> tuple[Any, str]:
-    try:
-        import fsspec
+    require(needs_package(address), library.package, "fsspec")
+    import fsspec
 
-    except ImportError:
-        raise package_missing(address, library.package, library.extra) from None
-    if find_spec(library.package) is None:
-        raise package_missing(address, library.package, library.extra)
     filesystem, path = fsspec.core.url_to_fs(address)
     return filesystem, str(path)
 

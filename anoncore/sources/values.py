@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base.pandas_versions import TEXT
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.sources import numerals
 from anoncore.sources.inference import ColumnType, Evidence, TextRules, as_texts, counted_rows
@@ -77,7 +78,7 @@ def _typed_column(name: str, column: pa.ChunkedArray, notes: Notes, rules: TextR
     values, infinite = typed_values(distinct, evidence.without_unseen(kind))
     note_infinite(infinite, name, notes)
     if kind.kind in ("text", "boolean"):
-        return pd.array(values, dtype="str")
+        return pd.array(values, dtype=TEXT)
     return values.to_numpy(zero_copy_only=False)
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from anoncore.base.errors import DataError
+from anoncore.base.pandas_versions import numbers_of
 from anoncore.base.texts import is_missing, listing
 from anoncore.base.typed_values import preferred, sorted_values, value_key
 from anoncore.kernels.arrays import Codes
@@ -196,14 +197,14 @@ def _parsed(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         raise DataError(
             f"'{name}' is tagged numeric but its type is {column.dtype}; turn it into numbers, or {advice}."
         )
-    numbers = pd.to_numeric(column, errors="coerce")
+    numbers = numbers_of(column)
     known = column.notna().to_numpy()
     wrong = column[numbers.isna().to_numpy() & known]
     if len(wrong):
         raise DataError(f"'{name}' is tagged numeric but holds {listing(list(wrong.iloc[:3]))}; {advice}.")
     if pd.api.types.is_float_dtype(numbers.dtype) and np.abs(numbers).max() > LARGEST_TOLD_APART:
         # A missing cell makes floats of all numbers, which integers with missing cells are spared.
-        whole = pd.to_numeric(column[known])
+        whole = numbers_of(column[known])
         if pd.api.types.is_integer_dtype(whole.dtype):
             return whole.astype("UInt64" if whole.dtype.kind == "u" else "Int64").reindex(column.index)
     _require_told_apart(column[known], numbers[known], name)
@@ -268,6 +269,8 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.int64], Any]:
     Raises TypeError for values that cannot be compared.
     """
     known = column.notna().to_numpy()
+    if not known.any():
+        return np.full(len(column), -1, dtype=np.int64), pd.Index(column.iloc[:0])
     if column.dtype != object or all(issubclass(kind, str) for kind in set(map(type, column.array[known]))):
         return pd.factorize(column, use_na_sentinel=True)
     # Python and pandas take True, 1 and 1.0 for one value; with their types they are three, of which two are then one.

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anoncore.base.errors import DataError
+from anoncore.base.pandas_versions import TEXT, own_copy
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Int32, Int64
 
@@ -117,7 +118,7 @@ class _PandasTable(GivenTable):
     """A pandas DataFrame, whose row labels mean nothing."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame.copy(deep=False)
+        self._frame = own_copy(frame)
         self._frame.columns = pd.Index([str(column) for column in frame.columns])
         self.columns = tuple(self._frame.columns)
         self.n_rows = len(frame)
@@ -263,7 +264,7 @@ def _as_pandas(cells: pa.ChunkedArray) -> pd.Series[Any]:
     cells = _storage(cells)
     kind = cells.type
     if _is_text(kind):
-        return _typed(cells.cast(pa.large_string()), pd.StringDtype(na_value=np.nan))
+        return _typed(cells.cast(pa.large_string()), TEXT)
     if pa.types.is_decimal(kind):
         return pd.Series(pd.arrays.ArrowExtensionArray(cells))
     if pa.types.is_date(kind):

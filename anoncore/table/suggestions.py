@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.arguments import checked
+from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Int64
 from anoncore.table.column_words import FREE_TEXT, IDENTIFYING, KNOWABLE, OUTCOME, PEOPLE, SENSITIVE, name_words
 from anoncore.table.given_table import as_pandas
@@ -137,7 +138,7 @@ def separating_sets(
     candidates = sorted(candidates, key=lambda column: -summaries[column].n_distinct)[:MOST_CANDIDATES]
     step = -(-len(frame) // SAMPLE)
     sample = frame.iloc[::step] if step > 1 else frame
-    codes = {column: pd.factorize(sample.iloc[:, column], use_na_sentinel=False)[0] for column in candidates}
+    codes = {column: factorized(sample.iloc[:, column])[0] for column in candidates}
     separating: list[tuple[frozenset[int], Uniqueness]] = []
     for count in range(1, MOST_TOGETHER + 1):
         for together in combinations(candidates, count):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.arguments import checked
+from anoncore.base.pandas_versions import TEXT
 from anoncore.base.texts import range_text, value_text
 from anoncore.kernels.arrays import Bools, Int64
 from anoncore.table.given_table import as_pandas
@@ -72,7 +73,7 @@ def summarize(frame: Any) -> tuple[ColumnSummary, ...]:
 def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
     """The summary of one column."""
     # NumPy's own arrays take half the time of those that pandas puts around them.
-    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf"
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufbO"
     codes, values = pd.factorize(column.to_numpy() if plain else column.array, use_na_sentinel=True)
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     kind = _type(column) if len(values) else "empty"
@@ -97,7 +98,7 @@ def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
         top_count=int(counts[best[0]]) if len(best) else 0,
         bin_texts=texts,
         bin_counts=amounts,
-        mean_length=float(pd.Series(values).astype("str").str.len().mean()) if kind == "text" and len(values) else 0.0,
+        mean_length=float(pd.Series(values).astype(TEXT).str.len().mean()) if kind == "text" and len(values) else 0.0,
         examples=tuple(_text(values[place], kind) for place in best),
         n_single=int((counts == 1).sum()),
     )

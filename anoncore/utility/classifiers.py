@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.extras import imported
 from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
 from anoncore.kernels.decision_tree import BEGIN, END, grow, leaves_of, prune
 from anoncore.table.domain import Domain, Kind
@@ -233,12 +234,12 @@ class _Points:
 
     @classmethod
     def of(cls, features: Features, labels: Codes) -> _Points:
-        from sklearn.neighbors import NearestNeighbors
-
+        neighbors = imported("sklearn.neighbors", "The classifier knn")
         first, point = _distinct(features)
         classes, label = np.unique(labels, return_inverse=True)
         counts = np.bincount(point * len(classes) + label, minlength=len(first) * len(classes))
-        index = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first)), algorithm="brute").fit(features[first])
+        index = neighbors.NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first)), algorithm="brute")
+        index.fit(features[first])
         return cls(counts.reshape(len(first), len(classes)), classes, index)
 
     def predict_proba(self, features: Features) -> Floats:

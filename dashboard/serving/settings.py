@@ -15,12 +15,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.extras import require
 from anoncore.base.texts import listing
 
 PREFIX = "ANONCORE_"
@@ -386,7 +386,7 @@ def _check_sign_in(settings: Settings) -> None:
             f"sign_in.cookie_secret has {len(sign_in.cookie_secret)} characters; set the variable "
             f"{variables['cookie_secret']} to at least {LEAST_SECRET} random ones (openssl rand -hex 32)."
         )
-    _require_packages("sign_in", "authlib", "httpx")
+    require("sign_in", "authlib", "httpx")
 
 
 def _check_rights(settings: Settings) -> None:
@@ -439,7 +439,7 @@ def _check_kept(kept: Kept) -> None:
         raise ParameterError(
             f"workspaces.folder is '{folder}', which others on this machine can look into; run: chmod 700 '{folder}'."
         )
-    _require_packages("workspaces.folder", "cryptography")
+    require("workspaces.folder", "cryptography", extra="serve")
 
 
 def key_of(text: str, name: str = "workspaces.key") -> bytes:
@@ -462,15 +462,6 @@ def _check_place(key: str, folder: Path) -> None:
         raise ParameterError(f"{key}: there is no folder '{folder}'; make it first.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ParameterError(f"{key}: this program may not write to '{folder}'; give it the right to.")
-
-
-def _require_packages(key: str, *names: str) -> None:
-    missing = [name for name in names if find_spec(name) is None]
-    if missing:
-        raise ParameterError(
-            f"{key} needs {listing(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed; install "
-            "with: pip install 'anoncore[serve]'."
-        )
 
 
 _used: Settings | None = None

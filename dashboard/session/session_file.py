@@ -21,6 +21,7 @@ import pandas as pd
 
 from anoncore import AnonymizationError, DataError, Microdata, Recipe, Role, datasets
 from anoncore.algorithms import Algorithm, Mondrian
+from anoncore.base.pandas_versions import with_text
 from anoncore.base.texts import listing
 from anoncore.publishing.release_file import packed, unpacked
 from anoncore.publishing.saved_releases import (
@@ -187,7 +188,7 @@ def _frame_content(frame: pd.DataFrame, name: str) -> bytes:
     content = io.BytesIO()
     try:
         frame.to_parquet(content, index=False)
-        same = read_table(content.getvalue(), "table.parquet").frame.equals(frame.reset_index(drop=True))
+        same = read_table(content.getvalue(), "table.parquet").frame.equals(with_text(frame.reset_index(drop=True)))
     except (AnonymizationError, ValueError, TypeError):
         same = False
     if not same:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import DataError, Domain
+from anoncore.base.pandas_versions import TEXT
 from anoncore.table.hierarchy_draft import HierarchyDraft
 from dashboard.markdown import escaped
 from dashboard.session import browser, tagging
@@ -173,7 +174,7 @@ def editor_base(draft: HierarchyDraft, domain: Domain, rows: Sequence[int]) -> p
         {VALUE: [tagging.line_of(domain.text(place)) for place in range(len(draft.values))], ROWS: list(rows)}
     )
     for level in range(1, draft.n_levels + 1):
-        frame[_column(level)] = pd.Series([line[level - 1] for line in draft.cells], dtype="str")
+        frame[_column(level)] = pd.Series([line[level - 1] for line in draft.cells], dtype=TEXT)
     return frame
 
 

@@ -16,6 +16,7 @@ from anoncore.cli import main
 from anoncore.publishing.certification import Certificate
 from anoncore.requirements import REQUIREMENTS
 from anoncore.sources import read_table
+from tests.hidden_packages import hide
 
 MONDRIAN = 'name = "mondrian"\nrequirements = [{name = "k-anonymity", k = 5}]'
 ANATOMY = 'name = "anatomy"\nl = 3'
@@ -271,7 +272,7 @@ def test_dashboard_is_started_with_the_options_asked_for(
 def test_without_the_extra_the_dashboard_says_what_to_install(
     absent: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("anoncore.cli.page.find_spec", lambda name: None if name == absent else object())
+    hide(monkeypatch, absent)
     assert main(["dashboard"]) == 2
     assert "pip install 'anoncore[dashboard]'" in capsys.readouterr().err
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from anoncore import privacy
+from anoncore.base.pandas_versions import TEXT
 from dashboard.session import state
 from tests.dashboard.conftest import Visitor
 
@@ -104,7 +105,7 @@ TABLES = {
 def test_unusual_cells_go_the_whole_way(visitor: Visitor, name: str, form: str) -> None:
     table = TABLES[name]
     if form == "parquet" and name == "mixed":
-        table = table.astype({"mixed": "str"})
+        table = table.astype({"mixed": TEXT})
     content = {"csv": _csv, "parquet": _parquet, "xlsx": _excel}[form](table)
     visitor.upload(f"table.{form}", content)
     assert visitor.errors == []

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base.pandas_versions import TEXT
 from anoncore.requirements import KAnonymity
 from dashboard.session import builtin, session_file, state
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
@@ -41,8 +42,8 @@ def _built_in(name: str, rows: int | None) -> LoadedTable:
 def _frame() -> pd.DataFrame:
     frame = people(90).drop(columns="sex")
     frame["since"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(frame["visits"] * 97, unit="D")
-    frame["town"] = frame["town"].astype("str").where(frame["visits"] > 3)
-    frame["name"], frame["illness"] = frame["name"].astype("str"), frame["illness"].astype("str")
+    frame["town"] = frame["town"].astype(TEXT).where(frame["visits"] > 3)
+    frame["name"], frame["illness"] = frame["name"].astype(TEXT), frame["illness"].astype(TEXT)
     return frame
 
 

@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.pandas_versions import TEXT
 from anoncore.publishing.export import parquet_bytes, safe_cells, write_tables
 from anoncore.publishing.whole_files import replace_files
 from anoncore.sources import read_table
@@ -63,7 +64,7 @@ def test_one_table_reads_back(form: str, tmp_path: Path) -> None:
     expected = PEOPLE.copy()
     if form != "parquet":
         expected["pay"] = expected["pay"].astype(float)
-    pd.testing.assert_frame_equal(read_table(path).frame, expected.astype({"job": "str"}))
+    pd.testing.assert_frame_equal(read_table(path).frame, expected.astype({"job": TEXT}))
     assert written(PEOPLE, form) == path.read_bytes() or form == "excel"
     assert [file.name for file in tmp_path.iterdir()] == ["release"]
 
@@ -101,7 +102,7 @@ def test_entries_of_an_arrow_dictionary_that_do_not_occur_are_not_published() ->
         (pa.timestamp("s", "UTC"), pa.timestamp("ms", "UTC")),
         (pa.time32("s"), pa.time32("ms")),
         (pa.date64(), pa.date32()),
-        (pa.dictionary(pa.int8(), pa.string()), pa.string()),
+        (pa.dictionary(pa.int8(), pa.string()), pa.large_string()),
         (pa.timestamp("ns"), pa.timestamp("ns")),
         (pa.decimal128(5, 2), pa.decimal128(5, 2)),
     ],
@@ -160,11 +161,11 @@ def test_excel_sheet_names() -> None:
         "X" * 27 + " (3)",
         "_",
     ]
-    pd.testing.assert_frame_equal(read_table(data, sheet=6).frame, PEOPLE.astype({"job": "str"}))
+    pd.testing.assert_frame_equal(read_table(data, sheet=6).frame, PEOPLE.astype({"job": TEXT}))
 
 
 @pytest.mark.parametrize("text", DANGEROUS)
-@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+@pytest.mark.parametrize("dtype", [TEXT, "object", "category"])
 def test_formulas_get_an_apostrophe(text: str, dtype: str) -> None:
     frame = pd.DataFrame({"x": pd.Series([text, "fine", None, text], dtype=dtype)})
     frame.index = pd.Index([0, 0, 1, 1])
@@ -202,7 +203,7 @@ def test_column_names_are_guarded_and_stay_apart() -> None:
 @settings(max_examples=60)
 @given(st.lists(st.text(alphabet="=+-@\t\r\n '\"a1", max_size=4), max_size=12))
 def test_guard_keeps_texts_apart_and_leaves_no_formula(texts: list[str]) -> None:
-    safe = safe_cells(pd.DataFrame({"x": pd.Series(texts, dtype="str")}))["x"].tolist()
+    safe = safe_cells(pd.DataFrame({"x": pd.Series(texts, dtype=TEXT)}))["x"].tolist()
     assert len(set(safe)) == len(set(texts))
     assert not any(re.match(r"[=+\-@\t\r\n]|[\s\"]+[=+\-@]", text) for text in safe)
 
@@ -299,14 +300,12 @@ CATEGORY = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(la
 def test_any_category_survives(form: str, rows: list[tuple[str, int]], name: str) -> None:
     if form == "csv" and "\0" in name + "".join(text for text, _ in rows):
         return
-    frame = pd.DataFrame(
-        {name: pd.Series([text for text, _ in rows], dtype="str"), "n": [number for _, number in rows]}
-    )
+    frame = pd.DataFrame({name: pd.Series([text for text, _ in rows], dtype=TEXT), "n": [number for _, number in rows]})
     pd.testing.assert_frame_equal(read_table(written(frame, form)).frame, frame)
 
 
 def test_missing_in_a_single_column_keeps_its_row() -> None:
-    frame = pd.DataFrame({"x": pd.Series(["a", None, "b"], dtype="str")})
+    frame = pd.DataFrame({"x": pd.Series(["a", None, "b"], dtype=TEXT)})
     for form in ("csv", "parquet", "excel"):
         pd.testing.assert_frame_equal(read_table(written(frame, form)).frame, frame)
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Distorted, Exact, Fragment, Generalized, GroupValues, Microdata, Partition, Release, ReleaseError
+from anoncore.base.pandas_versions import TEXT
 
 PEOPLE = pd.DataFrame(
     {
@@ -155,7 +156,7 @@ def test_columns_keep_their_types_and_missing_cells():
             "whole": pd.Series([2, None, 1], dtype="Int64"),
             "day": pd.to_datetime(["2020-01-02", None, "2020-01-01"]),
             "flag": pd.Series([True, None, False], dtype="boolean"),
-            "text": pd.Series(["b", None, "a"], dtype="str"),
+            "text": pd.Series(["b", None, "a"], dtype=TEXT),
             "level": pd.Categorical(["low", None, "high"], categories=["low", "high"], ordered=True),
             "number": [2.5, np.nan, 1.5],
             "mixed": pd.Series(["b", None, 1], dtype="object"),

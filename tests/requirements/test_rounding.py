@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import DataError, Hierarchy, Microdata, Partition
+from anoncore.base.pandas_versions import TEXT
 from anoncore.requirements import (
     Comparison,
     DistinctDiversity,
@@ -239,10 +240,10 @@ DAY = 86_400 * 10**9
         (LARGE, "uint64", 1),
         ([2**63 + number for number in LARGE], "uint64", 1),
         (LARGE, "object", 1),
-        ([*map(str, LARGE)], "str", 1),
+        ([*map(str, LARGE)], TEXT, 1),
         ([*LARGE, None], "Int64", 1),
         ([*LARGE, None], "object", 1),
-        ([*map(str, LARGE), None], "str", 1),
+        ([*map(str, LARGE), None], TEXT, 1),
         ([-number for number in LARGE], "int64", 1),
         ([*LARGE, 0], "int64", 1),
         ([*LARGE, -(2**62)], "int64", 1),

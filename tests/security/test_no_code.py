@@ -29,6 +29,7 @@ COMPILING = "anoncore/kernels/compiled_code.py"
 """It lets numba compile functions of the program; the method has the name of Python's own function."""
 OWN_MODULES = {
     "anoncore/__init__.py",
+    "anoncore/base/extras.py",
     "anoncore/datasets/__init__.py",
     "anoncore/cli/command.py",
     "anoncore/cli/completion.py",
@@ -41,7 +42,7 @@ OWN_MODULES = {
     "dashboard/closer/attack.py",
     "dashboard/learn/learn.py",
 }
-"""They import modules of the program, or run its page, by names that stand in the program."""
+"""They import modules of the program and of packages that it needs, or run its page, by names that stand in it."""
 
 
 def dangers(path: Path) -> Iterator[str]:

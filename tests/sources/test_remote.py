@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Recipe, RecipeError
+from anoncore.base.extras import MissingPackageError
 from anoncore.cli import main
 from anoncore.publishing import Certificate
 from anoncore.recipes.script import python_script
@@ -20,6 +21,7 @@ from anoncore.sources import read_table
 from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.sources.remote import fetched
 from tests.engines.large_tables import ROLES, people
+from tests.hidden_packages import hide
 from tests.sources.postgresql_server import running_server
 
 BUCKET = "office"
@@ -84,19 +86,10 @@ def test_addresses_of_other_kinds_are_refused_with_those_there_are(tmp_path):
 
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
-    import builtins
-
-    real = builtins.__import__
-
-    def without(name, *more, **others):
-        if name.partition(".")[0] in ("fsspec", "s3fs", "adbc_driver_postgresql"):
-            raise ImportError(name)
-        return real(name, *more, **others)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(DataError, match=r"Tables at s3:// need the package s3fs; .* 'anoncore\[s3\]'"):
+    hide(monkeypatch, "fsspec", "s3fs", "adbc_driver_postgresql")
+    with pytest.raises(MissingPackageError, match=r"A table at s3:// needs s3fs and fsspec; .* 'anoncore\[s3\]'"):
         read_table("s3://bucket/people.parquet")
-    with pytest.raises(DataError, match=r"need the package adbc-driver-postgresql; .* 'anoncore\[postgresql\]'"):
+    with pytest.raises(MissingPackageError, match=r"needs adbc-driver-postgresql; .* 'anoncore\[postgresql\]'"):
         read_table("postgresql://host/db")
 
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError
+from anoncore.base.pandas_versions import TEXT
 from anoncore.sources import TableSource, read_table
 from tests.shared_data import require
 
@@ -33,7 +34,7 @@ def said(table: TableSource, *words: str) -> bool:
 def test_plain_table() -> None:
     table = read(TINY)
     assert table.frame.to_dict("list") == {"age": [39, 50], "sex": ["M", "F"]}
-    assert table.frame.dtypes.astype(str).to_dict() == {"age": "int64", "sex": "str"}
+    assert table.frame.dtypes.to_dict() == {"age": np.dtype("int64"), "sex": TEXT}
     assert (table.name, table.format, table.notes) == ("t.csv", "csv", ())
     assert table.digest == hashlib.sha256(TINY).hexdigest()
 

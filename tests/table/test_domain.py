@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Domain, Kind, Microdata
+from anoncore.base.pandas_versions import TEXT
 from anoncore.base.texts import MISSING_TEXT, is_missing, listing, range_text, value_text
 
 
@@ -85,7 +86,7 @@ def test_values_that_doubles_cannot_tell_apart_lie_at_their_ranks():
         ([1.5, None], "Float64"),
         ([True, False], "bool"),
         ([True, None], "boolean"),
-        (["b", None, "a"], "str"),
+        (["b", None, "a"], TEXT),
         (["b", None, 1], "object"),
         (pd.to_datetime(["2020-01-02", None]), "datetime64[ns]"),
         (pd.to_datetime(["2020-01-02", None]).tz_localize("Europe/Berlin"), "datetime64[ns, Europe/Berlin]"),

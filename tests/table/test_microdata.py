@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Hierarchy, Kind, Microdata, Role
+from anoncore.base.pandas_versions import TEXT
 from anoncore.table.microdata import content_order, guess_kind
 
 PEOPLE = pd.DataFrame(
@@ -118,8 +119,8 @@ def test_columns_may_be_named_by_numbers():
         ([dt.date(2020, 1, 1), None], "date32[pyarrow]", "numeric"),
         ([True, False], "bool", "nominal"),
         ([True, None], "boolean", "nominal"),
-        (["a", None], "str", "nominal"),
-        (["1", "2"], "str", "nominal"),
+        (["a", None], TEXT, "nominal"),
+        (["1", "2"], TEXT, "nominal"),
         ([1, "a"], "object", "nominal"),
         ([None, None], "object", "nominal"),
         ([1 + 2j, 3], None, "nominal"),

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,17 +21,12 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes
 
-PACKAGES = ("opendp", "mbi", "polars")
-NOT_INSTALLED = "Marginal synthesis needs OpenDP; install it with: pip install 'anoncore[dp]'."
+NEEDED = ("Marginal synthesis", "opendp", "mbi", "polars")
+"""What needs which packages."""
 EVERY_SECONDS = 0.2
 """How often the one who waits is asked whether the table is still wanted."""
 
 Answer = dict[str, Any]
-
-
-def is_installed() -> bool:
-    """Whether what the process needs is there; nothing of it is imported."""
-    return all(find_spec(name) is not None for name in PACKAGES)
 
 
 def generated(cells: Codes, order: Mapping[str, Any], progress: Progress) -> npt.NDArray[np.int32]:

@@ -10,9 +10,10 @@ import pandas as pd
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm
-from anoncore.algorithms.synthesis.generator_process import NOT_INSTALLED, generated, is_installed
+from anoncore.algorithms.synthesis.generator_process import NEEDED, generated
 from anoncore.algorithms.synthesis.public_cells import PublicCells, public_cells, require_few_cells
 from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.extras import MissingPackageError, why_missing
 from anoncore.base.model import Stops, TupleOf
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
@@ -145,7 +146,7 @@ class MarginalSynthesis(Algorithm):
     @classmethod
     def why_unavailable(cls) -> str:
         """That OpenDP is not installed, and the command that installs it; empty where it is."""
-        return "" if is_installed() else NOT_INSTALLED
+        return why_missing(*NEEDED)
 
     @property
     def takes_long(self) -> bool:
@@ -168,8 +169,8 @@ class MarginalSynthesis(Algorithm):
 
     def validate_data(self, data: Microdata) -> None:
         """Raise an error where OpenDP is not installed, several rows may be one person's, or attributes do not fit."""
-        if not is_installed():
-            raise DataError(NOT_INSTALLED)
+        if reason := self.why_unavailable():
+            raise MissingPackageError(reason)
         self._require_known_contributions(data)
         self._cells(data)
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anoncore.base.errors import DataError
+from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.extras import require
 from anoncore.base.memory import TEXT_FACTOR, require_memory
 from anoncore.publishing.certification.strict_parquet import parquet_fault, shown_bytes
 from anoncore.publishing.certification.text_cells import (
@@ -21,10 +22,10 @@ from anoncore.publishing.certification.text_cells import (
     text_columns,
     text_fault,
 )
-from anoncore.publishing.certification.workbook_cells import BOOK, read_workbook
 from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts, both_columns
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
 from anoncore.release.reading.published_table import Column, cell_texts
+from anoncore.sources.excel import BOOK, READING
 from anoncore.sources.headers import require_few_columns
 from anoncore.sources.parquet import read_within, value_type
 
@@ -50,7 +51,7 @@ def read_strictly(name: str, content: bytes) -> StrictReading:
     faults: list[str] = []
     try:
         _read(name, content, tables, faults)
-    except DataError:
+    except AnonymizationError:
         raise
     except Exception:
         # Parsers raise nearly anything on a file that is cut short or changed.
@@ -88,6 +89,9 @@ def _archive(name: str, content: bytes, tables: list[WrittenTable], faults: list
         if wrong:
             faults.append(f"'{name}' {wrong}.")
         if BOOK in archive.namelist():
+            require(READING, "openpyxl")
+            from anoncore.publishing.certification.workbook_cells import read_workbook
+
             found, others = read_workbook(name, archive)
             tables += found
             faults += [f"'{name}': {other}." for other in others]

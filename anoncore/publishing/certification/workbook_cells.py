@@ -22,9 +22,9 @@ from anoncore.publishing.certification.text_cells import first_difference
 from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, sheet_cell
 from anoncore.publishing.export import EXCEL_ROWS, workbook_bytes
 from anoncore.release.reading.published_table import Column, cell_name, cell_text
-from anoncore.sources.excel import LARGEST_CELLS
+from anoncore.sources.excel import BOOK, LARGEST_CELLS
 
-STYLES, BOOK = "xl/styles.xml", "xl/workbook.xml"
+STYLES = "xl/styles.xml"
 ROWS_BEGIN, ROWS_END = b"<sheetData>", b"</sheetData>"
 SAMPLES: Mapping[str, Any] = {"datetime": datetime(2000, 1, 1, 1), "date": date(2000, 1, 1), "time": time(1)}
 """A value of each kind of cell that has a format of its own."""

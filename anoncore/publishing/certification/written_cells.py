@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from anoncore.base.errors import DataError
+from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing.certification.text_cells import text_columns
 from anoncore.publishing.export import (
@@ -115,10 +116,10 @@ class DistinctCells:
             sample = pd.Series(bits.view(column.dtype))
         elif column.dtype == object:
             keys = pd.Series([_key(value) for value in column], dtype=object)
-            codes, _ = pd.factorize(keys, use_na_sentinel=False)
+            codes, _ = factorized(keys)
             sample = column[~keys.duplicated().to_numpy()]
         else:
-            codes, distinct = pd.factorize(column, use_na_sentinel=False)
+            codes, distinct = factorized(column)
             sample = pd.Series(distinct)
         texts = cell_texts(sample)
         order, rank = _in_order(texts)

@@ -11,13 +11,14 @@ import numpy as np
 
 from anoncore import attacks, utility
 from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.extras import require
 from anoncore.base.number import Number
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.version import __version__
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES
 from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.report.drawing import Series, bars, curves
+from anoncore.publishing.report.drawing import WRITING_REPORT, Series, bars, curves
 from anoncore.publishing.report.rendering import Figure, Section, rendered, section
 from anoncore.publishing.report.single import (
     NOT_MEASURED,
@@ -249,6 +250,7 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
     """
     if not 1 <= len(subjects) <= MOST:
         raise DataError(f"A report takes 1 to {MOST} releases, not {len(subjects)}.")
+    require(WRITING_REPORT, "jinja2")
     subjects = [one if one.style is not None else replace(one, style=place) for place, one in enumerate(subjects)]
     tell = progress or silent
     wanted = attribute if attribute is not None else subjects[0].attribute

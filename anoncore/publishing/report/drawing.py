@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from markupsafe import Markup
 
+from anoncore.base.extras import imported
 from anoncore.kernels.arrays import Floats
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+WRITING_REPORT = "Writing a report"
+"""What needs Jinja2 and MarkupSafe, in a sentence."""
 WIDTH = 680
 LABEL_WIDTH, VALUE_WIDTH = 190, 74
 BAR, GAP, GROUP_GAP = 13, 3, 9
@@ -20,19 +26,29 @@ CURVE_POINTS = 240
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 4", "12 3 2 3 2 3")
 STYLES = len(DASHES)
 
-# `Markup.format` escapes what it puts in.
-SVG = Markup('<svg viewBox="0 0 {} {:.0f}" role="img" aria-label="{}" class="plot">{}</svg>')
-TEXT = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}{}</text>')
-TURNED_TEXT = Markup('<text x="11" y="{0}" text-anchor="middle" transform="rotate(-90 11 {0})">{1}</text>')
-HINT = Markup("<title>{}</title>")
-BOX = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="fill s{}"></rect>')
-GRID_LINE = Markup('<line x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}" class="grid"></line>')
-CURVE = Markup('<polyline points="{}" class="line s{}"{}></polyline>')
-DASHED = Markup(' stroke-dasharray="{}"')
-SWATCH = Markup(
+SVG = '<svg viewBox="0 0 {} {:.0f}" role="img" aria-label="{}" class="plot">{}</svg>'
+TEXT = '<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}{}</text>'
+TURNED_TEXT = '<text x="11" y="{0}" text-anchor="middle" transform="rotate(-90 11 {0})">{1}</text>'
+HINT = "<title>{}</title>"
+BOX = '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="fill s{}"></rect>'
+GRID_LINE = '<line x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}" class="grid"></line>'
+CURVE = '<polyline points="{}" class="line s{}"{}></polyline>'
+DASHED = ' stroke-dasharray="{}"'
+SWATCH = (
     '<svg viewBox="0 0 34 14" width="34" height="14" class="swatch" aria-hidden="true">'
     '<line x1="0" y1="7" x2="34" y2="7" class="line s{}"{}></line></svg>'
 )
+
+
+def markup(text: str) -> Markup:
+    """A text that is HTML already, so that nothing escapes it again."""
+    safe: Markup = imported("markupsafe", WRITING_REPORT).Markup(text)
+    return safe
+
+
+def _filled(template: str, *values: object) -> Markup:
+    """A template with these values, each of which is escaped."""
+    return markup(template).format(*values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,20 +123,20 @@ def curves(series: Sequence[Series], x: str, of: str, text: Callable[[float], st
         for place in range(1, len(grid)):
             across = axis.place(grid[place])
             points += [f"{across:.1f},{height:.1f}" for height in dict.fromkeys((up[place - 1], up[place]))]
-        parts.append(CURVE.format(" ".join(points), one.style % STYLES, _dashes(one.style)))
+        parts.append(_filled(CURVE, " ".join(points), one.style % STYLES, _dashes(one.style)))
     parts += axis.ticks(text)
     return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
 
 
 def swatch(style: int | None) -> Markup:
     """A small sample of a series' colour and dash, for legends."""
-    return SWATCH.format((style or 0) % STYLES, _dashes(style or 0))
+    return _filled(SWATCH, (style or 0) % STYLES, _dashes(style or 0))
 
 
 def _dashes(style: int) -> Markup:
     """The attribute that dashes a line; nothing for a style whose lines are whole."""
     dashes = DASHES[style % STYLES]
-    return DASHED.format(dashes) if dashes else Markup("")
+    return _filled(DASHED, dashes) if dashes else markup("")
 
 
 def _are_whole(values: Floats) -> bool:
@@ -175,20 +191,20 @@ def _frame(top: float, text: Callable[[float], str], x: str, y: str, values: Seq
     parts = []
     for value in values:
         height = TOP + PLOT_HEIGHT * (1 - value / top)
-        parts.append(GRID_LINE.format(LEFT, height, WIDTH - 12, height))
+        parts.append(_filled(GRID_LINE, LEFT, height, WIDTH - 12, height))
         parts.append(_text(LEFT - 6, height + 4, text(value), anchor="end"))
     parts.append(_text((LEFT + WIDTH) / 2, TOP + PLOT_HEIGHT + 38, x, anchor="middle"))
-    parts.append(TURNED_TEXT.format(TOP + PLOT_HEIGHT / 2, y))
+    parts.append(_filled(TURNED_TEXT, TOP + PLOT_HEIGHT / 2, y))
     return parts
 
 
 def _bar(x: float, y: float, width: float, height: float, style: int) -> Markup:
-    return BOX.format(x, y, width, height, style % STYLES)
+    return _filled(BOX, x, y, width, height, style % STYLES)
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", title: str | None = None) -> Markup:
-    hint = Markup("") if title is None or title == text else HINT.format(title)
-    return TEXT.format(x, y, anchor, hint, text)
+    hint = markup("") if title is None or title == text else _filled(HINT, title)
+    return _filled(TEXT, x, y, anchor, hint, text)
 
 
 def _short(label: str) -> str:
@@ -196,4 +212,4 @@ def _short(label: str) -> str:
 
 
 def _svg(height: float, parts: Sequence[Markup], alt: str) -> Markup:
-    return SVG.format(WIDTH, height, alt, Markup("").join(parts))
+    return _filled(SVG, WIDTH, height, alt, markup("").join(parts))

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
-from anoncore.publishing.report.drawing import swatch
+from anoncore.base.extras import imported
+from anoncore.publishing.report.drawing import WRITING_REPORT, markup, swatch
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,17 @@ def section(title: str, template: str, **values: object) -> Section:
 
 def rendered(template: str, **values: object) -> Markup:
     """A template filled with the values; a value that the template names and that is not given is an error."""
-    return Markup(_environment().get_template(template).render(**values))
+    return markup(_environment().get_template(template).render(**values))
 
 
 @cache
 def _environment() -> Environment:
     # Imported here: most runs of the program write no report.
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("anoncore.publishing.report"),
+    jinja2 = imported("jinja2", WRITING_REPORT)
+    environment: Environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("anoncore.publishing.report"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

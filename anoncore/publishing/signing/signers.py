@@ -18,10 +18,10 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certifying import UNSIGNED
 from anoncore.publishing.signing.signature import FIELD, FORM, Signature, covered, fields_of
 from anoncore.publishing.signing.signing_keys import (
-    MISSING,
     PublicKey,
     fingerprint,
     is_missing,
+    missing_package,
     read_private_key,
     trusted_keys,
     verifies,
@@ -183,7 +183,7 @@ def signed_by(certificate: str | bytes, trusted: Sequence[str | Path | PublicKey
         return SignedBy("unsigned", NOBODY)
     signatures = _signatures(entries)
     if is_missing() and not trusted:
-        return SignedBy("not checked", f"signed, and by whom is not checked. {MISSING.rstrip('.')}")
+        return SignedBy("not checked", f"signed, and by whom is not checked. {missing_package().rstrip('.')}")
     names = {key.raw: key.name for key in keys}
     by_name: dict[str, None] = {}
     for entry, signature in zip(entries, signatures, strict=True):

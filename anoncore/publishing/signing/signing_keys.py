@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.extras import MissingPackageError, imported, missing_sentence
 from anoncore.base.texts import quoted
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ PUBLIC = ".pub"
 LONGEST_NAME = 100
 MOST_BYTES = 100_000
 """No file of a key is larger; another file that is named by mistake is not read whole."""
-MISSING = "Signatures need the package cryptography; install it with: pip install 'anoncore[sign]'."
+PURPOSE = "A signature"
+"""What needs the package cryptography, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,14 @@ def fingerprint(raw: bytes) -> str:
 
 
 def ed25519() -> Any:
-    """The module of the package cryptography. Raises ParameterError where it is not installed."""
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError:
-        raise ParameterError(MISSING) from None
-    return ed25519
+    """The module of the package cryptography. Raises MissingPackageError where it is not installed."""
+    return imported("cryptography.hazmat.primitives.asymmetric.ed25519", PURPOSE)
 
 
 def new_keys(name: str, passphrase: str | None = None) -> tuple[bytes, PublicKey]:
     """A fresh pair of keys: the private one as PEM (PKCS #8), encrypted with the passphrase if there is one.
 
-    Raises ParameterError for a name that is none, for an empty passphrase, and where cryptography is not installed.
+    Raises ParameterError for a name that is none and for an empty passphrase.
     """
     key = ed25519().Ed25519PrivateKey.generate()
     from cryptography.hazmat.primitives import serialization
@@ -92,7 +90,7 @@ def read_private_key(path: Path, passphrase: str | None = None) -> Ed25519Privat
     """The private key in a file.
 
     Raises ParameterError for a file that others can read, that holds no private Ed25519 key, or whose passphrase is
-    missing or another one, and where cryptography is not installed.
+    missing or another one.
     """
     kind = ed25519().Ed25519PrivateKey
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -199,7 +197,7 @@ def _content(path: Path) -> bytes:
 def verifies(raw_key: bytes, value: bytes, content: bytes) -> bool:
     """Whether a signature of some bytes was made with the private key that belongs to a public one.
 
-    Raises ParameterError where cryptography is not installed.
+    Raises MissingPackageError where cryptography is not installed.
     """
     kind = ed25519().Ed25519PublicKey
     from cryptography.exceptions import InvalidSignature
@@ -215,6 +213,11 @@ def is_missing() -> bool:
     """Whether cryptography is not installed."""
     try:
         ed25519()
-    except ParameterError:
+    except MissingPackageError:
         return True
     return False
+
+
+def missing_package() -> str:
+    """The sentence that says which package signatures need, and how to install it."""
+    return missing_sentence(PURPOSE, ["cryptography"])

@@ -17,6 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base import pandas_versions
+from anoncore.base.pandas_versions import is_arrow_text
 from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
 from anoncore.kernels.arrays import Bytes, Codes, Int64
 from anoncore.kernels.hashing import may_be_written_otherwise
@@ -54,7 +56,7 @@ def cell_texts(values: pd.Series[Any] | pa.Array) -> list[str]:
     Only few texts and numbers have to be looked at one by one, since all others can be written in one way alone.
     """
     if isinstance(values, pd.Series):
-        is_text = isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
+        is_text = is_arrow_text(values.dtype)
         if not is_text and not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf"):
             return [cell_text(value) for value in values]
         values = pa.array(values, from_pandas=True)
@@ -166,7 +168,7 @@ class Column:
         """The column of any values."""
         series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
         if series.dtype != object:
-            codes, values = pd.factorize(series, use_na_sentinel=False)
+            codes, values = pandas_versions.factorized(series)
             return cls.coded(codes, cell_texts(pd.Series(values)))
         raw, distinct = factorized(series)
         return cls.coded(raw, [cell_text(value) for value in distinct])
@@ -225,8 +227,8 @@ def text_order(texts: pa.Array) -> Int64:
 def factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
     """A number per row and the value of each number; values of different types stay apart."""
     if series.dtype != object:
-        codes, distinct = pd.factorize(series, use_na_sentinel=False)
-        return codes.astype(np.int64), list(distinct)
+        codes, distinct = pandas_versions.factorized(series)
+        return codes, list(distinct)
     numbers: dict[Any, int] = {}
     by_row = [numbers.setdefault((type(value), value), len(numbers)) for value in series]
     return np.array(by_row, dtype=np.int64), [value for _, value in numbers]

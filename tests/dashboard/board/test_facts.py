@@ -94,7 +94,7 @@ def test_a_column_that_takes_long_says_what_it_is_at():
 
 
 def test_an_epsilon_is_promised_and_never_called_kept(monkeypatch):
-    monkeypatch.setattr(marginal_synthesis, "is_installed", lambda: True)
+    monkeypatch.setattr(marginal_synthesis, "why_missing", lambda *needed: "")
     monkeypatch.setattr(marginal_synthesis, "generated", lambda cells, order, progress: cells[::-1])
     made = run(MarginalSynthesis(epsilon=0.5, delta=0.0), [20, 30, 40, 50, 60, 70])
     quick, marks = facts.quick(made, "illness"), facts.marks(made, [KAnonymity(k=2)])

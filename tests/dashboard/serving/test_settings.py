@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 
 from anoncore import ParameterError
+from anoncore.base import extras
+from anoncore.base.extras import MissingPackageError
 from anoncore.cli import main
 from dashboard.serving import audit, own_machine, own_token, settings
 from dashboard.serving.settings import Settings
+from tests.hidden_packages import hide
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = base64.b64encode(bytes(32)).decode()
@@ -35,7 +38,7 @@ SECRETS = {"ANONCORE_SIGN_IN_CLIENT_SECRET": "s", "ANONCORE_SIGN_IN_COOKIE_SECRE
 
 @pytest.fixture(autouse=True)
 def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "find_spec", lambda _name: object())
+    monkeypatch.setattr(settings, "require", lambda _purpose, *_packages, extra=None: None)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -142,8 +145,9 @@ def test_a_sign_in_is_whole_or_refused(
 
 
 def test_missing_packages_are_named_with_their_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "find_spec", lambda _name: None)
-    with pytest.raises(ParameterError, match=r"sign_in needs 'authlib', 'httpx', .* pip install 'anoncore\[serve\]'"):
+    monkeypatch.setattr(settings, "require", extras.require)
+    hide(monkeypatch, "authlib", "httpx")
+    with pytest.raises(MissingPackageError, match=r"sign_in needs Authlib and httpx; .* 'anoncore\[serve\]'"):
         settings.read(written(tmp_path, SIGN_IN), SECRETS)
 
 

@@ -18,6 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, Microdata, Release, ReleaseError
+from anoncore.base.pandas_versions import TEXT
 from anoncore.publishing.certification import Certificate, certify, verify
 from anoncore.publishing.export import FileFormat, archive_bytes, write_tables
 from tests.properties.subjects import build, subjects
@@ -154,7 +155,7 @@ TYPED = [
 MISSING: list[Any] = [
     *(f"datetime64[{unit}]" for unit in ("s", "ms", "us", "ns")),
     *("datetime64[s, UTC]", "timedelta64[s]", "timedelta64[ns]", "Int8", "UInt64", "Float32", "boolean", "string"),
-    *("str", "category", "float64", "object"),
+    *(TEXT, "category", "float64", "object"),
     *(pd.ArrowDtype(kind) for kind in (pa.date32(), pa.timestamp("ms"), pa.bool_(), pa.decimal128(5, 2), pa.null())),
 ]
 

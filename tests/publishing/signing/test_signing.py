@@ -15,6 +15,7 @@ import pytest
 from anoncore import DataError, Microdata
 from anoncore.algorithms import Mondrian
 from anoncore.base.errors import ParameterError
+from anoncore.base.extras import MissingPackageError
 from anoncore.publishing import Certificate, certify, new_key, sign, signed_by
 from anoncore.publishing.signing.signature import FORM
 from anoncore.publishing.signing.signing_keys import (
@@ -292,9 +293,9 @@ def test_a_missing_package_is_asked_for_by_name(certificate, keys, monkeypatch):
     signed = sign(certificate, ann)
     for name in [one for one in sys.modules if one.startswith("cryptography.hazmat.primitives.asymmetric")]:
         monkeypatch.setitem(sys.modules, name, None)
-    asked = r"need the package cryptography; install it with: pip install 'anoncore\[sign\]'"
+    asked = r"A signature needs cryptography; install it with: pip install 'anoncore\[sign\]'"
     for work in (lambda: sign(certificate, ann), lambda: new_keys("Eve"), lambda: signed_by(signed, [public(ann)])):
-        with pytest.raises(ParameterError, match=asked):
+        with pytest.raises(MissingPackageError, match=asked):
             work()
     # Certificates are checked without it, and nothing is said of signatures that was not looked at.
     assert signed_by(certificate).state == "unsigned"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncore.base.pandas_versions import TEXT
 from anoncore.release.reading.published_table import Column, cell_text, cell_texts, ranked
 
 TEXTS = st.one_of(
@@ -24,7 +25,7 @@ def test_texts(values: list[str | None]) -> None:
     expected = [cell_text(value) for value in values]
     assert cell_texts(pa.array(values, pa.large_string())) == expected
     assert cell_texts(pa.array(values, pa.string())) == expected
-    assert cell_texts(pd.Series(values, dtype="str")) == expected
+    assert cell_texts(pd.Series(values, dtype=TEXT)) == expected
     assert cell_texts(pd.Series(values, dtype=object)) == expected
 
 
