@@ -173,17 +173,18 @@ class Bench:
     @property
     def waits_for_compiler(self) -> bool:
         """Whether something that is wished for waits until it is compiled on this machine."""
+        # A number that ends meanwhile adds another one.
         with self._lock:
-            wanted = list(self._wanted.values())
-        found = [job for one in wanted for job in (one.job, *(slow.job for slow in one.slow.values()))]
-        return any(job is not None and job.waits_for_compiler for job in found)
+            jobs_of = [(one.job, *(slow.job for slow in one.slow.values())) for one in self._wanted.values()]
+        return any(job is not None and job.waits_for_compiler for some in jobs_of for job in some)
 
     def cancel(self) -> None:
         """Stop everything; called when the workspace closes."""
-        # What is wished for no longer is not begun anew by what ends or by the timer.
-        self.rest()
-        for attempt in self.attempts:
-            attempt.cancel()
+        with self._lock:
+            # What is wished for no longer is not begun anew by what ends or by the timer.
+            self.rest()
+            for attempt in self._attempts.values():
+                attempt.cancel()
 
     @property
     def running(self) -> bool:

@@ -433,3 +433,27 @@ def test_a_method_that_takes_long_tells_how_far_it_is_and_ends_with_its_column(b
     board.wish(10, names=["mondrian"])
     assert ended.wait(WAIT)
     assert (board.bench.long_work, board.bench.doing) == ((), ())
+
+
+def test_whether_something_is_compiled_is_told_while_numbers_end_and_others_begin(board):
+    """A draw of the board asks for it, and other threads add numbers meanwhile."""
+    board.wish(2)
+    board.finish()
+    (attempt,) = board.bench.attempts
+
+    def add():
+        with board.bench._lock:
+            attempt.slow[("number", len(attempt.slow))] = bench.Slow()
+
+    class Growing(dict):
+        """While it is walked through, another thread adds a number, unless it has to wait for that."""
+
+        def values(self):
+            for slow in super().values():
+                other = threading.Thread(target=add)
+                other.start()
+                other.join(0.2)
+                yield slow
+
+    attempt.slow = Growing({("number", 0): bench.Slow(), ("number", 1): bench.Slow()})
+    assert board.bench.waits_for_compiler is False
