@@ -452,7 +452,7 @@ def test_whether_something_is_compiled_is_told_while_numbers_end_and_others_begi
             for slow in super().values():
                 other = threading.Thread(target=add)
                 other.start()
-                other.join(0.2)
+                other.join(0.05)
                 yield slow
 
     attempt.slow = Growing({("number", 0): bench.Slow(), ("number", 1): bench.Slow()})
