@@ -28,7 +28,8 @@ def release_file(name: str, n_tables: int, format: FileFormat) -> str:
 
 def table_file(name: str, tables: Mapping[str, Any], format: FileFormat, zipped: bool) -> tuple[str, bytes]:
     """The one file of some tables with its name; `zipped` makes a zip of a single CSV or Parquet table, too."""
-    file, content = release_file(name, len(tables), format), _content(tables, format)
+    content = _content(tables, format)
+    file = release_file(name, len(tables), format)
     if zipped and file.endswith(ENDINGS[format]):
         (member,) = member_names(tables)
         return f"{name}{ARCHIVE}", archive_bytes([(f"{member}{ENDINGS[format]}", content)])

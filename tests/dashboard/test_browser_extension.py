@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard import browser
-from tests.dashboard.test_browser_board import board, wait_for_numbers
+from tests.dashboard.test_browser_board import board, uploaded, wait_for_numbers
 from tests.extension import installed
 
 pytestmark = [
@@ -21,7 +21,7 @@ def test_a_method_of_another_package_is_added_and_measured(tmp_path: Path, chrom
     path = installed(tmp_path)["PYTHONPATH"]
     with browser.serving(PYTHONPATH=path) as (address, _process):
         visitor = browser.visitor(chrome, address)
-        visitor.open("")
+        uploaded(visitor)
         visitor.page.get_by_role("button", name="+ add release").click()
         dialog = visitor.page.get_by_role("dialog")
         family = dialog.get_by_test_id("stSelectbox").filter(has_text="What it does to the table")

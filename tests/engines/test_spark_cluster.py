@@ -100,7 +100,7 @@ def test_spark_connect_gives_the_release_of_the_disk_and_tells_the_token_nowhere
     assert [code for _, code in ended] == [0, 2, 2, 2], ended[0][0][1][-3_000:]
     assert "Spark could not finish" in ended[1][0][1]
     assert "is not written name=value" in ended[2][0][1]
-    assert "unrecognized arguments" in ended[3][0][1]
+    assert "There is no option '--forced'; did you mean '--force'?" in ended[3][0][1]
     require_same(output, disk, recipe, key)
     assert "fails:" not in capsys.readouterr().out
     assert not any(path.is_file() for path in shared.rglob("*"))

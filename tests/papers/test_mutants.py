@@ -36,9 +36,10 @@ LONG = {
     ("foreground-knowledge", "section 5.1"),
     ("rothko", "figure 8"),
     ("slicing", "figure 3"),
+    ("slicing", "section 6"),
     ("t-closeness", "figure 3.2"),
 }
-"""Papers and first rows of the parts that take half a minute each; they are broken where the book is made."""
+"""Papers and first rows of the parts that take a quarter of a minute or more each; they are broken where the book is made."""
 
 
 def first_of_each_part() -> list[Broken]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,8 @@ NEEDED = {
     "rothko": ("census.csv.gz",),
     "vertical-fragmentation": ("musk.csv.gz",),
 }
+LONG = {"rothko"}
+"""Papers that are not run with every change, but where the book is made."""
 Book = Callable[[str], Result]
 
 
@@ -52,6 +55,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     def result(name: str) -> Result:
         if NEEDED[name]:
             require(*NEEDED[name])
+        if name in LONG and os.environ.get("ANONCORE_MUTANTS") != "all":
+            pytest.skip(f"it takes three quarters of a minute: python -m tests.papers --quick --paper {name}")
         if name not in made:
             folder = tmp_path_factory.mktemp(name)
             paper = next(one for one in PAPERS if one.name == name)

@@ -13,7 +13,7 @@ from tests.properties.published import content, rows
 from tests.properties.strategies import IDENTIFIER, tagged_tables
 from tests.properties.subjects import FOUND_BY_SEARCH, build, subjects
 
-some = settings(max_examples=6)
+some = settings(max_examples=4)
 
 
 def released(name, parameters, table):

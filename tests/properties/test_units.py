@@ -15,7 +15,7 @@ from anoncore.kernels.attributes import widest
 from anoncore.requirements import KAnonymity, TCloseness, VarianceDiversity
 from tests.properties.subjects import build, subjects
 
-some = settings(max_examples=10)
+some = settings(max_examples=6)
 ROLES = {"age": "quasi-identifier", "income": "quasi-identifier", "town": "quasi-identifier", "debt": "sensitive"}
 UNITS = [(f"e{power}", 10) for power in (-9, -6, -3, -1, 1, 3, 6, 9)] + [(power, 2) for power in (-30, -7, 5, 30)]
 VARIANCE = 6
