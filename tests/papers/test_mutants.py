@@ -39,7 +39,7 @@ LONG = {
     ("slicing", "section 6"),
     ("t-closeness", "figure 3.2"),
 }
-"""Papers and first rows of the parts that take a quarter of a minute or more each; they are broken where the book is made."""
+"""Papers and first rows of the parts that take ten seconds or more; they are broken where the book is made."""
 
 
 def first_of_each_part() -> list[Broken]:
