@@ -30,10 +30,10 @@ from anoncore.requirements import FrequencyDiversity, KAnonymity
 from anoncore.utility import information_loss
 from tests.algorithms.plain_joining import joined
 from tests.attacks.test_foreground_control import adult_sample
+from tests.many_tables import few_and_many
 from tests.shared_data import require
 
-FEW_AND_MANY = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 300))]
-"""Seeds of 300 tables, the first 20 of which are always tried."""
+FEW_AND_MANY = few_and_many(20)
 KNOWN = ("age", "height")
 QUICK = ("attribute_disclosure", "foreground_knowledge")
 ABOVE_HALF = 0.5 + 1e-9

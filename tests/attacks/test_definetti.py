@@ -24,13 +24,13 @@ from anoncore.algorithms import Algorithm, Anatomy, Mondrian, Slicing, StackAndD
 from anoncore.requirements import KAnonymity
 from tests.attacks.naive_definetti import assigned, by_regions
 from tests.attacks.test_foreground_control import adult_sample, people, tagged
+from tests.many_tables import few_and_many
 from tests.shared_data import require
 
 KNOWN = ["age", "town"]
 
 
-FEW_AND_MANY = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 300))]
-"""Seeds of 300 tables, the first 20 of which are always tried."""
+FEW_AND_MANY = few_and_many(20)
 
 
 def random_table(seed: int) -> Microdata:

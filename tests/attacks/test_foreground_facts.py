@@ -16,10 +16,10 @@ from anoncore.attacks.foreground.sets import signatures_of
 from anoncore.attacks.foreground.solver import FULL
 from anoncore.base.errors import ParameterError
 from tests.attacks.naive_facts import ContradictionError, PlainFact, one_step, worlds_by_value
+from tests.many_tables import few_and_many
 from tests.privacy.releases import adult, sliced
 
-FEW_AND_MANY = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 300))]
-"""Seeds of 300 tables, the first 20 of which are always tried."""
+FEW_AND_MANY = few_and_many(20)
 FEW_ROWS = 0.6
 """With sigma 0.9 signatures of two rows are relied upon (J = 1.1)."""
 STEPS = 150

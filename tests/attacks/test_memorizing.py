@@ -12,6 +12,7 @@ import pytest
 from anoncore import Microdata, ParameterError, Release, attacks
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
+from tests.many_tables import few_and_many
 from tests.shared_data import require
 
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier", "wage": "quasi-identifier", "ill": "sensitive"}
@@ -96,8 +97,7 @@ def test_the_marginal_model_is_naive_bayes() -> None:
 
 
 KNOWN = ["town", "trade", "sex"]
-FEW_AND_MANY = [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 300))]
-"""Seeds of 300 tables, the first five of which are always tried."""
+FEW_AND_MANY = few_and_many(5)
 
 
 def random_people(rng: np.random.Generator) -> pd.DataFrame:

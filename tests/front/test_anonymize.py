@@ -16,11 +16,11 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.recipes.proposal import propose
 from anoncore.recipes.source import Source
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, KAnonymity
+from tests.many_tables import few_and_many
 from tests.properties.subjects import EVERYWHERE
 from tests.shared_data import require
 
-FEW_AND_MANY = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 300))]
-"""Seeds of 300 tables, the first 20 of which are always tried."""
+FEW_AND_MANY = few_and_many(20)
 BY_CLASSES = ("mondrian", "local-recoding", "stack-and-deal", "microaggregation", "random-partition", "incognito")
 """Methods that promise k over one table, whose rows a reader can count."""
 

@@ -39,7 +39,7 @@ NEEDED = {
     "rothko": ("census.csv.gz",),
     "vertical-fragmentation": ("musk.csv.gz",),
 }
-LONG = {"rothko"}
+LONG = {"foreground-knowledge", "rothko", "slicing"}
 """Papers that are not run with every change, but where the book is made."""
 Book = Callable[[str], Result]
 
@@ -56,7 +56,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
         if NEEDED[name]:
             require(*NEEDED[name])
         if name in LONG and os.environ.get("ANONCORE_MUTANTS") != "all":
-            pytest.skip(f"it takes three quarters of a minute: python -m tests.papers --quick --paper {name}")
+            pytest.skip(f"it takes long: python -m tests.papers --quick --paper {name}")
         if name not in made:
             folder = tmp_path_factory.mktemp(name)
             paper = next(one for one in PAPERS if one.name == name)

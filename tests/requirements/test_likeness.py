@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from anoncore import Microdata, privacy
 from anoncore.algorithms import Incognito, LocalRecoding, Mondrian, RothkoTree, Slicing
 from anoncore.requirements import BetaLikeness, KAnonymity
+from tests.many_tables import few_and_many
 from tests.privacy.releases import adult
 from tests.requirements.tables import grouped, random_groups
 
@@ -70,8 +71,7 @@ def test_it_is_the_plain_definition(sample, beta):
     assert verdicts(sample.data, sample.partition, beta) == expected
 
 
-FEW_AND_MANY = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 300))]
-"""Seeds of 300 tables, the first 30 of which are always tried."""
+FEW_AND_MANY = few_and_many(30)
 
 
 @pytest.mark.parametrize("seed", FEW_AND_MANY)

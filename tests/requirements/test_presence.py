@@ -21,6 +21,7 @@ from anoncore import (
 from anoncore.algorithms import Anatomy, Incognito, LocalRecoding, Mondrian, OptimalRecoding, Slicing
 from anoncore.requirements import CheckSet, DeltaPresence, KAnonymity
 from anoncore.requirements.worth import protects
+from tests.many_tables import few_and_many
 from tests.privacy.releases import adult
 
 TREE = Hierarchy.from_nested({"north": ["a", "b"], "south": ["c", "d"]})
@@ -95,8 +96,7 @@ def test_classes_that_overlap_count_everybody_who_fits():
     assert check.levels(Partition([0, 0, 1, 1])).tolist() == [4 / 6, 1.0]
 
 
-FEW_AND_MANY = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 300))]
-"""Seeds of 300 tables, the first 30 of which are always tried."""
+FEW_AND_MANY = few_and_many(30)
 
 
 @pytest.mark.parametrize("seed", FEW_AND_MANY)
