@@ -29,9 +29,9 @@ def _metric(visitor: Visitor, label: str) -> float:
     return float(text.strip("%"))
 
 
-def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visitor: Visitor) -> None:
+def test_what_anatomy_leaks_is_seen_of_everybody_one_group_and_one_person(visitor: Visitor) -> None:
     visitor.open("")
-    for method in ("Mondrian", "Slicing", "Stack & Deal"):
+    for method in ("Mondrian", "Slicing"):
         visitor.remove_column(method)
     visitor.go("Attack")
     visitor.show_release("Anatomy")
@@ -47,18 +47,6 @@ def test_what_anatomy_leaks_and_foreground_safe_keeps_stands_side_by_side(visito
     with visitor.run():
         visitor.choose_row("foreground-groups", 2)
     visitor.see(f"Bucket {number}")
-
-    visitor.column("ForegroundSafe")
-    visitor.go("Attack")
-    visitor.show_release("ForegroundSafe")
-    visitor.see("Learning error", seconds=120)
-    # It guards against this epsilon, with which people still look alike.
-    visitor.choose("epsilon", "0.01")
-    visitor.see("With epsilon 0.01", seconds=120)
-    assert _metric(visitor, "Breached") < 10
-    visitor.tab("Side by side")
-    visitor.see("without the attack", seconds=120)
-    assert visitor.drawn("[class*='st-key-foreground-runs'] .legendtext", 3) == 3
 
     visitor.go("Privacy")
     visitor.see("All columns of the board", seconds=120)

@@ -39,7 +39,7 @@ NEEDED = {
     "rothko": ("census.csv.gz",),
     "vertical-fragmentation": ("musk.csv.gz",),
 }
-LONG = {"foreground-knowledge", "rothko", "slicing"}
+LONG = {"foreground-knowledge", "rothko", "slicing", "vertical-fragmentation"}
 """Papers that are not run with every change, but where the book is made."""
 Book = Callable[[str], Result]
 
