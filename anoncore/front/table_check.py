@@ -143,7 +143,10 @@ class TableCheck(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether everything that was required holds."""
+        """Whether everything that was required holds over the known columns.
+
+        `verdict` names the other columns that undo it for readers who know them, and `k_all` counts those as known.
+        """
         return all(required.holds for required in self.requirements)
 
     @property
@@ -232,8 +235,10 @@ class TableCheck(Result):
         return f"TableCheck: {self.release.table_size}, of which others know {known}"
 
     def _lines(self) -> Lines:
-        lines = [(number.label, number.text) for number in self.numbers]
-        return [*((required._headline(), "") for required in self.requirements), *lines]
+        over = " over what is known" if self.verdict.breaking else ""
+        asked = [(f"{required._headline()}{over if required.holds else ''}", "") for required in self.requirements]
+        breaking = [(printable(self.verdict.breaking), "")] if self.verdict.breaking else []
+        return [*asked, *breaking, *((number.label, number.text) for number in self.numbers)]
 
     def _numbers(self) -> Iterator[tuple[str, float, float | None, str]]:
         for number in self.numbers:

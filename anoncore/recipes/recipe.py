@@ -273,7 +273,6 @@ class Recipe:
         RecipeError
             Where the file cannot be read, or holds no recipe.
         """
-        load_extensions()
         file = Path(path)
         try:
             text = file.read_bytes().decode("utf-8-sig")
@@ -305,6 +304,7 @@ class Recipe:
         RecipeError
             Where the text is no TOML, or holds no recipe.
         """
+        load_extensions()
         keys = (part for line in text.split("\n") for part in line.partition("=")[0].split(","))
         if any(key.count(".") >= MOST_PARTS for key in keys):
             raise RecipeError(f"The recipe has a key of more than {MOST_PARTS} parts, which no recipe has.")

@@ -52,6 +52,15 @@ def test_k_over_all_columns_is_that_of_who_knows_them_too() -> None:
     assert (checked.k, checked.k_all, checked.unique) == (4, 2, 0)
 
 
+def test_what_holds_is_never_shown_without_the_column_that_undoes_it() -> None:
+    people = pd.DataFrame({"age": [20] * 3 + [30] * 3, "number": range(6)})
+    lines = repr(anoncore.check(people, known="age", require="k=3")).splitlines()
+    assert lines[1].strip() == "k-anonymity (k = 3) holds over what is known"
+    assert lines[2].strip().startswith("'number', on which nobody decided, finds everybody")
+    alone = repr(anoncore.check(people[["age"]], known="age", require="k=3")).splitlines()
+    assert alone[1].strip() == "k-anonymity (k = 3) holds"
+
+
 def test_several_secrets_are_judged_by_the_worst_and_each_by_the_distance_of_its_kind() -> None:
     checked = anoncore.check(PEOPLE, known="age", secret=["disease", "pay"])
     assert checked.l == 1

@@ -31,6 +31,7 @@ from anoncore.publishing.certification.judging import (
     question_of,
     recheck_joins,
     recheck_people,
+    unknown_method,
     unshown_reason,
 )
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name, with_role
@@ -239,6 +240,7 @@ def people_findings(certificate: Certificate, published: PublishedRelease) -> It
     for promise in certificate.people:
         check = people_check(promise)
         reason = unshown_reason(certificate.numbers is not None, promise)
+        reason = reason or unknown_method(certificate.method, promise)
         found = None if reason else recheck_people(published, certificate.method, promise)
         if found is None:
             what = promise.sentence.rstrip(".") if reason in UNSHOWABLE else f"The {check}"

@@ -30,6 +30,7 @@ from anoncore.table.hierarchy import ROOT
 
 T = TypeVar("T")
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+UNKNOWN_METHOD = "only the method that promises it can count it, and this installation does not have it"
 HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
 UNSHOWABLE = (HIDDEN_NOISE, HIDDEN_ATTACK)
@@ -101,6 +102,12 @@ def unshown_reason(has_numbers: bool, promise: Personal) -> str:
     if promise.reason in UNSHOWABLE:
         return promise.reason
     return HIDDEN_SUPPRESSION if promise.attribute is None and has_numbers else ""
+
+
+def unknown_method(method: Method | None, promise: Personal) -> str:
+    """Why a promise about everybody's value of an attribute cannot be counted here; empty where its method is here."""
+    is_known = promise.attribute is None or method is None or method.name in ALGORITHMS
+    return "" if is_known else UNKNOWN_METHOD
 
 
 def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Judged | None:
