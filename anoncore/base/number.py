@@ -240,7 +240,8 @@ def measure(*numbers: Number, title: str = "") -> Callable[[F], F]:
     Raises
     ------
     ParameterError
-        By the decorator, where a function of another module has this name.
+        By the decorator, where a function of another module has this name, or another function tells a number of one
+        of these names.
 
     Examples
     --------
@@ -258,6 +259,10 @@ def measure(*numbers: Number, title: str = "") -> Callable[[F], F]:
             raise ParameterError(
                 f"{function.__module__} and {known.function.__module__} both have a measure '{name}'; rename one."
             )
+        of_others = [number for other, one in REGISTERED.items() if other != name for number in one.numbers]
+        clashes = sorted({number.name for number in numbers} & {number.name for number in of_others})
+        if clashes:
+            raise ParameterError(f"Another measure tells a number '{clashes[0]}'; give that of {name} another name.")
         first = next(iter(inspect.signature(function).parameters))
         REGISTERED[name] = Measuring(function, title or usual, numbers, first)
         return function

@@ -113,9 +113,9 @@ def check(thing: Any, *examples: Any, **arguments: Any) -> None:
         problems = _of_function(thing, arguments)
     else:
         raise ParameterError(f"{value_text(thing)} is no algorithm, no requirement and no function of a release.")
-    found = tuple(dict.fromkeys(problems))
-    if found:
-        raise ExtensionError(thing.__name__, found)
+    sentences = tuple(dict.fromkeys(problems))
+    if sentences:
+        raise ExtensionError(thing.__name__, sentences)
 
 
 def people() -> pd.DataFrame:
@@ -209,10 +209,16 @@ def _of_values(model: type[Model], example: Any) -> Problems:
             try:
                 example.replace(**{name: value})
             except ParameterError as error:
-                if name not in str(error):
-                    yield f"The error for {name} = {value!r} does not name the field."
+                if not str(error).startswith(f"{model.title}: ") or not re.search(rf"\b{name}\b", str(error)):
+                    yield f"The error for {name} = {value!r} does not name the method and the field."
             else:
                 yield f"The field {name} takes {value!r}, which is no value of it."
+        if _is_number(field):
+            # A whole number where there is room for one, because some fields take no other.
+            above = (low or 0) + 1
+            other = example.replace(**{name: above if high is None or above < high else ((low or 0) + high) / 2})
+            if registry.build(other.to_dict()) != other:
+                yield f"What `to_dict` writes of another {name} does not build the same again."
         with suppress(ValidationError):
             setattr(example, name, getattr(example, name))
             yield f"The field {name} can be changed afterwards; models are frozen."
@@ -226,17 +232,22 @@ def _of_requirement(requirement: Requirement) -> Problems:
     if requirement.parameter not in type(requirement).model_fields:
         yield f"Its `parameter` names a field, and {requirement.parameter!r} is none."
         return
+    if requirement.title not in requirement.label():
+        yield "Its label does not say its title."
     for _ in range(20):
         groups = Partition.alike([rng.integers(0, 3, data.n_rows, dtype=np.int32)])
-        for each in requirement.checks(data):
-            levels = each.levels(groups)
-            holds = each.holds(levels)
+        for condition in requirement.checks(data):
+            levels = condition.levels(groups)
+            holds = condition.holds(levels)
+            if np.isnan(levels).any():
+                yield "A level of it is no number; where there is none, an infinite one says so."
+                return
             if levels.shape != (groups.n_groups,) or holds.dtype != bool:
                 yield "Its levels are one number for each group."
                 return
             if not requirement.is_monotone(data) or not holds.all():
                 continue
-            if not each.holds(each.levels(Partition(np.zeros(data.n_rows, dtype=np.int32)))).all():
+            if not condition.holds(condition.levels(Partition(np.zeros(data.n_rows, dtype=np.int32)))).all():
                 yield "It says that the union of groups that satisfy it satisfies it, and that is not so."
                 return
 
@@ -254,11 +265,18 @@ def _of_algorithm(algorithm: Algorithm) -> Problems:
         yield "It changes the table that it is given."
     if release.algorithm != algorithm:
         yield "Its release names another algorithm."
+    violations = privacy.check(release, algorithm.promises(data))
+    yield from (f"It breaks its promise: {violation.sentence}" for violation in violations[:1])
     if not all(promise.holds for promise in privacy.personal_guarantees(release)):
         yield "What it promises of everybody does not hold."
     shares = [share for share, _ in reports]
     if shares != sorted(shares) or shares[-1] != 1:
         yield "Its progress goes from 0 to 1 and never back."
+    if not all(text for _, text in reports):
+        yield "Its progress says in words what is being done."
+    lacking = sorted(set(data.attributes) - set(release.attributes))
+    if lacking:
+        yield f"Its release lacks {listing(lacking)}, which the roles do not leave out."
     yield from _of_release(release)
     yield from _of_order(algorithm, release)
     yield from _of_files(release)
@@ -337,14 +355,17 @@ def _of_function(function: Callable[..., Any], arguments: Mapping[str, Any]) -> 
         return
     if not inspect.cleandoc(function.__doc__ or ""):
         yield "It lacks a docstring that says what it measures, which the reference shows."
-    for form, release in _releases().items():
+    refusals: list[AnonymizationError] = []
+    releases = _releases()
+    for form, release in releases.items():
         given = {"attribute": "pay", "target": "note"} | dict(arguments)
         taken = {name: given[name] for name in inspect.signature(function).parameters if name in given}
         first = [release] if registered.first_parameter == "releases" else release
         try:
             result = function(first, **taken)
-        except AnonymizationError:
-            continue  # it says why releases of this form have no such number
+        except AnonymizationError as error:
+            refusals.append(error)  # it says why releases of this form have no such number
+            continue
         except Exception as error:
             yield f"It fails for a {form} with {type(error).__name__}: {error}"
             continue
@@ -356,6 +377,8 @@ def _of_function(function: Callable[..., Any], arguments: Mapping[str, Any]) -> 
                 yield f"{score.title} is {float(score)} for a {form}, out of its bounds."
             if (score.baseline is None) == bool(score.entry.baseline):
                 yield f"{score.title} has a baseline where its Number says none, or none where it says one."
+    if len(refusals) == len(releases):
+        yield f"It answers for no form of release, so nothing of it was checked: {refusals[0]}"
 
 
 def _releases() -> dict[str, Release]:

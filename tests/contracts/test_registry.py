@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 
-from anoncore import Microdata, extend
+from anoncore import Microdata, Partition, extend
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model import Model, Registry
 from anoncore.front.contract import ROLES, people
@@ -65,6 +66,14 @@ def test_a_test_file_mentions_it(model):
 @pytest.mark.parametrize("name", REQUIREMENTS)
 def test_a_requirement_passes_the_public_contract(name):
     extend.check(REQUIREMENTS[name])
+
+
+@pytest.mark.parametrize("name", [name for name in REQUIREMENTS if name != "recursive-diversity"])
+def test_the_levels_of_a_requirement_are_finite_in_groups_of_seven(name):
+    data, model = Microdata(people(), ROLES), REQUIREMENTS[name]
+    required = {field: 1 for field, info in model.model_fields.items() if info.is_required()}
+    for condition in model(**required).checks(data):
+        assert np.isfinite(condition.levels(Partition(np.arange(data.n_rows) % 4))).all()
 
 
 def first_quick() -> list[Any]:

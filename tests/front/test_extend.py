@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import pandas as pd
 import pytest
 from pydantic import Field
 
-from anoncore import Exact, Fragment, Microdata, ParameterError, Partition, Recipe, Release, extend
-from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore import Exact, Fragment, Microdata, ParameterError, Partition, Recipe, Release, ReleaseError, extend
+from anoncore.algorithms import ALGORITHMS, Algorithm, Slicing, Suppression
 from anoncore.algorithms.base import generalized_release
 from anoncore.base import Number, Score
 from anoncore.base import number as registry
 from anoncore.measures import CRITERIA, MEASURES, NUMBERS, evaluate
+from anoncore.publishing import Certificate, new_key, release_files, verify
 from anoncore.release.openness import Openness
 from anoncore.requirements import REQUIREMENTS, Comparison, KAnonymity, Requirement
 
@@ -110,6 +112,19 @@ class Backwards(OneClass):
         return one_class(self, data)
 
 
+class Unchecked(OneClass):
+    """Goes round the check that every release gets."""
+
+    name = "unchecked"
+
+    def anonymize(self, data: Microdata, progress: Any = None) -> Release:
+        report = progress or (lambda share, text: None)
+        report(0.0, "Starting")
+        release = generalized_release(self, data, Partition.alike([data.codes["age"]]))
+        report(1.0, "Done")
+        return release
+
+
 class Careless(OneClass):
     """Forgets help, bounds and names."""
 
@@ -135,6 +150,7 @@ class Picky(OneClass):
     [
         (Lying, ["A published cell of 'age' does not hold the value of its row."]),
         (Ordered, ["Its release depends on the order of the rows."]),
+        (Unchecked, ["It breaks its promise: "]),
         (Backwards, ["Its progress goes from 0 to 1 and never back."]),
         (
             Careless,
@@ -159,7 +175,9 @@ def test_what_is_wrong_with_a_method_is_said(method: type[Algorithm], sentences:
     extend.register(method)
     with pytest.raises(extend.ExtensionError) as told:
         extend.check(method)
-    assert list(told.value.problems)[: len(sentences)] == sentences
+    for problem, sentence in zip(told.value.problems, sentences, strict=False):
+        assert problem == sentence or (sentence.endswith(": ") and problem.startswith(sentence))
+    assert len(told.value.problems) >= len(sentences)
 
 
 def test_a_method_that_is_not_registered_is_told_how_to_be() -> None:
@@ -268,9 +286,41 @@ def test_what_cannot_be_registered_is_refused_with_what_to_do(thing: Any, senten
     assert ALGORITHMS["mondrian"].__module__ == "anoncore.algorithms.mondrian"
 
 
+def test_a_number_of_another_measure_is_not_replaced() -> None:
+    with pytest.raises(ParameterError, match=r"Another measure tells a number 'k'; give that of tests\.people_counted"):
+        extend.measure(replace(PEOPLE_COUNTED, name="k"))(people_counted)
+    assert NUMBERS["k"].title == "Smallest group"
+    assert "tests.people_counted" not in MEASURES
+
+
+def test_a_measure_that_answers_for_no_release_was_not_checked() -> None:
+    def refusing(release: Release) -> Score:
+        """Refuse everything."""
+        raise ReleaseError("This is never measured.")
+
+    extend.register(refusing)
+    with pytest.raises(extend.ExtensionError, match=r"It answers for no form of release.*This is never measured\."):
+        extend.check(refusing)
+
+
 def test_two_functions_of_one_name_in_one_package_are_refused() -> None:
     extend.register(people_counted)
     other = type(people_counted)(people_counted.__code__, people_counted.__globals__, "people_counted")
     other.__module__ = f"{__name__.partition('.')[0]}.elsewhere"
     with pytest.raises(ParameterError, match=r"both have a measure 'tests\.people_counted'; rename one"):
         extend.register(other)
+
+
+def test_a_promise_about_people_is_a_claim_where_its_method_is_not_installed() -> None:
+    people = pd.DataFrame({"age": [20, 21, 22, 40, 41, 42], "sex": list("fmfmfm"), "disease": list("abcabc")})
+    data = Microdata(people, {"age": "quasi-identifier", "sex": "quasi-identifier", "disease": "sensitive"})
+    files = release_files(Slicing(l=2, sensitive_column_size=1).anonymize(data), "sliced", new_key())
+    certificate = Certificate.loads(files.pop("sliced-certificate.json"))
+    assert certificate.method is not None
+    elsewhere = certificate.model_copy(
+        update={"method": certificate.method.model_copy(update={"name": "their-method"})}
+    )
+    for read, outcome in ((certificate, "holds"), (elsewhere, "claimed")):
+        (finding,) = [one for one in verify(read, files).findings if one.check == "promise about 'disease'"]
+        assert finding.outcome == outcome
+    assert "this installation does not have it" in finding.sentence
