@@ -1,6 +1,7 @@
 """The pictures of README and site, taken of the dashboard as it is: `.venv/bin/python docs/screenshots.py`.
 
-They are kept beside the pages as small files. Run it after the look of a page has changed, and look at what it made.
+It takes the extra `test`. The pictures are kept beside the pages as small files. Run it after the look of a page has
+changed, and look at what it made.
 """
 
 from __future__ import annotations

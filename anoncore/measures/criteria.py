@@ -132,16 +132,16 @@ def evaluate(
     {'k': 2.0, 'distinct-l': 2.0, 'largest-belief': 0.5}
     """
     results = KeptResults(release) if cache is None else cache
-    found: dict[str, float | AnonymizationError] = {}
+    values: dict[str, float | AnonymizationError] = {}
     for number in chosen(names):
         try:
             value = _value(number, release, attribute, results)
         except AnonymizationError as error:
-            found[number.name] = error
+            values[number.name] = error
         else:
             undefined = DataError(f"{number.title} is not defined for this release.")
-            found[number.name] = undefined if np.isnan(value) else value
-    return found
+            values[number.name] = undefined if np.isnan(value) else value
+    return values
 
 
 def _value(number: Number, release: Release, attribute: str | None, cache: Cache) -> float:

@@ -56,6 +56,7 @@ def compared(numbers):
         yield *losses, float(least_loss(data, k, holds))
 
 
+@pytest.mark.slow
 def test_small_tables_lose_as_little_as_possible():
     for before, after, least in compared(range(18)):
         assert least - 1e-9 <= after <= before + 1e-12

@@ -170,6 +170,7 @@ def test_numbers_that_can_be_sorted_are_sorted_into_the_classes():
     assert spans == [7] * 8
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(n=st.integers(2, 150), seed=st.integers(0, 999), codes_end=st.sampled_from([9, 1_000, 2_000_000_000]))
 def test_a_node_is_divided_by_the_lowest_rows_of_every_bucket(n, seed, codes_end):

@@ -135,6 +135,7 @@ def partitions_by_number(counts: tuple[int, int], k: int) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("counts", "k"), [((20, 14), 5), ((30, 30), 3), ((41, 7), 6)])
 def test_the_number_of_classes_is_that_of_a_partition_drawn_from_all(counts, k):
     exact = np.array(partitions_by_number(counts, k))

@@ -149,6 +149,7 @@ def test_ranges_are_the_same_for_all_rows():
     pd.testing.assert_frame_equal(release.tables()["release"], again.tables()["release"])
 
 
+@pytest.mark.slow
 def test_a_stopped_search_publishes_the_best_so_far_with_its_bound():
     rng = np.random.default_rng(5)
     data = people(age=rng.integers(20, 40, 60), pay=rng.integers(0, 10, 60))

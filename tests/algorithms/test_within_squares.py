@@ -126,6 +126,7 @@ def test_the_search_never_ends_above_where_it_began(clustering: str) -> None:
         assert squares(points(frame), found.group) < squares(points(frame), plain.group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", MDAV)
 def test_published_figures_are_met_without_the_search_and_beaten_with_it(table: str) -> None:
     frame = pd.read_csv(require(table))

@@ -58,6 +58,7 @@ def test_both_solvers_end_where_plain_iteration_does_on_fixed_tables(seed):
     assert check(*small_table(np.random.default_rng(seed)))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_both_solvers_end_where_plain_iteration_does(seed):

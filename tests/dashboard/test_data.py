@@ -92,6 +92,7 @@ def test_a_workbook_whose_sheets_cannot_be_read_is_not_read_a_second_time(
     assert read == []
 
 
+@pytest.mark.slow
 def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> None:
     visitor.upload("people.xlsx", _workbook())
     next(item for item in visitor.at.pills if "people" in item.options).set_value("few_people_!")

@@ -160,6 +160,7 @@ def test_the_recipe_of_a_file_names_it(visitor: Visitor) -> None:
     assert recipe.roles["name"] == "identifier"
 
 
+@pytest.mark.slow
 def test_the_recipe_of_a_built_in_table_runs_again(visitor: Visitor) -> None:
     (run,) = visitor.make().here.runs
     again = Recipe.loads(takeaway.recipe(run).dumps()).run()

@@ -50,6 +50,7 @@ def asked(visitor: Visitor) -> Visitor:
     return visitor.ask("mondrian", "incognito", "optimal-recoding")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_releases_that_come_later_are_made_while_the_first_is_looked_at(
     visitor: Visitor, held: dict[str, threading.Event], page: str

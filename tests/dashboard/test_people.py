@@ -99,6 +99,7 @@ def said(visitor: Visitor) -> str:
     return " ".join([visitor.texts(), *(f"{one.label} {getattr(one, 'help', '')}" for one in fields)])
 
 
+@pytest.mark.slow
 def test_while_nobody_said_whose_the_rows_are_the_board_counts_rows_and_asks_first(
     visit: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def by_definition(odds: list[Fraction], counts: list[int], n: int) -> tuple[list
     return expected, log(total) - sum(counts) * log(bottom)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     entries=st.lists(st.tuples(st.integers(0, 640), st.integers(1, 120)), min_size=2, max_size=4),

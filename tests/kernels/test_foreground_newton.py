@@ -39,6 +39,7 @@ def taken(now, people=PEOPLE, plain=plain):
     return is_one, step, predicted
 
 
+@pytest.mark.slow
 def test_one_step_leads_to_the_largest_value_of_a_likelihood_that_bends_evenly():
     now = np.array([0.25, 0.2, 0.5])
     is_one, step, predicted = taken(now)

@@ -74,6 +74,7 @@ def test_where_people_may_be_left_out_the_best_releases_are_tried_without_some()
     assert len(found) == 4
 
 
+@pytest.mark.slow
 def test_a_search_without_candidates_of_its_own_refines_the_best_and_counts_them():
     data, seen = _data(), {}
     found = search(data, K10, take=lambda place, point: seen.__setitem__(place, point))

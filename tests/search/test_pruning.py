@@ -132,6 +132,7 @@ def test_slow_numbers_of_releases_that_cannot_win_are_not_taken() -> None:
 figures = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(figures, min_size=1, max_size=12), st.permutations(range(3)), st.integers(0, 3))
 def test_whatever_the_numbers_are_none_that_matters_is_left_out(

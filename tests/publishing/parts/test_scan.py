@@ -97,6 +97,7 @@ def plain_levels(whole: PublishedRelease, question: Question) -> np.ndarray:
     return check.levels(partition)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=60)
 def test_groups_and_levels_are_those_of_the_whole_table(drawn):
@@ -125,6 +126,7 @@ def test_groups_and_levels_are_those_of_the_whole_table(drawn):
         assert pairs == sorted(zip(sizes, expected.round(9).tolist(), strict=True))
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 @settings(max_examples=40)
 def test_classes_with_further_columns_are_those_that_reading_them_alone_finds(drawn, data):
