@@ -209,7 +209,7 @@ def _of_values(model: type[Model], example: Any) -> Problems:
             try:
                 example.replace(**{name: value})
             except ParameterError as error:
-                if not str(error).startswith(f"{model.title}: ") or not re.search(rf"\b{name}\b", str(error)):
+                if not str(error).startswith(f"{model.title}: ") or name not in re.findall(r"\w+", str(error)):
                     yield f"The error for {name} = {value!r} does not name the method and the field."
             else:
                 yield f"The field {name} takes {value!r}, which is no value of it."

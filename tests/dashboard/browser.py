@@ -238,8 +238,13 @@ class Visitor:
 
     def press(self, name: str | re.Pattern[str], exact: bool = True) -> None:
         """Press the first button of this name."""
+        button = self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=exact).first
         with self.run():
-            self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=exact).first.click()
+            before = self.finished
+            button.click()
+            # What unfolds above the button moves it away from under the mouse.
+            if not self._ran_since(before, 5) and self.page.evaluate(IDLE):
+                button.click()
 
     def tab(self, name: str) -> None:
         """Open a tab; an open one stays as it is."""
@@ -327,10 +332,19 @@ class Visitor:
         """Let the pages that look closer show the release of this method: the first whose name begins so."""
         box = self.page.get_by_test_id("stSidebar").get_by_test_id("stSelectbox").filter(has_text="Release shown")
         box.wait_for(timeout=self.patience * 1000)
-        # The page is drawn once more when all releases are there.
-        self.settle()
-        if not box.locator("input").input_value().startswith(method):
-            self.choose("Release shown", method, exact=False)
+        shown = box.locator("input")
+        wanted = self.page.get_by_role("option", name=method, exact=False).first
+        # While releases arrive, the page shows another one by itself, and then the list is closed again.
+        for _ in range(10):
+            self.settle()
+            if shown.input_value().startswith(method):
+                return
+            shown.click()
+            if self._appears(wanted, 2):
+                before = self.finished
+                wanted.click()
+                self._ran_since(before, self.patience / 3)
+        raise AssertionError(f"No release of {method} was shown.")
 
     def grid(self, key: str) -> Any:
         """The data grid whose key begins so."""
