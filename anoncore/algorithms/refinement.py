@@ -94,32 +94,30 @@ def _refined_apart(cells: RefinedCells, checks: CheckSet, order: Int64, group: C
     first, second = (part.classes.group for part in parts)
     joined = np.concatenate([first, second + int(first.max()) + 1])
     work = Work.of(cells, checks, np.concatenate([part.order for part in parts]), joined)
-    work.classes.saved[:] = np.concatenate([part.classes.saved for part in parts])
-    np.maximum.at(work.classes.most_saved, work.classes.group, work.classes.saved)
-    _meet(work, len(np.unique(first)), part_of(progress, 0.6, 0.7))
+    classes = work.classes
+    classes.saved[:] = np.concatenate([part.classes.saved for part in parts])
+    np.maximum.at(classes.most_saved, classes.group, classes.saved)
+    # A row is still to be compared with classes of its own part that changed after its class was visited.
+    classes.visits[0] = max(int(part.classes.visits[0]) for part in parts)
+    for name in ("visited", "changed"):
+        of_rows = [getattr(part.classes, name)[part.classes.group] for part in parts]
+        getattr(classes, name)[classes.group] = np.concatenate(of_rows)
+    n_first = len(np.unique(first))
+    _meet(work, range(n_first), range(n_first, work.n_classes), part_of(progress, 0.6, 0.65))
+    _meet(work, range(n_first, work.n_classes), range(n_first), part_of(progress, 0.65, 0.7))
     work.refine(CHANGED, NEAR_CHANGED, part_of(progress, 0.7, 1.0))
     return work
 
 
-def _meet(work: Work, n_first: int, progress: Progress) -> None:
-    """Let rows of the first classes join the others, and then rows of the others the first ones.
-
-    A visit compares with the classes that changed since the one before it. So the others count as changed, and then the
-    first ones, and only those are left as changed at the end that are.
-    """
-    classes, n = work.classes, work.n_classes
-    visits, visited, changed = classes.visits, classes.visited, classes.changed
-    visits[0] = 1
-    visited[:n_first], changed[n_first:] = 1, 1
-    work.visit(NEAR_CHANGED, 0, n_first, 0, part_of(progress, 0.0, 0.5))
-    visits[0] += 1
-    before, now = changed[:n_first].copy(), int(visits[0])
-    changed[:n_first] = now
-    # Of the others, those that rows joined are looked at as a whole.
-    visited[n_first:] = np.where(changed[n_first:] == 1, now, 0)
-    work.visit(NEAR_CHANGED, n_first, n, 0, part_of(progress, 0.5, 1.0))
-    is_unchanged = changed[:n_first] == now
-    changed[:n_first][is_unchanged] = before[is_unchanged]
+def _meet(work: Work, visited: range, others: range, progress: Progress) -> None:
+    """Let rows of the visited classes join the other ones, all of which count as changed meanwhile."""
+    classes, place = work.classes, slice(others.start, others.stop)
+    classes.visits[0] += 1
+    before, now = classes.changed[place].copy(), int(classes.visits[0])
+    classes.changed[place] = now
+    work.visit(NEAR_CHANGED, visited.start, visited.stop, 0, progress)
+    after = classes.changed[place]
+    classes.changed[place] = np.where(after == now, before, after)
 
 
 def _second_part(codes: Codes, group: Codes) -> Bools:
