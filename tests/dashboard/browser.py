@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "dashboard" / "guarded_app.py"
 TOKEN = "t" * 40
 """The token of the dashboards that tests start; visitors have its cookie unless they are strangers."""
-CHROMIUM = "/usr/bin/chromium"
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
+"""Programs of Chromium; the one without windows needs a tenth less of the processors."""
 FLAGS = [
     "--no-sandbox",
     "--headless",
@@ -54,12 +55,12 @@ def missing() -> str:
         import playwright.sync_api  # noqa: F401
     except ImportError:
         return "playwright is not installed"
-    return "" if chromium() else f"there is no Chromium ({CHROMIUM})"
+    return "" if chromium() else f"there is no Chromium ({', '.join(BROWSERS)})"
 
 
 def chromium() -> str | None:
     """Path of the browser."""
-    return CHROMIUM if Path(CHROMIUM).exists() else shutil.which("chromium") or shutil.which("chromium-browser")
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 @contextmanager
@@ -497,12 +498,36 @@ def cookie(address: str) -> dict[str, str]:
 
 
 def visitor(
-    browser: Any, address: str, width: int = 1280, height: int = 900, dark: bool = False, is_stranger: bool = False
+    browser: Any,
+    address: str,
+    width: int = 1280,
+    height: int = 900,
+    dark: bool = False,
+    is_stranger: bool = False,
+    profile: Any = None,
 ) -> Visitor:
-    """A new visitor without a past, who has opened the address with the token before unless they are a stranger."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", accept_downloads=True
-    )
+    """A new visitor without a past, who has opened the address with the token before unless they are a stranger.
+
+    `profile` is one of the browser's that another visitor had and that `forget` has emptied.
+    """
+    context = profile or browser.new_context(accept_downloads=True)
     if not is_stranger:
         context.add_cookies([{**cookie(address), "url": address}])
-    return Visitor(context.new_page(), address)
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    return Visitor(page, address)
+
+
+def forget(visitor: Visitor) -> Any:
+    """Close a visitor's pages and forget all that pages stored; gives the profile for the next visitor.
+
+    Only files that never change stay, so that the next visitor need not load and translate the program of the page.
+    """
+    context = visitor.page.context
+    storage = context.new_cdp_session(visitor.page)
+    storage.send("Storage.clearDataForOrigin", {"origin": visitor.address, "storageTypes": "local_storage,indexeddb"})
+    for page in context.pages:
+        page.close()
+    context.clear_cookies()
+    return context

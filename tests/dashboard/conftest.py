@@ -202,24 +202,31 @@ def address() -> Iterator[str]:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chrome() -> Iterator[Any]:
-    """One browser for the tests of a file."""
+    """One browser for all tests that drive one."""
     with browser.chrome() as found:
         yield found
 
 
+@pytest.fixture(scope="session")
+def profiles() -> list[Any]:
+    """Emptied profiles of the browser that no visitor has now."""
+    return []
+
+
 @pytest.fixture
-def browse(chrome: Any, address: str) -> Iterator[Callable[..., browser.Visitor]]:
+def browse(chrome: Any, address: str, profiles: list[Any]) -> Iterator[Callable[..., browser.Visitor]]:
     """Start visitors; at the end none has seen an exception and none has asked another machine for anything."""
     visitors: list[browser.Visitor] = []
 
     def start(**options: Any) -> browser.Visitor:
-        visitors.append(browser.visitor(chrome, address, **options))
+        profile = profiles.pop() if profiles else None
+        visitors.append(browser.visitor(chrome, address, profile=profile, **options))
         return visitors[-1]
 
     yield start
     for one in visitors:
         assert one.problems() == []
         assert one.foreign == []
-        one.page.context.close()
+        profiles.append(browser.forget(one))

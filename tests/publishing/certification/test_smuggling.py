@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -58,18 +59,24 @@ def test_there_are_more_than_forty_ways() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("way", "format"), CASES)
-def test_a_certificate_of_an_earlier_version_is_judged_by_the_strict_reading(way: Way, format: str) -> None:
+@pytest.mark.parametrize("place", range(len(CASES)), ids=[one.id for one in CASES])
+def test_a_certificate_of_an_earlier_version_is_judged_by_the_strict_reading(place: int) -> None:
     """It cannot tell digits beyond the fifteenth, types of a format or the order of rows; all else is refused."""
-    for method in METHODS:
-        try:
-            content = way.file(method, format)
-        except DoesNotApplyError:
-            continue
-        try:
-            found = verify(earlier(proof_of(method)), {"release": content})
-        except DataError:
-            continue
-        if found.holds:
-            said = [one.sentence for one in verify(proof_of(method), {"release": content}).findings]
-            assert any("are written otherwise" in one or ORDER in one for one in said), f"{method}: {way.name} passes"
+    way, format = CASES[place].values
+    method, content = first_release(way, format, place % len(METHODS))
+    try:
+        found = verify(earlier(proof_of(method)), {"release": content})
+    except DataError:
+        return
+    if found.holds:
+        said = [one.sentence for one in verify(proof_of(method), {"release": content}).findings]
+        assert any("are written otherwise" in one or ORDER in one for one in said), f"{method}: {way.name} passes"
+
+
+def first_release(way: Way, format: str, at: int) -> tuple[str, bytes]:
+    """A release that a way fits, and its file; the search begins at another method for each case."""
+    methods = [*METHODS]
+    for method in methods[at:] + methods[:at]:
+        with suppress(DoesNotApplyError):
+            return method, way.file(method, format)
+    raise AssertionError(f"{way.name} fits no release.")
