@@ -1,0 +1,397 @@
+"""A policy: the rules of an office as data, read from a file of TOML or taken from those that come with the program."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from anoncore.base import toml
+from anoncore.base.arguments import checked_methods
+from anoncore.base.errors import ParameterError
+from anoncore.base.extensions import load_extensions
+from anoncore.base.showing import Shown, printable
+from anoncore.base.texts import did_you_mean, listing, no_such, quoted
+from anoncore.front.policy.judgement import Judgement
+from anoncore.front.policy.sections import Context, Levels, Limit, Line, Name, Refuse, measure_named, require_fitting
+from anoncore.recipes.recipe import MOST_PARTS
+from anoncore.recipes.schema import DRAFT
+from anoncore.release.release import Release
+from anoncore.table.microdata import Microdata
+
+FORMAT = 1
+LONGEST = 100_000
+"""Characters of the longest policy that is read."""
+FOLDER = Path(__file__).with_name("presets")
+PRESETS = (
+    "open",
+    "hospital",
+    "research",
+    "teaching",
+    "ema-policy-0070",
+    "cms",
+    "hipaa-safe-harbor",
+    "wp216",
+)
+"""The policies that come with the program, in the order in which they are offered."""
+
+
+@checked_methods
+class Policy(BaseModel):
+    """The rules of an office: what a release has to keep before it leaves the house.
+
+    A policy is data and never code. Whether a law is met it cannot say: it says what was asked and what was measured.
+
+    Attributes
+    ----------
+    name : str
+        What the policy is called.
+    format : int
+        Version of the format, 1.
+    source : str
+        Who made the rules, and when or where.
+    purpose : str
+        What it is for, in a sentence.
+    context : Context
+        `recipient`: who receives the release, "open", "contract" or "enclave". It is no rule.
+    levels : Levels
+        `k`, `l`, `t`, `c` of every group, as the board asks them, and `largest_belief`.
+    risks : dict of str to Limit
+        A limit, `at_most` or `at_least`, by the name of a measure of `anoncore.measures.NUMBERS`.
+    refuse : Refuse
+        `columns` that must not be published, `free_text`, and `identifiers = "safe-harbor"`.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown key or measure, a number out of range, and a policy without any rule.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Policy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 21, 60, 61], "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> policy = Policy(name="Ours", levels={"k": 2, "largest_belief": 0.4})
+    >>> judgement = policy.judge(release)
+    >>> judgement.exit_code, [line.status for line in judgement.lines]
+    (1, ['kept', 'broken'])
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", title="Policy of a release by anoncore")
+
+    format: Annotated[Literal[1], Field(description="The format in which the policy is written.")] = 1
+    name: Annotated[Name, Field(description="What the policy is called.")]
+    source: Annotated[
+        Line,
+        Field(description="Who made the rules, and when or where."),
+    ] = ""
+    purpose: Annotated[
+        Line,
+        Field(description="What the policy is for, in a sentence."),
+    ] = ""
+    context: Annotated[Context, Field(description="Who receives the release, which is no rule.")] = Context()
+    levels: Annotated[Levels, Field(description="What every group has to keep.")] = Levels()
+    risks: Annotated[dict[str, Limit], Field(description="Limits by the name of a measure.")] = {}
+    refuse: Annotated[Refuse, Field(description="What must not be published at all.")] = Refuse()
+
+    def __init__(self, **fields: Any) -> None:
+        load_extensions()
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise ParameterError(printable(_sentence(error))) from None
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        for name, limit in self.risks.items():
+            require_fitting(measure_named(name), limit)
+        if not (self.levels.model_fields_set and self._levels) and not self.risks and not self.refuse.refuses:
+            raise ValueError(
+                "it has no rule; write one under [levels], [risks] or [refuse], such as k = 11 under [levels]"
+            )
+        return self
+
+    @property
+    def _levels(self) -> dict[str, Any]:
+        return self.levels.model_dump(exclude_none=True)
+
+    @classmethod
+    def load(cls, policy: str | Path) -> Self:
+        """The policy in a file of TOML, or one of those that come with the program.
+
+        Parameters
+        ----------
+        policy : str or Path
+            The file, or a name of `Policy.presets()`.
+
+        Returns
+        -------
+        Policy
+            The policy.
+
+        Raises
+        ------
+        ParameterError
+            For a file that cannot be read or is no policy, and a name that no policy has.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy.load("cms").levels.k
+        11
+        """
+        if isinstance(policy, str) and policy in PRESETS:
+            return cls.loads((FOLDER / f"{policy}.toml").read_text(encoding="utf-8"))
+        file = Path(policy)
+        if isinstance(policy, str) and not file.suffix and not file.exists():
+            raise ParameterError(f"{no_such('policy', policy, PRESETS)} A file is named with its ending, .toml.")
+        try:
+            with file.open("rb") as opened:
+                text = opened.read(4 * LONGEST + 1).decode("utf-8-sig")
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            raise ParameterError(f"The policy {quoted(file.name)} cannot be read: {reason}.") from None
+        except UnicodeDecodeError:
+            raise ParameterError(f"The policy {quoted(file.name)} is not UTF-8 text.") from None
+        return cls.loads(text)
+
+    @classmethod
+    def loads(cls, text: str) -> Self:
+        """The policy in a text of TOML.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        Policy
+            The policy.
+
+        Raises
+        ------
+        ParameterError
+            For a text that is no TOML or no policy.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy.loads('name = "Ours"\\n[levels]\\nk = 5').levels.k
+        5
+        """
+        if len(text) > LONGEST or any(line.count(".") > 10 * MOST_PARTS for line in text.split("\n")):
+            raise ParameterError(f"The text is longer than {LONGEST:,} characters, which no policy is.")
+        try:
+            values = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ParameterError(printable(f"The policy is not valid TOML: {error}.")) from None
+        return cls(**values)
+
+    @staticmethod
+    def presets() -> dict[str, str]:
+        """The policies that come with the program.
+
+        Returns
+        -------
+        dict of str to str
+            What each is for, in a sentence, by the name with which `load` gives it.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> "cms" in Policy.presets()
+        True
+        """
+        return {name: preset(name).purpose for name in PRESETS}
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:  # type: ignore[override]  # pydantic's own, which is deprecated
+        """The JSON schema of a policy, its TOML read as plain values, with which editors check one while it is written.
+
+        Returns
+        -------
+        dict of str to object
+            A schema of the draft 2020-12.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy.schema()["required"]
+        ['name']
+        """
+        # A measure of another package has its name only here.
+        from anoncore.measures.criteria import NUMBERS
+
+        load_extensions()
+        described = cls.model_json_schema()
+        described["properties"]["risks"]["propertyNames"] = {"enum": list(NUMBERS)}
+        described.pop("description", None)
+        return {"$schema": DRAFT, **described}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as plain values, without what says nothing.
+
+        Returns
+        -------
+        dict of str to object
+            What a file of it holds.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy(name="Ours", levels={"k": 5}).to_dict()
+        {'format': 1, 'name': 'Ours', 'levels': {'k': 5}}
+        """
+        told = {"format": self.format, **self.model_dump(mode="json", exclude_defaults=True, exclude_none=True)}
+        return {name: value for name, value in told.items() if value not in ({}, "")}
+
+    def to_toml(self) -> str:
+        """The policy as the text of a file, which `loads` reads back.
+
+        Returns
+        -------
+        str
+            The TOML.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> print(Policy(name="Ours", levels={"k": 5}).to_toml(), end="")
+        format = 1
+        name = "Ours"
+        <BLANKLINE>
+        [levels]
+        k = 5
+        """
+        return toml.dumps(self.to_dict())
+
+    def judge(
+        self, release: Release, secret: str | Sequence[str] | None = None, control: Microdata | None = None
+    ) -> Judgement:
+        """Say of every rule whether a release keeps it, with what was asked and what is reached.
+
+        What cannot be measured is never kept, and what holds only while nobody knows a published column is told apart
+        from what holds. Groups that do not hide whose row is whose keep no k.
+
+        Parameters
+        ----------
+        release : Release
+            The release that is judged.
+        secret : str or sequence of str, optional
+            Sensitive attributes that rules about secrets are judged on; by default all of them.
+        control : Microdata, optional
+            People who are not in the release, drawn as those were who are in it; see `Microdata.split`. Without them
+            what singling out, linkability and inference get above chance cannot be measured.
+
+        Returns
+        -------
+        Judgement
+            A line for every rule, and for every secret that it is about.
+
+        Raises
+        ------
+        DataError
+            For an attribute that the table lacks or that is not sensitive.
+
+        Notes
+        -----
+        Assumes: an adversary knows all quasi-identifiers of a person, and who is in the table.
+        Cost: that of the measures that the policy names; attacks may take minutes.
+        Use: before a release leaves the house.
+        Avoid: one number is in question: ask for that.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata, Policy
+        >>> from anoncore.algorithms import Mondrian
+        >>> from anoncore.requirements import KAnonymity
+        >>> people = pd.DataFrame({"age": [20, 21, 60, 61], "disease": ["flu", "cold", "flu", "gout"]})
+        >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+        >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+        >>> print(Policy.load("cms").judge(release).headline)
+        CMS cell size: 1 of 1 rule is broken.
+        """
+        # What judges a release knows what a policy is.
+        from anoncore.front.policy.judging import judge_release
+
+        return judge_release(self, release, secret, control)
+
+    def rules(self) -> tuple[str, ...]:
+        """Every rule in words, levels first.
+
+        Returns
+        -------
+        tuple of str
+            A phrase for each rule.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy(name="Ours", levels={"k": 5}, refuse={"columns": ["phone"]}).rules()
+        ('groups of at least 5 people (k)', "'phone' is not published")
+        """
+        from anoncore.front.policy.wording import rules_in_words
+
+        return tuple(rules_in_words(self).values())
+
+    def __repr__(self) -> str:
+        return repr(_Told(self))
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return _Told(self)._repr_html_()
+
+
+class _Told(Shown):
+    """How a policy shows itself."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def _headline(self) -> str:
+        return f"Policy '{self._policy.name}'"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        policy = self._policy
+        told = [("source", policy.source), ("purpose", policy.purpose), ("recipient", policy.context.sentence)]
+        return [*((about, text) for about, text in told if text), *(("rule", rule) for rule in policy.rules())]
+
+
+@cache
+def preset(name: str) -> Policy:
+    """One of the policies that come with the program."""
+    return Policy.load(name)
+
+
+SECTIONS: Mapping[str, type[BaseModel]] = {"context": Context, "levels": Levels, "refuse": Refuse, "risks": Limit}
+
+
+def _sentence(error: ValidationError) -> str:
+    """What is wrong with a policy, in a sentence that names the key."""
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"] if not str(part).startswith(("constrained-", "function-"))]
+    key, above, message = ".".join(place), place[:-1], first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        section = SECTIONS.get(place[0]) if above else Policy
+        names = list(section.model_fields) if section is not None else []
+        where = f"[{'.'.join(above)}] has" if above else "A policy has"
+        return f"{where} no key {quoted(place[-1])}; it has {listing(names)}.{did_you_mean(place[-1], names)}"
+    if first["type"] == "missing":
+        return f"The policy lacks '{key}'; write it down, such as {key} = \"Research under contract\"."
+    if first["type"] == "value_error":
+        return f"Policy: {f'{key}: ' if key else ''}{message}."
+    if message.startswith("Input should be "):
+        return f"Policy: {key} should be {message.removeprefix('Input should be ')}, not {quoted(first['input'])}."
+    return f"Policy: {key}: {message}."
