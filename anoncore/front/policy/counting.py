@@ -49,7 +49,7 @@ def judge_files(policy: Policy, certificate: Certificate, found: Verification, v
     """
     rules = rules_in_words(policy)
     questions = {key: tuple(_asked(policy, key, certificate)) for key in rules if not key.startswith("refuse.")}
-    asked = [each for several in questions.values() for each in several]
+    asked = list({each.label: each for several in questions.values() for each in several}.values())
     counted: Sequence[Finding] = ()
     if asked:
         counted = verifying(certificate.model_copy(update={"requirements": asked})).findings

@@ -41,6 +41,12 @@ class JudgedRule(Shown):
         Why it was not measured or holds only if nobody knows a column, or where it is broken, in a sentence.
     limit, value : float
         `asked` and `reached` as numbers; NaN where there is none.
+
+    Examples
+    --------
+    >>> from anoncore import JudgedRule
+    >>> JudgedRule("levels.k", "groups of at least 5 people (k)", None, "at least 5", "size 4", "broken").sentence
+    'broken: groups of at least 5 people (k): size 4'
     """
 
     key: str
@@ -140,7 +146,7 @@ class Judgement(Shown):
     def headline(self) -> str:
         """How many rules are kept, in a sentence that never says the good half alone."""
         total = counted(len(self.lines), "rule")
-        parts = []
+        parts: list[str] = []
         for status in WORST_FIRST:
             rules = self.of(status)
             if not rules or (status == "kept" and parts):

@@ -45,7 +45,9 @@ def judge_release(
     judged = Judged(release, names, control, KeptResults(release) if cache is None else cache)
     lines = tuple(_lines(policy, judged, tables))
     said = tuple(
-        replace(line, rule=data.in_words(line.rule), reached=data.in_words(line.reached), reason=data.in_words(line.reason))
+        replace(
+            line, rule=data.in_words(line.rule), reached=data.in_words(line.reached), reason=data.in_words(line.reason)
+        )
         for line in lines
     )
     return Judgement(policy.name, policy.source, policy.context.sentence, said)
@@ -85,7 +87,7 @@ def _unless_known(lines: Sequence[JudgedRule], policy: Policy, judged: Judged) -
 
 
 def _breaking(policy: Policy, judged: Judged) -> tuple[tuple[str, ...], str]:
-    """The insensitive columns that break what the policy asks of people, and what they do, as the verdict finds them."""
+    """The insensitive columns that break what is asked of people, and what they do, as the verdict finds them."""
     release = judged.release
     wanted: list[Requirement] = [*policy.levels.requirements(release.data).values()]
     sizes = [policy.risks[name].group_size() for name in LARGEST_CHANCES if _is_chance(policy.risks.get(name))]

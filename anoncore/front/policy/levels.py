@@ -9,13 +9,14 @@ from dataclasses import replace
 from anoncore import attacks, privacy
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import share_text
-from anoncore.front.policy.judgement import JudgedRule
+from anoncore.front.policy.judgement import JudgedRule, Status
 from anoncore.front.policy.limits import NO_SECRET, NOBODYS, Judged
 from anoncore.front.policy.sections import Levels
 from anoncore.front.policy.wording import level_rules
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.privacy.check import COMPARISON_WORDS, level_texts
-from anoncore.privacy.guarantees import Guarantee, judged as guarantees_of
+from anoncore.privacy.guarantees import Guarantee
+from anoncore.privacy.guarantees import judged as guarantees_of
 from anoncore.requirements import Requirement
 
 
@@ -43,10 +44,10 @@ def judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
 def _line(key: str, rule: str, guarantee: Guarantee) -> JudgedRule:
     reached, asked = level_texts(guarantee.reached, guarantee.asked)
     asked = f"{COMPARISON_WORDS[guarantee.requirement.comparison]} {asked}"
-    status = "kept" if guarantee.holds else "broken"
+    status: Status = "kept" if guarantee.holds else "broken"
     told = guarantee.requirement.reached_text(guarantee.reached, reached, None)
     return JudgedRule(
-        key, rule, guarantee.attribute, asked, told, status, (), "", guarantee.asked, guarantee.reached  # type: ignore[arg-type]
+        key, rule, guarantee.attribute, asked, told, status, limit=guarantee.asked, value=guarantee.reached
     )
 
 

@@ -8,11 +8,12 @@ from inspect import signature
 from math import isnan
 
 from anoncore import attacks
+from anoncore.attacks.control_figures import Figures
 from anoncore.attacks.strongest import AIMS
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import REGISTERED, Number
 from anoncore.base.texts import listing
-from anoncore.front.policy.judgement import JudgedRule
+from anoncore.front.policy.judgement import JudgedRule, Status
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import number_text
 from anoncore.measures.criteria import BREACH_R, CRITERIA, scores_in, value_of
@@ -49,15 +50,15 @@ def judged_limit(key: str, rule: str, number: Number, limit: Limit, judged: Judg
         yield JudgedRule(key, rule, None, asked, "", "not measured", reason=NO_SECRET, limit=limit.value)
     for attribute in about:
         try:
-            value, told = _measured(number, attribute, judged)
+            measured = _measured(number, attribute, judged)
         except CancelledError:
             raise
         except AnonymizationError as error:
             yield JudgedRule(key, rule, attribute, asked, "", "not measured", reason=str(error), limit=limit.value)
             continue
-        status = "kept" if limit.keeps(value) else "broken"
-        reached = number_text(number, value)
-        yield JudgedRule(key, rule, attribute, asked, reached, status, (), told, limit.value, value)  # type: ignore[arg-type]
+        status, reason = measured.judged(number, limit)
+        reached = number_text(number, measured.value)
+        yield JudgedRule(key, rule, attribute, asked, reached, status, (), reason, limit.value, measured.value)
 
 
 def is_of_secret(number: Number) -> bool:
@@ -67,18 +68,40 @@ def is_of_secret(number: Number) -> bool:
     return number.of_attribute or (needs and number.name not in STRONGEST)
 
 
-def _measured(number: Number, attribute: str | None, judged: Judged) -> tuple[float, str]:
+@dataclass(frozen=True)
+class Measured:
+    """A number, what has to be known of it, and the 95% interval of one that was estimated from draws."""
+
+    value: float
+    told: str = ""
+    interval: tuple[float, float] | None = None
+
+    def judged(self, number: Number, limit: Limit) -> tuple[Status, str]:
+        """Whether it keeps a limit: not for sure where its interval goes beyond the limit."""
+        if not limit.keeps(self.value):
+            return "broken", self.told
+        if self.interval is None or all(limit.keeps(end) for end in self._beyond(limit)):
+            return "kept", self.told
+        low, high = (number_text(number, round(end, 4)) for end in self.interval)
+        return "not measured", f"the 95% interval, {low} to {high}, goes beyond the limit: it takes more people to tell"
+
+    def _beyond(self, limit: Limit) -> tuple[float, ...]:
+        ends = self.interval or ()
+        return ends[1:] if limit.at_most is not None else ends[:1]
+
+
+def _measured(number: Number, attribute: str | None, judged: Judged) -> Measured:
     """The number and what has to be known of it. Raises AnonymizationError where it cannot be measured."""
     if judged.release.is_synthetic and "synthetic" not in number.release_forms:
         raise ReleaseError(NOBODYS)
     if number.name in STRONGEST:
         return _strongest(number, attribute, judged)
     if number.name in CRITERIA:
-        return value_of(judged.release, number.name, attribute, judged.cache), ""
-    return _told(number, attribute, judged), ""
+        return Measured(value_of(judged.release, number.name, attribute, judged.cache))
+    return _told(number, attribute, judged)
 
 
-def _strongest(number: Number, attribute: str | None, judged: Judged) -> tuple[float, str]:
+def _strongest(number: Number, attribute: str | None, judged: Judged) -> Measured:
     if not judged.secrets:
         raise DataError(NO_SECRET)
     aim, about = STRONGEST[number.name], attribute or judged.secrets[0]
@@ -91,10 +114,10 @@ def _strongest(number: Number, attribute: str | None, judged: Judged) -> tuple[f
     if attack is None:
         raise DataError(f"no attack on {aim} applies to this release")
     names = [name.replace("_", " ") for name in found.not_tried]
-    return float(attack.gain), f"not tried: {', '.join(names)}" if names else ""
+    return Measured(float(attack.gain), f"not tried: {', '.join(names)}" if names else "")
 
 
-def _told(number: Number, attribute: str | None, judged: Judged) -> float:
+def _told(number: Number, attribute: str | None, judged: Judged) -> Measured:
     """The number as the function tells it that measures it, with its usual arguments."""
     measuring = REGISTERED[number.measured_by]
     if measuring.first_parameter != "release":
@@ -120,6 +143,7 @@ def _told(number: Number, attribute: str | None, judged: Judged) -> float:
     for score in scores_in(result):
         if score.name == number.name and getattr(score, "attribute", None) in (None, attribute):
             if not isnan(score):
-                return float(score)
+                interval = getattr(result, f"{number.name.rpartition('-')[2]}_interval", None)
+                return Measured(float(score), interval=interval if isinstance(result, Figures) else None)
             raise DataError(NO_CONTROL if lacks_control else "it has no number here")
     raise DataError("a release of this form has no such number")

@@ -18,7 +18,6 @@ from anoncore.base.showing import Shown, printable
 from anoncore.base.texts import did_you_mean, listing, no_such, quoted
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.sections import Context, Levels, Limit, Line, Name, Refuse, measure_named, require_fitting
-from anoncore.recipes.recipe import MOST_PARTS
 from anoncore.recipes.schema import DRAFT
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -26,6 +25,8 @@ from anoncore.table.microdata import Microdata
 FORMAT = 1
 LONGEST = 100_000
 """Characters of the longest policy that is read."""
+MOST_DOTS = 200
+"""Dots in a line: a key of many thousand parts would take the reader of TOML minutes."""
 FOLDER = Path(__file__).with_name("presets")
 PRESETS = (
     "open",
@@ -155,22 +156,19 @@ class Policy(BaseModel):
             raise ParameterError(f"{no_such('policy', policy, PRESETS)} A file is named with its ending, .toml.")
         try:
             with file.open("rb") as opened:
-                text = opened.read(4 * LONGEST + 1).decode("utf-8-sig")
+                return cls.loads(opened.read(LONGEST + 1))
         except OSError as error:
             reason = (error.strerror or "it cannot be opened").lower()
             raise ParameterError(f"The policy {quoted(file.name)} cannot be read: {reason}.") from None
-        except UnicodeDecodeError:
-            raise ParameterError(f"The policy {quoted(file.name)} is not UTF-8 text.") from None
-        return cls.loads(text)
 
     @classmethod
-    def loads(cls, text: str) -> Self:
+    def loads(cls, text: str | bytes) -> Self:
         """The policy in a text of TOML.
 
         Parameters
         ----------
-        text : str
-            The text.
+        text : str or bytes
+            The text, in UTF-8 where it is bytes.
 
         Returns
         -------
@@ -188,8 +186,14 @@ class Policy(BaseModel):
         >>> Policy.loads('name = "Ours"\\n[levels]\\nk = 5').levels.k
         5
         """
-        if len(text) > LONGEST or any(line.count(".") > 10 * MOST_PARTS for line in text.split("\n")):
-            raise ParameterError(f"The text is longer than {LONGEST:,} characters, which no policy is.")
+        if len(text) > LONGEST:
+            raise ParameterError(f"The policy is longer than {LONGEST:,} characters, which none is.")
+        try:
+            text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        except UnicodeDecodeError:
+            raise ParameterError("The policy is not UTF-8 text.") from None
+        if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+            raise ParameterError(f"The policy has a line with more than {MOST_DOTS} dots, which none has.")
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError) as error:

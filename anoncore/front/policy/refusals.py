@@ -34,7 +34,7 @@ def judged_columns(refuse: Refuse, published: Sequence[str]) -> Iterator[JudgedR
         key, rule = column_key(column), f"'{column}' is not published"
         there = by_name.get(_folded(column))
         if there is None:
-            yield JudgedRule(key, rule, None, NOT_PUBLISHED, NOT_PUBLISHED, "kept")
+            yield JudgedRule(key, rule, None, NOT_PUBLISHED, "no column is called so", "kept")
         else:
             yield JudgedRule(key, rule, None, NOT_PUBLISHED, f"'{there}' is published", "broken")
 

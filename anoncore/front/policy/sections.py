@@ -72,7 +72,8 @@ class Levels(Section):
     """What every group has to keep, as the board asks it."""
 
     k: Annotated[
-        int | None, Field(strict=True, ge=1, le=LARGEST_K, description="Fewest people in a group, among whom one hides.")
+        int | None,
+        Field(strict=True, ge=1, le=LARGEST_K, description="Fewest people in a group, among whom one hides."),
     ] = None
     l: Annotated[
         float | None,
@@ -111,7 +112,8 @@ class Levels(Section):
             if axis == "l" and "c" in levels:
                 continue
             together = {"c": value, "l": levels["l"]} if axis == "c" and "l" in levels else {axis: value}
-            found |= {axis: requirement for requirement in asked(together, (), data)}
+            if requirements := asked(together, (), data):
+                found[axis] = requirements[0]
         return found
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from anoncore.base.number import Number
 from anoncore.front.policy.sections import Levels, Limit, measure_named
+from anoncore.measures.criteria import NUMBERS
 
 if TYPE_CHECKING:
     from anoncore.front.policy.policy import Policy
@@ -18,7 +19,8 @@ def rules_in_words(policy: Policy) -> dict[str, str]:
     """Every rule in words, by its key in the file; a column that is refused is a rule of its own."""
     found = level_rules(policy.levels)
     if policy.levels.largest_belief is not None:
-        found["levels.largest_belief"] = f"nobody's secret is believed with more than {policy.levels.largest_belief:.4g}"
+        belief = number_text(NUMBERS["largest-belief"], policy.levels.largest_belief)
+        found["levels.largest_belief"] = f"nobody's secret is believed with more than {belief}"
     for name, limit in policy.risks.items():
         found[f"risks.{name}"] = limit_rule(measure_named(name), limit)
     for column in policy.refuse.columns:
