@@ -10,13 +10,13 @@ from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.progress import part_of
 from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, tell
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.policy import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.table_file import add_table_options, columns_in, read_file, read_named, table_name, table_path
 from anoncore.front.asked_requirements import NAMES
 from anoncore.front.policy.judgement import Judgement
-from anoncore.front.policy.judging import judge_release
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.question import Question
 from anoncore.front.table_check import TableCheck
 from anoncore.publishing.certification.tried_attacks import TriedAttacks

@@ -99,7 +99,7 @@ COMMANDS = {
         "recipe_check", "add_options", "Check a recipe and print it with all values, or print the schemas of files."
     ),
     "policy": Command(
-        "policy",
+        "office_rules",
         "add_options",
         "Check and print the rules of an office, list those that come with the program, or print their schema.",
     ),

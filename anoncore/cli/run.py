@@ -20,9 +20,9 @@ from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option, judged_code, worst_code
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_of
 from anoncore.cli.output import add_json_option, is_stream, named_file, require_free, write_file
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.policy import add_policy_option, policy_of
 from anoncore.cli.recipe_file import (
     add_reach_options,
     add_recipe_argument,
@@ -34,8 +34,8 @@ from anoncore.cli.recipe_file import (
 from anoncore.cli.run_account import RunAccount, tell_run
 from anoncore.cli.text import summary
 from anoncore.front.policy.judgement import Judgement
-from anoncore.front.policy.judging import judge_release
 from anoncore.front.policy.policy import Policy
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate

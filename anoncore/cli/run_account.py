@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anoncore.cli.office_rules import policy_json, policy_lines
 from anoncore.cli.output import tell
-from anoncore.cli.policy import policy_json, policy_lines
 from anoncore.front.policy.judgement import Judgement
 from anoncore.measures import Verdict
 

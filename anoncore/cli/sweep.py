@@ -21,9 +21,9 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.texts import did_you_mean
 from anoncore.cli.exit_codes import DONE, FAILS, worst_code
 from anoncore.cli.log import WIDTH, add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, require_one_output, tell, write_file
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.policy import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.recipe_file import (
     add_reach_options,
     add_recipe_argument,
@@ -33,9 +33,9 @@ from anoncore.cli.recipe_file import (
     tell_reading,
 )
 from anoncore.front.policy.judgement import Judgement
-from anoncore.front.policy.judging import judge_release
 from anoncore.front.policy.policy import Policy
-from anoncore.front.policy.targets import policy_targets
+from anoncore.front.policy.policy_targets import policy_targets
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.search.candidates import axes, candidates
 from anoncore.search.parameters import method_label, parameters, varying_parameters

@@ -12,13 +12,13 @@ from anoncore.cli.destination import file_or_address
 from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, named_file, tell
 from anoncore.cli.plain_values import plain_value
-from anoncore.cli.policy import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.table_file import columns_in
-from anoncore.front.policy.counting import Verifying, judge_files
+from anoncore.front.policy.published_rules import Verifying, judge_files
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome

@@ -12,11 +12,11 @@ from jsonschema import Draft202012Validator
 from anoncore import Exact, Fragment, Microdata, ParameterError, Partition, Policy, Release
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.front.policy.judgement import CODES, JudgedRule, Judgement
-from anoncore.front.policy.limits import Measured
+from anoncore.front.policy.measure_limits import Measured
 from anoncore.front.policy.policy import FOLDER, PRESETS
-from anoncore.front.policy.refusals import judged_columns, judged_contents
+from anoncore.front.policy.policy_targets import policy_targets
+from anoncore.front.policy.refused_contents import judged_columns, judged_contents
 from anoncore.front.policy.sections import RECIPIENTS, Limit, Refuse
-from anoncore.front.policy.targets import policy_targets
 from anoncore.measures.criteria import NUMBERS
 from anoncore.requirements import KAnonymity
 from anoncore.search.found import Target

@@ -326,7 +326,7 @@ class Policy(BaseModel):
         CMS cell size: 1 of 1 rule is broken.
         """
         # What judges a release knows what a policy is.
-        from anoncore.front.policy.judging import judge_release
+        from anoncore.front.policy.release_rules import judge_release
 
         return judge_release(self, release, secret, control)
 

@@ -10,7 +10,7 @@ from anoncore import attacks, privacy
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import share_text
 from anoncore.front.policy.judgement import JudgedRule, Status
-from anoncore.front.policy.limits import NO_SECRET, NOBODYS, Judged
+from anoncore.front.policy.measure_limits import NO_SECRET, NOBODYS, Judged
 from anoncore.front.policy.sections import Levels
 from anoncore.front.policy.wording import level_rules
 from anoncore.kernels.rounding import ACCUMULATED, lies_above

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anoncore.front.policy.judgement import JudgedRule, Judgement
-from anoncore.front.policy.levels import judged_levels
-from anoncore.front.policy.limits import Judged, judged_limit
-from anoncore.front.policy.refusals import Tables, judged_columns, judged_contents
+from anoncore.front.policy.level_rules import judged_levels
+from anoncore.front.policy.measure_limits import Judged, judged_limit
+from anoncore.front.policy.refused_contents import Tables, judged_columns, judged_contents
 from anoncore.front.policy.sections import Limit, measure_named
 from anoncore.front.policy.wording import rules_in_words
 from anoncore.measures.criteria import NUMBERS

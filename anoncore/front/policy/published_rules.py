@@ -10,8 +10,8 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.showing import printable
 from anoncore.base.texts import quoted
 from anoncore.front.policy.judgement import JudgedRule, Judgement, Status
-from anoncore.front.policy.limits import NO_SECRET
-from anoncore.front.policy.refusals import NOT_LOOKED_FOR, NOT_PUBLISHED, judged_columns
+from anoncore.front.policy.measure_limits import NO_SECRET
+from anoncore.front.policy.refused_contents import NOT_LOOKED_FOR, NOT_PUBLISHED, judged_columns
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import REFUSED_IDENTIFIERS, REFUSED_TEXT, rules_in_words
 from anoncore.privacy.check import COMPARISON_WORDS
