@@ -624,6 +624,24 @@ def test_a_purpose_asks_for_its_levels_in_one_step(visitor, drawn):
     assert asked(visitor).levels == {"k": 10, "l": 3, "c": 3, "t": 0.3}
 
 
+def test_the_rules_of_an_own_office_are_offered_first_and_those_beyond_levels_are_told(visitor, drawn):
+    tagged(visitor)
+    set_open(visitor, "board-more")
+    rules = b'name = "Ours"\n[levels]\nk = 7\nlargest_belief = 0.5\n[refuse]\ncolumns = ["phone"]'
+    for content, told in ((b"name = ", "not valid TOML"), (rules, "")):
+        place = next(one for one in visitor.at.file_uploader if one.key == "board-policy")
+        place.set_value(("policy.toml", content, "application/toml"))
+        visitor.run()
+        assert told in visitor.texts()
+    choice = next(one for one in visitor.at.selectbox if one.key == "board-purpose")
+    assert choice.options[0] == "Ours"
+    choice.select(dialogs.OWN_POLICY)
+    visitor.run()
+    assert "believed with more than 50%; 'phone' is not published" in visitor.texts()
+    visitor.press("Ask for k = 7")
+    assert asked(visitor).levels == {"k": 7}
+
+
 @pytest.mark.parametrize("name", list(purposes()))
 def test_no_purpose_asks_for_an_l_that_the_table_cannot_keep(name):
     frequent = Microdata(

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from anoncore.base import toml
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.extensions import load_extensions
 from anoncore.base.showing import Shown, printable
-from anoncore.base.texts import did_you_mean, listing, no_such, quoted
+from anoncore.base.texts import no_such, quoted
 from anoncore.front.policy.judgement import Judgement
-from anoncore.front.policy.sections import Context, Levels, Limit, Line, Name, Refuse, measure_named, require_fitting
+from anoncore.front.policy.release_rules import judge_release
+from anoncore.front.policy.rules import Rules
+from anoncore.front.policy.wording import rules_in_words
+from anoncore.measures.criteria import NUMBERS
 from anoncore.recipes.schema import DRAFT
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-FORMAT = 1
 LONGEST = 100_000
 """Characters of the longest policy that is read."""
 MOST_DOTS = 200
@@ -42,7 +41,7 @@ PRESETS = (
 
 
 @checked_methods
-class Policy(BaseModel):
+class Policy(Rules):
     """The rules of an office: what a release has to keep before it leaves the house.
 
     A policy is data and never code. Whether a law is met it cannot say: it says what was asked and what was measured.
@@ -85,44 +84,6 @@ class Policy(BaseModel):
     >>> judgement.exit_code, [line.status for line in judgement.lines]
     (1, ['kept', 'broken'])
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", title="Policy of a release by anoncore")
-
-    format: Annotated[Literal[1], Field(description="The format in which the policy is written.")] = 1
-    name: Annotated[Name, Field(description="What the policy is called.")]
-    source: Annotated[
-        Line,
-        Field(description="Who made the rules, and when or where."),
-    ] = ""
-    purpose: Annotated[
-        Line,
-        Field(description="What the policy is for, in a sentence."),
-    ] = ""
-    context: Annotated[Context, Field(description="Who receives the release, which is no rule.")] = Context()
-    levels: Annotated[Levels, Field(description="What every group has to keep.")] = Levels()
-    risks: Annotated[dict[str, Limit], Field(description="Limits by the name of a measure.")] = {}
-    refuse: Annotated[Refuse, Field(description="What must not be published at all.")] = Refuse()
-
-    def __init__(self, **fields: Any) -> None:
-        load_extensions()
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            raise ParameterError(printable(_sentence(error))) from None
-
-    @model_validator(mode="after")
-    def _sound(self) -> Self:
-        for name, limit in self.risks.items():
-            require_fitting(measure_named(name), limit)
-        if not (self.levels.model_fields_set and self._levels) and not self.risks and not self.refuse.refuses:
-            raise ValueError(
-                "it has no rule; write one under [levels], [risks] or [refuse], such as k = 11 under [levels]"
-            )
-        return self
-
-    @property
-    def _levels(self) -> dict[str, Any]:
-        return self.levels.model_dump(exclude_none=True)
 
     @classmethod
     def load(cls, policy: str | Path) -> Self:
@@ -232,51 +193,11 @@ class Policy(BaseModel):
         >>> Policy.schema()["required"]
         ['name']
         """
-        # A measure of another package has its name only here.
-        from anoncore.measures.criteria import NUMBERS
-
         load_extensions()
         described = cls.model_json_schema()
         described["properties"]["risks"]["propertyNames"] = {"enum": list(NUMBERS)}
         described.pop("description", None)
         return {"$schema": DRAFT, **described}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The policy as plain values, without what says nothing.
-
-        Returns
-        -------
-        dict of str to object
-            What a file of it holds.
-
-        Examples
-        --------
-        >>> from anoncore import Policy
-        >>> Policy(name="Ours", levels={"k": 5}).to_dict()
-        {'format': 1, 'name': 'Ours', 'levels': {'k': 5}}
-        """
-        told = {"format": self.format, **self.model_dump(mode="json", exclude_defaults=True, exclude_none=True)}
-        return {name: value for name, value in told.items() if value not in ({}, "")}
-
-    def to_toml(self) -> str:
-        """The policy as the text of a file, which `loads` reads back.
-
-        Returns
-        -------
-        str
-            The TOML.
-
-        Examples
-        --------
-        >>> from anoncore import Policy
-        >>> print(Policy(name="Ours", levels={"k": 5}).to_toml(), end="")
-        format = 1
-        name = "Ours"
-        <BLANKLINE>
-        [levels]
-        k = 5
-        """
-        return toml.dumps(self.to_dict())
 
     def judge(
         self, release: Release, secret: str | Sequence[str] | None = None, control: Microdata | None = None
@@ -325,9 +246,6 @@ class Policy(BaseModel):
         >>> print(Policy.load("cms").judge(release).headline)
         CMS cell size: 1 of 1 rule is broken.
         """
-        # What judges a release knows what a policy is.
-        from anoncore.front.policy.release_rules import judge_release
-
         return judge_release(self, release, secret, control)
 
     def rules(self) -> tuple[str, ...]:
@@ -344,8 +262,6 @@ class Policy(BaseModel):
         >>> Policy(name="Ours", levels={"k": 5}, refuse={"columns": ["phone"]}).rules()
         ('groups of at least 5 people (k)', "'phone' is not published")
         """
-        from anoncore.front.policy.wording import rules_in_words
-
         return tuple(rules_in_words(self).values())
 
     def __repr__(self) -> str:
@@ -377,25 +293,3 @@ class _Told(Shown):
 def preset(name: str) -> Policy:
     """One of the policies that come with the program."""
     return Policy.load(name)
-
-
-SECTIONS: Mapping[str, type[BaseModel]] = {"context": Context, "levels": Levels, "refuse": Refuse, "risks": Limit}
-
-
-def _sentence(error: ValidationError) -> str:
-    """What is wrong with a policy, in a sentence that names the key."""
-    first = error.errors()[0]
-    place = [str(part) for part in first["loc"] if not str(part).startswith(("constrained-", "function-"))]
-    key, above, message = ".".join(place), place[:-1], first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        section = SECTIONS.get(place[0]) if above else Policy
-        names = list(section.model_fields) if section is not None else []
-        where = f"[{'.'.join(above)}] has" if above else "A policy has"
-        return f"{where} no key {quoted(place[-1])}; it has {listing(names)}.{did_you_mean(place[-1], names)}"
-    if first["type"] == "missing":
-        return f"The policy lacks '{key}'; write it down, such as {key} = \"Research under contract\"."
-    if first["type"] == "value_error":
-        return f"Policy: {f'{key}: ' if key else ''}{message}."
-    if message.startswith("Input should be "):
-        return f"Policy: {key} should be {message.removeprefix('Input should be ')}, not {quoted(first['input'])}."
-    return f"Policy: {key}: {message}."

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Limit
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.found import Target
 
-if TYPE_CHECKING:
-    from anoncore.front.policy.policy import Policy
 
-
-def policy_targets(policy: Policy) -> tuple[Target, ...]:
+def policy_targets(policy: Rules) -> tuple[Target, ...]:
     """The targets of a policy. Other rules, such as what is refused, are judged on the release that is found."""
     return tuple(_targets(policy))
 
 
-def _targets(policy: Policy) -> Iterator[Target]:
+def _targets(policy: Rules) -> Iterator[Target]:
     levels = policy.levels
     if levels.k is not None:
         yield Target("k", levels.k)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from anoncore.front.policy.judgement import JudgedRule, Judgement
 from anoncore.front.policy.level_rules import judged_levels
 from anoncore.front.policy.measure_limits import Judged, judged_limit
 from anoncore.front.policy.refused_contents import Tables, judged_columns, judged_contents
+from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Limit, measure_named
 from anoncore.front.policy.wording import rules_in_words
 from anoncore.measures.criteria import NUMBERS
@@ -19,15 +19,12 @@ from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
-if TYPE_CHECKING:
-    from anoncore.front.policy.policy import Policy
-
 LARGEST_CHANCES = ("reidentified-largest", "individual-risk-largest")
 """Chances to be found that are 1 / the size of the smallest group, so that a limit of them asks for a size."""
 
 
 def judge_release(
-    policy: Policy,
+    policy: Rules,
     release: Release,
     secret: str | Sequence[str] | None = None,
     control: Microdata | None = None,
@@ -53,7 +50,7 @@ def judge_release(
     return Judgement(policy.name, policy.source, policy.context.sentence, said)
 
 
-def _lines(policy: Policy, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
+def _lines(policy: Rules, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
     release = judged.release
     rules = rules_in_words(policy)
     of_people = list(judged_levels(policy.levels, judged))
@@ -74,7 +71,7 @@ def _lines(policy: Policy, judged: Judged, tables: Tables | None) -> Iterator[Ju
         yield from judged_contents(policy.refuse, given)
 
 
-def _unless_known(lines: Sequence[JudgedRule], policy: Policy, judged: Judged) -> Iterator[JudgedRule]:
+def _unless_known(lines: Sequence[JudgedRule], policy: Rules, judged: Judged) -> Iterator[JudgedRule]:
     """The lines, where those that are kept hold only if nobody knows the columns that break what is asked."""
     kept = [line for line in lines if line.status == "kept"]
     columns, breaking = _breaking(policy, judged) if kept else ((), "")
@@ -86,7 +83,7 @@ def _unless_known(lines: Sequence[JudgedRule], policy: Policy, judged: Judged) -
             yield line
 
 
-def _breaking(policy: Policy, judged: Judged) -> tuple[tuple[str, ...], str]:
+def _breaking(policy: Rules, judged: Judged) -> tuple[tuple[str, ...], str]:
     """The insensitive columns that break what is asked of people, and what they do, as the verdict finds them."""
     release = judged.release
     wanted: list[Requirement] = [*policy.levels.requirements(release.data).values()]
