@@ -138,9 +138,10 @@ def test_a_limit_of_a_chance_alone_finds_columns_that_break_it() -> None:
 def test_buckets_of_k_rows_keep_no_k() -> None:
     """Anatomy publishes ages as they are: whoever knows one finds its row, however large the bucket is."""
     release = Anatomy(l=2, seed=1).anonymize(Microdata(people(), ROLES))
-    (line,) = Policy(name="Ours", levels={"k": 2}).judge(release).lines
-    assert (line.value, line.status) == (2, "broken")
-    assert "finds somebody's row with 100%" in line.reason
+    policy = Policy(name="Ours", levels={"k": 2}, risks={"k": {"at_least": 2.0}})
+    for line in policy.judge(release).lines:
+        assert (line.value, line.status) == (2, "broken")
+        assert "finds somebody's row with 100%" in line.reason
 
 
 def test_a_join_of_fragments_breaks_the_k_of_each() -> None:
@@ -182,6 +183,14 @@ def test_what_cannot_be_measured_is_never_kept() -> None:
     assert all(line.reason and math.isnan(line.value) for line in judgement.lines)
     assert judgement.exit_code == 3
     assert statuses(policy, release)["refuse.identifiers"] == "not measured"
+
+
+def test_without_a_known_column_no_level_is_kept() -> None:
+    data, classes = Microdata(people(), {"disease": "sensitive"}), Partition([0] * 22)
+    published = {"disease": Exact(data.domain["disease"], classes, data.codes["disease"])}
+    release = Release(data, (Fragment("release", classes, published),))
+    judgement = Policy(name="Ours", levels={"k": 2, "t": 1.0}).judge(release)
+    assert {line.status for line in judgement.lines} == {"not measured"}
 
 
 def test_rows_of_a_synthetic_table_are_nobodys() -> None:

@@ -19,6 +19,8 @@ from anoncore.privacy.guarantees import Guarantee
 from anoncore.privacy.guarantees import judged as guarantees_of
 from anoncore.requirements import Requirement
 
+NO_KNOWN = "no column is tagged as known to others: it would hold only if nobody knows anything of anybody"
+
 
 def judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
     """A line for every level, and for every secret that it is about."""
@@ -28,6 +30,7 @@ def judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
         value = float(getattr(levels, axis))
         requirement = requirements.get(axis)
         reason = NOBODYS if judged.release.is_synthetic else NO_SECRET if requirement is None else ""
+        reason = reason or ("" if judged.release.data.quasi_identifiers else NO_KNOWN)
         if requirement is None or reason:
             yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=reason, limit=value)
             continue
@@ -38,7 +41,7 @@ def judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
             continue
         for guarantee in guarantees:
             if guarantee.attribute is None or guarantee.attribute in judged.secrets:
-                yield _unless_joined(_line(key, rule, guarantee), requirement, judged)
+                yield unless_found(_line(key, rule, guarantee), requirement, judged)
 
 
 def _line(key: str, rule: str, guarantee: Guarantee) -> JudgedRule:
@@ -51,7 +54,7 @@ def _line(key: str, rule: str, guarantee: Guarantee) -> JudgedRule:
     )
 
 
-def _unless_joined(line: JudgedRule, requirement: Requirement, judged: Judged) -> JudgedRule:
+def unless_found(line: JudgedRule, requirement: Requirement, judged: Judged) -> JudgedRule:
     """The line, broken where groups are large enough and hide nobody: by what is known, or by a join of tables.
 
     A bucket of k rows does not hide whose row is whose, and classes of tables that are joined are smaller than those of

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from anoncore.base import toml
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.extensions import load_extensions
@@ -198,6 +199,43 @@ class Policy(Rules):
         described["properties"]["risks"]["propertyNames"] = {"enum": list(NUMBERS)}
         described.pop("description", None)
         return {"$schema": DRAFT, **described}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as plain values, without what says nothing.
+
+        Returns
+        -------
+        dict of str to object
+            What a file of it holds.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy(name="Ours", levels={"k": 5}).to_dict()
+        {'format': 1, 'name': 'Ours', 'levels': {'k': 5}}
+        """
+        told = {"format": self.format, **self.model_dump(mode="json", exclude_defaults=True, exclude_none=True)}
+        return {name: value for name, value in told.items() if value not in ({}, "")}
+
+    def to_toml(self) -> str:
+        """The policy as the text of a file, which `loads` reads back.
+
+        Returns
+        -------
+        str
+            The TOML.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> print(Policy(name="Ours", levels={"k": 5}).to_toml(), end="")
+        format = 1
+        name = "Ours"
+        <BLANKLINE>
+        [levels]
+        k = 5
+        """
+        return toml.dumps(self.to_dict())
 
     def judge(
         self, release: Release, secret: str | Sequence[str] | None = None, control: Microdata | None = None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 
 from anoncore.front.policy.judgement import JudgedRule, Judgement
-from anoncore.front.policy.level_rules import judged_levels
+from anoncore.front.policy.level_rules import judged_levels, unless_found
 from anoncore.front.policy.measure_limits import Judged, judged_limit
 from anoncore.front.policy.refused_contents import Tables, judged_columns, judged_contents
 from anoncore.front.policy.rules import Rules
@@ -61,6 +62,8 @@ def _lines(policy: Rules, judged: Judged, tables: Tables | None) -> Iterator[Jud
     for name, limit in policy.risks.items():
         number = measure_named(name)
         found = judged_limit(f"risks.{name}", rules[f"risks.{name}"], number, limit, judged)
+        if name == "k":
+            found = (unless_found(line, KAnonymity(k=max(1, ceil(limit.value))), judged) for line in found)
         (others if number.family == "cost" else of_people).extend(found)
     yield from _unless_known(of_people, policy, judged)
     yield from others
