@@ -186,7 +186,7 @@ def _judged(policy: Policy | None, answer: Search, data: Microdata, attribute: s
         return None
     with log().progress() as report:
         release = point.algorithm.anonymize(data, report)
-    return judge_release(policy, release, attribute)
+    return judge_release(policy, release, attribute if attribute in data.sensitive else None)
 
 
 def _target(text: str) -> Target:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 
-from anoncore import Exact, Fragment, Microdata, ParameterError, Partition, Policy, Release
+from anoncore import DataError, Exact, Fragment, Microdata, ParameterError, Partition, Policy, Release
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.front.policy.judgement import CODES, JudgedRule, Judgement
 from anoncore.front.policy.measure_limits import Measured
@@ -101,8 +101,9 @@ def test_a_line_for_every_secret_and_only_for_those_that_are_asked_about() -> No
         ("risks.max-share", "wage", "broken"),
     ]
     assert policy.judge(release, secret="disease").status == "kept"
-    with pytest.raises(ValueError, match="illness"):
-        policy.judge(release, secret="illness")
+    for name in ("illness", "age"):
+        with pytest.raises(DataError, match=f"no sensitive attribute '{name}'"):
+            policy.judge(release, secret=name)
 
 
 def test_what_holds_only_if_nobody_knows_a_column_is_not_kept() -> None:

@@ -39,9 +39,11 @@ def judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
         except AnonymizationError as error:
             yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=str(error), limit=value)
             continue
-        for guarantee in guarantees:
-            if guarantee.attribute is None or guarantee.attribute in judged.secrets:
-                yield unless_found(_line(key, rule, guarantee), requirement, judged)
+        about = [one for one in guarantees if one.attribute is None or one.attribute in judged.secrets]
+        if not about:
+            yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=NO_SECRET, limit=value)
+        for guarantee in about:
+            yield unless_found(_line(key, rule, guarantee), requirement, judged)
 
 
 def _line(key: str, rule: str, guarantee: Guarantee) -> JudgedRule:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
+from anoncore.base.errors import DataError
+from anoncore.base.texts import no_such
 from anoncore.front.policy.judgement import JudgedRule, Judgement
 from anoncore.front.policy.level_rules import judged_levels, unless_found
 from anoncore.front.policy.measure_limits import Judged, judged_limit
@@ -39,7 +41,8 @@ def judge_release(
     data = release.data
     names = data.sensitive if secret is None else (secret,) if isinstance(secret, str) else tuple(secret)
     for name in names:
-        data.require_sensitive(name)
+        if name not in data.sensitive:
+            raise DataError(no_such("sensitive attribute", name, data.sensitive))
     judged = Judged(release, names, control, KeptResults(release) if cache is None else cache)
     lines = tuple(_lines(policy, judged, tables))
     said = tuple(
