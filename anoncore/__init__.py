@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from anoncore.estimators.anonymizer import Anonymizer
     from anoncore.front import extend as extend
     from anoncore.front.anonymizing import anonymize
+    from anoncore.front.policy.judgement import JudgedRule, Judgement
+    from anoncore.front.policy.policy import Policy
     from anoncore.front.question import check
     from anoncore.front.table_check import TableCheck, UnmetRequirementError
     from anoncore.recipes.recipe import Recipe, RecipeRun
@@ -42,6 +44,8 @@ _HOMES = {
     ),
     "anoncore.estimators.anonymizer": ("Anonymizer",),
     "anoncore.front.anonymizing": ("anonymize",),
+    "anoncore.front.policy.judgement": ("JudgedRule", "Judgement"),
+    "anoncore.front.policy.policy": ("Policy",),
     "anoncore.front.question": ("check",),
     "anoncore.front.table_check": ("TableCheck", "UnmetRequirementError"),
     "anoncore.recipes.recipe": ("Recipe", "RecipeRun"),
@@ -69,10 +73,13 @@ __all__ = [
     "GroupValues",
     "Hierarchy",
     "InfeasibleError",
+    "JudgedRule",
+    "Judgement",
     "Kind",
     "Microdata",
     "ParameterError",
     "Partition",
+    "Policy",
     "Recipe",
     "RecipeError",
     "RecipeRun",

@@ -57,12 +57,13 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
     core = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore").rglob("*.py")}
     page = {f"{PAGE}/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "dashboard").rglob("*.py")}
     report = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore/publishing/report/templates").iterdir()}
+    rules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore/front/policy/presets").iterdir()}
     data = {
         f"{TABLES}/{path.relative_to(ROOT / 'datasets').as_posix()}"
         for path in (ROOT / "datasets").rglob("*")
         if path.is_file()
     }
-    assert core | page | report | data <= names
+    assert core | page | report | rules | data <= names
     assert {name for name in names if name.startswith(f"{TABLES}/")} == data
     assert {"anoncore/py.typed", f"{PAGE}/dashboard/icon.svg", f"{PAGE}/dashboard/page.css"} <= names
     assert {f"{PAGE}/dashboard/board/{name}" for name in ("grid.js", "grid.css", "shipped.json")} <= names

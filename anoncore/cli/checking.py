@@ -8,15 +8,19 @@ from typing import Any
 
 from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.progress import part_of
-from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code
+from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, tell
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.table_file import add_table_options, columns_in, read_file, read_named, table_name, table_path
 from anoncore.front.asked_requirements import NAMES
+from anoncore.front.policy.judgement import Judgement
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.question import Question
 from anoncore.front.table_check import TableCheck
 from anoncore.publishing.certification.tried_attacks import TriedAttacks
+from anoncore.table.given_table import as_pandas
 
 SPELLINGS = {"facts": "--fact", "synthetic_of": "--synthetic-of"}
 """The options that are called otherwise than the parameters of `anoncore.check`."""
@@ -26,8 +30,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     command.epilog = (
         f"What --require knows: {', '.join(NAMES)}. l is distinct-l; t is t-ordered for numbers, else t-equal. The "
-        f"exit code is {FAILS} where a requirement fails, {CLAIMED} where all of them hold unless somebody knows a "
-        f"column that is not named, {REFUSED} where the table could not be judged."
+        f"exit code is {FAILS} where a requirement or a rule of the policy fails, {CLAIMED} where a rule could not be "
+        "measured and where all of them hold unless somebody knows a column that is not named, "
+        f"{REFUSED} where the table could not be judged."
     )
     add_table_options(command)
     command.add_argument(
@@ -91,6 +96,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="TABLE",
         help="people who are not in the table, or not in the original of a synthetic one, to attack it with",
     )
+    add_policy_option(command)
     add_strict_option(command)
     add_json_option(command)
     add_log_options(command)
@@ -98,13 +104,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    policy = policy_of(arguments)
+    # People to compare with are asked for by the policy as well, which the question knows nothing of.
+    is_asked = policy is None or arguments.attacks is not None or arguments.synthetic_of is not None
     question = Question(
         unit=arguments.unit,
         require=tuple(arguments.require),
         foreground=arguments.foreground,
         facts=tuple(Fact.parse(text) for text in arguments.fact),
         attacks=arguments.attacks,
-        control=arguments.control,
+        control=arguments.control if is_asked else None,
         synthetic_of=arguments.synthetic_of,
         spelling=lambda parameter: SPELLINGS.get(parameter, f"--{parameter}"),
     )
@@ -112,26 +121,33 @@ def _check(arguments: argparse.Namespace) -> int:
         report(0.0, "Reading the table")
         frame = read_named(arguments)[1]
         original = None if arguments.synthetic_of is None else read_file(arguments.synthetic_of)
+        people = None if arguments.control is None else read_file(arguments.control)
         names = [str(name) for name in (frame if original is None else original).columns]
         question = replace(
             question,
             known=tuple(columns_in(arguments.known, names)),
             secret=tuple(columns_in(arguments.secret, names)),
             identifier=tuple(columns_in(arguments.identifier, names)),
-            control=None if arguments.control is None else read_file(arguments.control),
+            control=people if is_asked else None,
             synthetic_of=original,
         )
         judged = question.judge(frame, part_of(report, 0.3, 1.0))
+        judgement = None
+        if policy is not None:
+            data = judged.release.data
+            control = None if people is None else data.with_same_tags(people)
+            # Of a table as it is, every column is published, whatever it is named as.
+            judgement = judge_release(policy, judged.release, control=control, tables={"table": as_pandas(frame)})
     is_synthetic = judged.release.is_synthetic
     for note in () if is_synthetic else judged.notes:
         log().note(note)
-    tell(arguments, judged.sentences(table_name(arguments), str(arguments.synthetic_of)), _json(arguments, judged))
-    if not judged.holds:
-        return FAILS
-    return judged_code(arguments, CLAIMED if judged.requirements and judged.verdict.breaking else DONE)
+    lines = [*judged.sentences(table_name(arguments), str(arguments.synthetic_of)), *policy_lines(judgement)]
+    tell(arguments, lines, _json(arguments, judged, judgement))
+    required = FAILS if not judged.holds else CLAIMED if judged.requirements and judged.verdict.breaking else DONE
+    return judged_code(arguments, worst_code(required, DONE if judgement is None else judgement.exit_code))
 
 
-def _json(arguments: argparse.Namespace, judged: TableCheck) -> dict[str, Any]:
+def _json(arguments: argparse.Namespace, judged: TableCheck, judgement: Judgement | None) -> dict[str, Any]:
     release, data = judged.release, judged.release.data
     return {
         "table": table_name(arguments),
@@ -147,4 +163,5 @@ def _json(arguments: argparse.Namespace, judged: TableCheck) -> dict[str, Any]:
         "attacks": [TriedAttacks.of(measured).model_dump() for measured in judged.attacks],
         "requirements": [plain_value(required) for required in judged.requirements],
         "holds": judged.holds,
+        **policy_json(judgement),
     }

@@ -98,6 +98,11 @@ COMMANDS = {
     "recipe": Command(
         "recipe_check", "add_options", "Check a recipe and print it with all values, or print the schemas of files."
     ),
+    "policy": Command(
+        "office_rules",
+        "add_options",
+        "Check and print the rules of an office, list those that come with the program, or print their schema.",
+    ),
     "algorithms": Command("lists", "add_algorithms_options", "List the algorithms with their fields."),
     "requirements": Command("lists", "add_requirements_options", "List the requirements with their fields."),
     "completion": Command(

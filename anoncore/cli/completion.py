@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anoncore.algorithms import ALGORITHMS
+from anoncore.front.policy.policy import PRESETS
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES
 from anoncore.requirements import REQUIREMENTS
@@ -17,12 +18,13 @@ SHELLS = ("bash", "zsh", "fish")
 VALUES = {
     "--measure": (*CRITERIA, *MEASURES),
     "--criteria": tuple(CRITERIA),
+    "--policy": PRESETS,
     "--spare": tuple(CRITERIA),
     "--try": tuple(ALGORITHMS),
     "--target": tuple(f"{name}=" for name in CRITERIA),
 }
 """Values of options that are no choices, because more may stand behind them."""
-NAMES = {"algorithms": tuple(ALGORITHMS), "requirements": tuple(REQUIREMENTS)}
+NAMES = {"algorithms": tuple(ALGORITHMS), "requirements": tuple(REQUIREMENTS), "policy": PRESETS}
 """Values of the first argument of commands that look a name up."""
 
 

@@ -274,6 +274,7 @@ def run_where_it_fits(
 
 ON_LARGE_TABLES = {
     "after_release": "lays an earlier release beside the new one in memory",
+    "policy": "judges the release in memory, and anoncore verify --policy its files",
 }
 """Options that need the table in memory, and why."""
 

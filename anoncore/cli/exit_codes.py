@@ -20,6 +20,11 @@ def add_strict_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def worst_code(*codes: int) -> int:
+    """The exit code of several judgements together: what fails is worse than what is only claimed."""
+    return next((code for code in (FAILS, CLAIMED) if code in codes), DONE)
+
+
 def judged_code(arguments: argparse.Namespace, code: int) -> int:
     """The exit code of a judgement; with --strict what is only claimed or holds only over what is known fails."""
     return FAILS if arguments.strict and code == CLAIMED else code

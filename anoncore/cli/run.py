@@ -17,9 +17,10 @@ from anoncore.base.progress import part_of
 from anoncore.base.texts import listing
 from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
-from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option
+from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option, judged_code, worst_code
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_of
 from anoncore.cli.output import add_json_option, is_stream, named_file, require_free, write_file
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
@@ -32,6 +33,9 @@ from anoncore.cli.recipe_file import (
 )
 from anoncore.cli.run_account import RunAccount, tell_run
 from anoncore.cli.text import summary
+from anoncore.front.policy.judgement import Judgement
+from anoncore.front.policy.policy import Policy
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.measures import verdict
 from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
@@ -147,6 +151,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         help="certify the release although the recipe gives the seed of its random choices, which others can guess; "
         "the certificate says so (default: as the recipe says, else such a recipe is refused)",
     )
+    add_policy_option(run, "; the release is written whatever comes out")
     add_strict_option(run)
     add_json_option(run)
     add_reach_options(run)
@@ -157,6 +162,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     certificates = earlier_certificates(arguments)
+    policy = policy_of(arguments)
     if arguments.key_file is not None and arguments.no_certificate:
         raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
     recipe = load_recipe(arguments.recipe, arguments)
@@ -175,10 +181,13 @@ def _run(arguments: argparse.Namespace) -> int:
         if recipe.source.is_elsewhere:
             with log().progress() as progress:
                 recipe = kept_here.enter_context(recipe.brought_here(arguments.workspace, progress))
-        verdicts = run_where_it_fits(arguments, recipe, certificates)
-        breaking = _run_in_memory(arguments, recipe, certificates) if verdicts is None else verdicts
+        breaking = run_where_it_fits(arguments, recipe, certificates)
+        judgement = None
+        if breaking is None:
+            breaking, judgement = _run_in_memory(arguments, recipe, certificates, policy)
     # What the recipe decides to publish as it is was decided: only --strict asks that it breaks nothing.
-    return FAILS if arguments.strict and breaking else DONE
+    asked = FAILS if arguments.strict and breaking else DONE
+    return judged_code(arguments, worst_code(asked, DONE if judgement is None else judgement.exit_code))
 
 
 def _require_drawn_seeds(recipe: Recipe) -> None:
@@ -189,8 +198,12 @@ def _require_drawn_seeds(recipe: Recipe) -> None:
         raise ParameterError(str(error)) from None
 
 
-def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate]) -> str:
-    """Make, write and tell the release; gives the insensitive columns that break what is promised."""
+def _run_in_memory(
+    arguments: argparse.Namespace, recipe: Recipe, certificates: list[Certificate], policy: Policy | None
+) -> tuple[str, Judgement | None]:
+    """Make, write and tell the release; gives the insensitive columns that break what is promised, and what the policy
+    says where there is one.
+    """
     database: Database | None = arguments.database
     file_format = _format(arguments.output, arguments.format)
     if file_format == "excel" and database is None:
@@ -210,6 +223,7 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
         attacks = [result for result in run.measures.values() if isinstance(result, Strongest)]
         progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
         tables = run.release.pandas_tables()
+        judgement = None if policy is None else judge_release(policy, run.release, tables=tables, cache=results)
         files: dict[str, bytes] = {}
         if database is not None:
             with key_kept_first(kept):
@@ -271,10 +285,10 @@ def _run_in_memory(arguments: argparse.Namespace, recipe: Recipe, certificates: 
         "notes": list(run.release.notes),
         "measures": {name: plain_value(result) for name, result in run.measures.items()},
     }
-    tell_run(arguments, RunAccount(tuple(lines), found, run.data.left_out, figures, written, key, told))
+    tell_run(arguments, RunAccount(tuple(lines), found, run.data.left_out, figures, written, key, told, judgement))
     if recipe.algorithm.has_guessable_seed:
         log().warn(SEED_GIVEN)
-    return found.breaking
+    return found.breaking, judgement
 
 
 def _single_table(tables: Mapping[str, Any], file_format: FileFormat) -> bytes:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anoncore.cli.office_rules import policy_json, policy_lines
 from anoncore.cli.output import tell
+from anoncore.front.policy.judgement import Judgement
 from anoncore.measures import Verdict
 
 
@@ -17,7 +19,8 @@ class RunAccount:
 
     `lines` sum it up for people. `verdict` is missing where nothing was certified in parts, `left_out` has the columns
     that no release has, `figures` the rows by table, the notes and the measures. `written` says of every file what is
-    in it. `key` is that of the certificate, if it has one, and `key_sentence` what is told of it.
+    in it. `key` is that of the certificate, if it has one, and `key_sentence` what is told of it. `judgement` is what
+    a policy says, where one was given.
     """
 
     lines: Sequence[str]
@@ -27,12 +30,18 @@ class RunAccount:
     written: Mapping[str, str]
     key: str
     key_sentence: str
+    judgement: Judgement | None = None
 
 
 def tell_run(arguments: argparse.Namespace, account: RunAccount) -> None:
     """Print what is told of a run; its key only where no file keeps it."""
     written = [f"Written: {path} ({about})" for path, about in account.written.items()]
-    lines = [*account.lines, *written, *([account.key_sentence] if account.key_sentence else [])]
+    lines = [
+        *account.lines,
+        *policy_lines(account.judgement),
+        *written,
+        *([account.key_sentence] if account.key_sentence else []),
+    ]
     verdict = account.verdict
     results = {
         "verdict": None if verdict is None else verdict.headline,
@@ -44,6 +53,7 @@ def tell_run(arguments: argparse.Namespace, account: RunAccount) -> None:
         "decided": [] if verdict is None else list(verdict.decided),
         "left_out": list(account.left_out),
         **account.figures,
+        **policy_json(account.judgement),
         "written": list(account.written),
         "key": (account.key or None) if arguments.key_file is None else None,
     }

@@ -19,8 +19,9 @@ import numpy as np
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import ParameterError
 from anoncore.base.texts import did_you_mean
-from anoncore.cli.exit_codes import DONE, FAILS
+from anoncore.cli.exit_codes import DONE, FAILS, worst_code
 from anoncore.cli.log import WIDTH, add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, require_one_output, tell, write_file
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
@@ -31,11 +32,16 @@ from anoncore.cli.recipe_file import (
     recipe_table,
     tell_reading,
 )
+from anoncore.front.policy.judgement import Judgement
+from anoncore.front.policy.policy import Policy
+from anoncore.front.policy.policy_targets import policy_targets
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.search.candidates import axes, candidates
 from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates
+from anoncore.table.microdata import Microdata
 
 MOST_NUMBERS = 200
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -99,6 +105,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--attribute", help="sensitive attribute that l, t and criteria are about (default: the first)"
     )
+    add_policy_option(
+        command, "; its limits are targets too, and the cheapest release that keeps them, else the nearest, is judged"
+    )
     command.add_argument("--output", type=Path, help="CSV file for all points, or - for the standard output")
     add_json_option(command)
     add_unit_option(command)
@@ -109,15 +118,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _sweep(arguments: argparse.Namespace) -> int:
     require_one_output(arguments)
-    targets = [_target(text) for text in arguments.target]
+    policy = policy_of(arguments)
+    rules = () if policy is None else policy_targets(policy)
+    targets = [*(_target(text) for text in arguments.target), *rules]
     ranges = _ranges(arguments.tried)
     if not ranges and not targets:
         raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
-    names = _criteria(arguments.criteria, targets, arguments.spare)
+    spare = arguments.spare if targets or policy is not None else None
+    names = _criteria(arguments.criteria, targets, spare)
     recipe = load_recipe(arguments.recipe, arguments)
     with log().progress() as report:
         report(0.0, "Reading the table")
         data = recipe_table(recipe, arguments.attribute)
+        if not data.sensitive:  # the rules about secrets are told as not measured
+            targets = [one for one in targets if one not in rules or not one.of.of_attribute]
+            names = _criteria(arguments.criteria, targets, spare)
         tried = (
             candidates(ranges, data, arguments.attribute)
             if ranges
@@ -149,14 +164,29 @@ def _sweep(arguments: argparse.Namespace) -> int:
             for point, unbeaten in zip(points, front, strict=True)
         ],
     }
-    answer = Search(tuple(targets), arguments.spare, tuple(points)) if targets else None
+    answer = None if spare is None else Search(tuple(targets), spare, tuple(points))
+    judgement = None
     if answer is not None:
         lines += _answer_lines(answer, told)
         results |= _answer_results(answer, told)
+        judgement = _judged(policy, answer, data, arguments.attribute)
+        lines += policy_lines(judgement)
+        results |= policy_json(judgement)
     tell(arguments, lines, results)
     if arguments.output is not None:
         write_file(arguments.output, _csv(points, told, names, [bool(unbeaten) for unbeaten in front]))
-    return FAILS if answer is not None and answer.best is None else DONE
+    found = FAILS if answer is not None and answer.best is None else DONE
+    return worst_code(found, DONE if judgement is None else judgement.exit_code)
+
+
+def _judged(policy: Policy | None, answer: Search, data: Microdata, attribute: str | None) -> Judgement | None:
+    """What the policy says of the release that was found, which is made once more; None where there is none."""
+    point = answer.best or answer.nearest
+    if policy is None or point is None:
+        return None
+    with log().progress() as report:
+        release = point.algorithm.anonymize(data, report)
+    return judge_release(policy, release, attribute if attribute in data.sensitive else None)
 
 
 def _target(text: str) -> Target:
@@ -187,12 +217,13 @@ def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
     return ranges
 
 
-def _criteria(given: str | None, targets: Sequence[Target], spare: str) -> list[str]:
+def _criteria(given: str | None, targets: Sequence[Target], spare: str | None) -> list[str]:
+    """What to measure: what was named, and what an answer needs, which spares a criterion."""
     names = [name.strip() for name in given.split(",")] if given else []
-    if not names:
-        names = [*(one.criterion for one in targets), spare] if targets else list(FIRST_CRITERIA)
-    elif targets:
+    if spare is not None:
         names += [*(one.criterion for one in targets), spare]
+    elif not names:
+        names = list(FIRST_CRITERIA)
     names = list(dict.fromkeys(names))
     chosen(names)
     return names

@@ -9,14 +9,16 @@ from pathlib import Path
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.progress import part_of
 from anoncore.cli.destination import file_or_address
-from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code
+from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
+from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, named_file, tell
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.table_file import columns_in
+from anoncore.front.policy.published_rules import Verifying, judge_files
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome
@@ -66,6 +68,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
         help="the columns that others know, as you take it: age,zip; again for more (default: those that the "
         "certificate names)",
     )
+    add_policy_option(check, ", of which only what can be counted in the files counts")
     add_strict_option(check)
     add_json_option(check)
     add_log_options(check)
@@ -74,6 +77,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     read_trusted_keys(arguments)
+    arguments.rules = policy_of(arguments)
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
     path = arguments.certificate
@@ -100,7 +104,7 @@ def _verified_files(arguments: argparse.Namespace) -> int:
     if certificate.stored is not None:
         raise ParameterError("This is the certificate of tables in a database; name the database after it.")
     if certificate.parts is not None:
-        return _told(arguments, content, _verified_parts(arguments, certificate))
+        return _told(arguments, content, certificate, *_verified_parts(arguments, certificate))
     files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
     if not files:
         raise ParameterError("The certificate names no files; name the published files after it.")
@@ -115,11 +119,14 @@ def _verified_files(arguments: argparse.Namespace) -> int:
             data = load_recipe(arguments.recipe, arguments).microdata(as_published=True)
         hashes, known = not arguments.no_hashes, _known(arguments)
         found = verify(certificate, contents, hashes, data, key, known, part_of(report, 0.2, 1.0))
-    return _told(arguments, content, Verification((*findings, *found.findings)))
+    found = Verification((*findings, *found.findings))
+    return _told(arguments, content, certificate, found, lambda asked: verify(asked, contents, False, known=known))
 
 
-def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> Verification:
-    """Check a release in parts, which lies in the certificate's own folder unless another one is named."""
+def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> tuple[Verification, Verifying]:
+    """Check a release in parts, which lies in the certificate's own folder unless another one is named; gives what was
+    found, and what checks another certificate by the same parts.
+    """
     given = arguments.files or [arguments.certificate.parent]
     files, findings = _files(given, arguments.certificate, None)
     for number, file in enumerate(files):
@@ -129,9 +136,10 @@ def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> 
     if arguments.recipe is not None:
         recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
         digest = _digest_of(recipe, key)
+    parts, known = [PartFile(file.name, file) for file in files], _known(arguments)
     with log().progress() as report:
-        parts = [PartFile(file.name, file) for file in files]
-        return verify_parts(certificate, parts, not arguments.no_hashes, digest, _known(arguments), findings, report)
+        found = verify_parts(certificate, parts, not arguments.no_hashes, digest, known, findings, report)
+    return found, lambda asked: verify_parts(asked, parts, False, known=known)
 
 
 def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> int:
@@ -158,7 +166,10 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
     with log().progress() as report:
         hashes, known = not arguments.no_hashes, _known(arguments)
         found = verify_stored(addresses[0], arguments.table, certificate, hashes, data, key, digest, known, report)
-    return _told(arguments, content, found)
+    address, table = addresses[0], arguments.table
+    return _told(
+        arguments, content, certificate, found, lambda asked: verify_stored(address, table, asked, False, known=known)
+    )
 
 
 def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
@@ -168,12 +179,22 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
     return lambda names: input_digest(recipe, key, names)
 
 
-def _told(arguments: argparse.Namespace, certificate: bytes, verification: Verification) -> int:
-    """Print the findings, what is only claimed apart from what was counted, and who signed; gives the exit code.
+def _told(
+    arguments: argparse.Namespace,
+    content: bytes,
+    certificate: Certificate,
+    verification: Verification,
+    verifying: Verifying,
+) -> int:
+    """Print the findings, what is only claimed apart from what was counted, who signed, and what the policy says; gives
+    the exit code.
 
-    `certificate` is the very text that was verified: read once more, it could be another one.
+    `content` is the very text of the certificate that was verified: read once more, it could be another one.
+    `verifying` checks another certificate by the same files.
     """
-    signed = signed_by(certificate, arguments.trusted_key)
+    policy = arguments.rules
+    judgement = None if policy is None else judge_files(policy, certificate, verification, verifying)
+    signed = signed_by(content, arguments.trusted_key)
     verification = Verification((*verification.findings, *signature_findings(arguments, signed)))
     findings = [finding for outcome in WORDS for finding in verification.of(outcome)]
     lines = [f"{WORDS[finding.outcome]}: {finding.sentence}" for finding in findings]
@@ -184,9 +205,10 @@ def _told(arguments: argparse.Namespace, certificate: bytes, verification: Verif
         "state": verification.state,
         "findings": [plain_value(finding) for finding in findings],
         "signature": signed.sentence,
+        **policy_json(judgement),
     }
-    tell(arguments, [*lines, verification.state], results)
-    return judged_code(arguments, verification.code)
+    tell(arguments, [*lines, verification.state, *policy_lines(judgement)], results)
+    return judged_code(arguments, worst_code(verification.code, DONE if judgement is None else judgement.exit_code))
 
 
 def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) -> tuple[list[Path], list[Finding]]:

@@ -178,10 +178,10 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name says whose row it is, and it has {summary.n_distinct:,} values."
         )
-    if FREE_TEXT.names(words) and summary.type == "text" and share >= NAMED_SHARE:
+    if _is_called_free_text(summary):
         return Suggestion(name, Role.IDENTIFIER, "Its name says that it is free text, which may name people.")
     if share >= UNIQUE_SHARE and summary.n_rows >= 10 and _numbers_rows(summary):
-        if summary.mean_length > LONG_TEXT:
+        if is_free_text(summary):
             return Suggestion(
                 name, Role.IDENTIFIER, "It is free text, different in nearly every row; it may name people."
             )
@@ -191,6 +191,18 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
     if OUTCOME.names(words) and summary.n_distinct <= MOST_OUTCOMES:
         return Suggestion(name, Role.SENSITIVE, "Its name says that it is what is predicted of people.")
     return None
+
+
+def is_free_text(summary: ColumnSummary) -> bool:
+    """Whether a column is free text, which may name people: by its name, or by long texts that hardly ever repeat."""
+    is_long = summary.type == "text" and summary.mean_length > LONG_TEXT
+    is_own = summary.distinct_share >= UNIQUE_SHARE and summary.n_rows >= 10
+    return _is_called_free_text(summary) or (is_long and is_own)
+
+
+def _is_called_free_text(summary: ColumnSummary) -> bool:
+    is_told = FREE_TEXT.names(name_words(summary.name))
+    return is_told and summary.type == "text" and summary.distinct_share >= NAMED_SHARE
 
 
 def _last_outcome(summaries: Sequence[ColumnSummary], taken: Collection[int]) -> dict[int, Suggestion]:

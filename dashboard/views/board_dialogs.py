@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from anoncore import AnonymizationError, InfeasibleError, Microdata
+from anoncore import AnonymizationError, InfeasibleError, Microdata, Policy
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.front.policy.wording import level_rules
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard.board import making
@@ -18,12 +19,14 @@ from dashboard.board.grid import ROWS
 from dashboard.closer import cells
 from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
+from dashboard.serving import uploads
 from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.session.workspace import Run, run_names
 from dashboard.views import board_opened
-from dashboard.views.method_guide import BEGIN, FAMILIES, PURPOSES, RECOMMENDED, Purpose, by_family
+from dashboard.views.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family, purposes
 
+OWN_POLICY = "your own"
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
 OPENED = (
     "It was made elsewhere and is not made anew here. What can be taken away are its tables as they were read, written "
@@ -323,29 +326,52 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
 
 
 def _purpose(data: Microdata) -> None:
-    """Levels that are usual for a purpose, taken over with one click, and why."""
+    """Levels of a policy, of those that come with the program or of one's own, taken over with one click, and why."""
+    offered = {**_own_policy(), **purposes()}
     chosen = st.selectbox(
         "Levels that are usual for",
-        list(PURPOSES),
+        list(offered),
         index=None,
         key="board-purpose",
-        format_func=lambda one: PURPOSES[one].title,
+        format_func=lambda one: offered[one].name,
         placeholder="a purpose",
     )
     if chosen is None:
         return
-    levels = possible_levels(PURPOSES[chosen], data)
-    st.caption(PURPOSES[chosen].reason)
+    policy = offered[chosen]
+    levels = possible_levels(policy, data)
+    st.caption(escaped(policy.purpose or policy.source))
+    if beyond := rules_beyond_levels(policy):
+        st.caption(escaped(f"It also rules, which anoncore check, run and verify --policy judge: {'; '.join(beyond)}."))
     told = ", ".join(f"{axis} = {value:g}" for axis, value in levels.items())
-    st.button(f"Ask for {told}", key="board-purpose-take", on_click=_take, args=(levels,))
+    if told:
+        st.button(f"Ask for {told}", key="board-purpose-take", on_click=_take, args=(levels,))
 
 
-def possible_levels(purpose: Purpose, data: Microdata) -> Levels:
-    """The levels of a purpose that a table can keep at all: without a secret k alone, and no impossible l."""
+def _own_policy() -> dict[str, Policy]:
+    """The policy in the file that the visitor gave, by a name that no other has; none where there is no such file."""
+    given = uploads.field("Rules of your own office (policy.toml)", type="toml", key="board-policy")
+    if given is None:
+        return {}
+    try:
+        return {OWN_POLICY: Policy.loads(given.getvalue())}
+    except AnonymizationError as error:
+        st.warning(escaped(str(error)))
+        return {}
+
+
+def rules_beyond_levels(policy: Policy) -> list[str]:
+    """What a policy rules beside the levels that the board asks, in words."""
+    return list(policy.rules()[len(level_rules(policy.levels)) :])
+
+
+def possible_levels(policy: Policy, data: Microdata) -> Levels:
+    """The levels of a policy that a table can keep at all: without a secret k alone, and no impossible l."""
+    levels = policy.levels.of_groups
     if not data.sensitive:
-        return {"k": purpose.levels["k"]}
+        return {axis: value for axis, value in levels.items() if axis == "k"}
     most = 1 / most_frequent(data)[1]
-    return {axis: value for axis, value in purpose.levels.items() if axis != "l" or value <= most}
+    return {axis: value for axis, value in levels.items() if axis != "l" or value <= most}
 
 
 def _take(levels: Levels) -> None:

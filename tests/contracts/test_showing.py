@@ -152,6 +152,8 @@ def shown() -> tuple[Any, ...]:
         (checked := anoncore.check(data.frame, [HOSTILE, NEWLINE], "illness", identifier="who", require=["k=1"])),
         *checked.numbers,
         *checked.requirements,
+        (judgement := anoncore.Policy.load("hospital").judge(mondrian)),
+        *judgement.lines,
         Recipe.loads(
             'source = {builtin = "census", rows = 60}\nalgorithm = {name = "mondrian"}\nmeasures = ["privacy.profile"]'
         ).run(),

@@ -20,7 +20,7 @@ from dashboard.board.finding import TRIED
 from dashboard.session import browser, builtin, session_file, state
 from dashboard.views import board, board_over
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views.method_guide import PURPOSES
+from dashboard.views.method_guide import purposes
 from tests.dashboard.conftest import APP
 from tests.dashboard.results import figure
 
@@ -320,7 +320,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
     rows = [name for name in grid.ROWS if name != "lost"]
     seen = {
         "board-table": {"board-builtin-": None, "board-upload-": None},
-        "board-more": {"board-purpose": None, "board-left-out": 0.0, "board-requirements.": None},
+        "board-more": {"board-policy": None, "board-purpose": None, "board-left-out": 0.0, "board-requirements.": None},
         "board-adversary": {
             "board-r": 2,
             "board-secret": "diagnosis",
@@ -624,16 +624,35 @@ def test_a_purpose_asks_for_its_levels_in_one_step(visitor, drawn):
     assert asked(visitor).levels == {"k": 10, "l": 3, "c": 3, "t": 0.3}
 
 
-@pytest.mark.parametrize("name", list(PURPOSES))
+def test_the_rules_of_an_own_office_are_offered_first_and_those_beyond_levels_are_told(visitor, drawn):
+    tagged(visitor)
+    set_open(visitor, "board-more")
+    rules = b'name = "Ours"\n[levels]\nk = 7\nlargest_belief = 0.5\n[refuse]\ncolumns = ["phone"]'
+    for content, told in ((b"name = ", "not valid TOML"), (rules, "")):
+        place = next(one for one in visitor.at.file_uploader if one.key == "board-policy")
+        place.set_value(("policy.toml", content, "application/toml"))
+        visitor.run()
+        assert told in visitor.texts()
+    choice = next(one for one in visitor.at.selectbox if one.key == "board-purpose")
+    assert choice.options[0] == "Ours"
+    choice.select(dialogs.OWN_POLICY)
+    visitor.run()
+    assert "believed with more than 50%; 'phone' is not published" in visitor.texts()
+    visitor.press("Ask for k = 7")
+    assert asked(visitor).levels == {"k": 7}
+
+
+@pytest.mark.parametrize("name", list(purposes()))
 def test_no_purpose_asks_for_an_l_that_the_table_cannot_keep(name):
     frequent = Microdata(
         pd.DataFrame({"age": range(10), "ill": ["no"] * 8 + ["yes"] * 2}),
         {"age": "quasi-identifier", "ill": "sensitive"},
     )
-    found = dialogs.possible_levels(PURPOSES[name], frequent)
-    assert found == {axis: value for axis, value in PURPOSES[name].levels.items() if axis != "l"}
+    policy = purposes()[name]
+    found = dialogs.possible_levels(policy, frequent)
+    assert found == {axis: value for axis, value in policy.levels.of_groups.items() if axis != "l"}
     plain = Microdata(frequent.frame[["age"]], {"age": "quasi-identifier"})
-    assert dialogs.possible_levels(PURPOSES[name], plain) == {"k": PURPOSES[name].levels["k"]}
+    assert dialogs.possible_levels(policy, plain) == {"k": policy.levels.k}
 
 
 def test_any_other_number_is_a_row_beside_that_of_the_original_table(visitor, drawn):

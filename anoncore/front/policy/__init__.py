@@ -1,0 +1,1 @@
+"""An office's rules as data: what a release has to keep before it leaves the house, and whether it does."""

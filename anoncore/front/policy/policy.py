@@ -1,0 +1,333 @@
+"""A policy: the rules of an office as data, read from a file of TOML or taken from those that come with the program."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+from anoncore.base import toml
+from anoncore.base.arguments import checked_methods
+from anoncore.base.errors import ParameterError
+from anoncore.base.extensions import load_extensions
+from anoncore.base.showing import Shown, printable
+from anoncore.base.texts import no_such, quoted
+from anoncore.front.policy.judgement import Judgement
+from anoncore.front.policy.release_rules import judge_release
+from anoncore.front.policy.rules import Rules
+from anoncore.front.policy.wording import rules_in_words
+from anoncore.measures.criteria import NUMBERS
+from anoncore.recipes.schema import DRAFT
+from anoncore.release.release import Release
+from anoncore.table.microdata import Microdata
+
+LONGEST = 100_000
+"""Characters of the longest policy that is read."""
+MOST_DOTS = 200
+"""Dots in a line: a key of many thousand parts would take the reader of TOML minutes."""
+FOLDER = Path(__file__).with_name("presets")
+PRESETS = (
+    "open",
+    "hospital",
+    "research",
+    "teaching",
+    "ema-policy-0070",
+    "cms",
+    "hipaa-safe-harbor",
+    "wp216",
+)
+"""The policies that come with the program, in the order in which they are offered."""
+
+
+@checked_methods
+class Policy(Rules):
+    """The rules of an office: what a release has to keep before it leaves the house.
+
+    A policy is data and never code. Whether a law is met it cannot say: it says what was asked and what was measured.
+
+    Attributes
+    ----------
+    name : str
+        What the policy is called.
+    format : int
+        Version of the format, 1.
+    source : str
+        Who made the rules, and when or where.
+    purpose : str
+        What it is for, in a sentence.
+    context : Context
+        `recipient`: who receives the release, "open", "contract" or "enclave". It is no rule.
+    levels : Levels
+        `k`, `l`, `t`, `c` of every group, as the board asks them, and `largest_belief`.
+    risks : dict of str to Limit
+        A limit, `at_most` or `at_least`, by the name of a measure of `anoncore.measures.NUMBERS`.
+    refuse : Refuse
+        `columns` that must not be published, `free_text`, and `identifiers = "safe-harbor"`.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown key or measure, a number out of range, and a policy without any rule.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, Policy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [20, 21, 60, 61], "disease": ["flu", "cold", "flu", "gout"]})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    >>> policy = Policy(name="Ours", levels={"k": 2, "largest_belief": 0.4})
+    >>> judgement = policy.judge(release)
+    >>> judgement.exit_code, [line.status for line in judgement.lines]
+    (1, ['kept', 'broken'])
+    """
+
+    @classmethod
+    def load(cls, policy: str | Path) -> Self:
+        """The policy in a file of TOML, or one of those that come with the program.
+
+        Parameters
+        ----------
+        policy : str or Path
+            The file, or a name of `Policy.presets()`.
+
+        Returns
+        -------
+        Policy
+            The policy.
+
+        Raises
+        ------
+        ParameterError
+            For a file that cannot be read or is no policy, and a name that no policy has.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy.load("cms").levels.k
+        11
+        """
+        if isinstance(policy, str) and policy in PRESETS:
+            return cls.loads((FOLDER / f"{policy}.toml").read_text(encoding="utf-8"))
+        file = Path(policy)
+        if isinstance(policy, str) and not file.suffix and not file.exists():
+            raise ParameterError(f"{no_such('policy', policy, PRESETS)} A file is named with its ending, .toml.")
+        try:
+            with file.open("rb") as opened:
+                return cls.loads(opened.read(LONGEST + 1))
+        except OSError as error:
+            reason = (error.strerror or "it cannot be opened").lower()
+            raise ParameterError(f"The policy {quoted(file.name)} cannot be read: {reason}.") from None
+
+    @classmethod
+    def loads(cls, text: str | bytes) -> Self:
+        """The policy in a text of TOML.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text, in UTF-8 where it is bytes.
+
+        Returns
+        -------
+        Policy
+            The policy.
+
+        Raises
+        ------
+        ParameterError
+            For a text that is no TOML or no policy.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy.loads('name = "Ours"\\n[levels]\\nk = 5').levels.k
+        5
+        """
+        if len(text) > LONGEST:
+            raise ParameterError(f"The policy is longer than {LONGEST:,} characters, which none is.")
+        try:
+            text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        except UnicodeDecodeError:
+            raise ParameterError("The policy is not UTF-8 text.") from None
+        if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+            raise ParameterError(f"The policy has a line with more than {MOST_DOTS} dots, which none has.")
+        try:
+            values = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ParameterError(printable(f"The policy is not valid TOML: {error}.")) from None
+        return cls(**values)
+
+    @staticmethod
+    def presets() -> dict[str, str]:
+        """The policies that come with the program.
+
+        Returns
+        -------
+        dict of str to str
+            What each is for, in a sentence, by the name with which `load` gives it.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> "cms" in Policy.presets()
+        True
+        """
+        return {name: preset(name).purpose for name in PRESETS}
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:  # type: ignore[override]  # pydantic's own, which is deprecated
+        """The JSON schema of a policy, its TOML read as plain values, with which editors check one while it is written.
+
+        Returns
+        -------
+        dict of str to object
+            A schema of the draft 2020-12.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy.schema()["required"]
+        ['name']
+        """
+        load_extensions()
+        described = cls.model_json_schema()
+        described["properties"]["risks"]["propertyNames"] = {"enum": list(NUMBERS)}
+        described.pop("description", None)
+        return {"$schema": DRAFT, **described}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as plain values, without what says nothing.
+
+        Returns
+        -------
+        dict of str to object
+            What a file of it holds.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy(name="Ours", levels={"k": 5}).to_dict()
+        {'format': 1, 'name': 'Ours', 'levels': {'k': 5}}
+        """
+        told = {"format": self.format, **self.model_dump(mode="json", exclude_defaults=True, exclude_none=True)}
+        return {name: value for name, value in told.items() if value not in ({}, "")}
+
+    def to_toml(self) -> str:
+        """The policy as the text of a file, which `loads` reads back.
+
+        Returns
+        -------
+        str
+            The TOML.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> print(Policy(name="Ours", levels={"k": 5}).to_toml(), end="")
+        format = 1
+        name = "Ours"
+        <BLANKLINE>
+        [levels]
+        k = 5
+        """
+        return toml.dumps(self.to_dict())
+
+    def judge(
+        self, release: Release, secret: str | Sequence[str] | None = None, control: Microdata | None = None
+    ) -> Judgement:
+        """Say of every rule whether a release keeps it, with what was asked and what is reached.
+
+        What cannot be measured is never kept, and what holds only while nobody knows a published column is told apart
+        from what holds. Groups that do not hide whose row is whose keep no k.
+
+        Parameters
+        ----------
+        release : Release
+            The release that is judged.
+        secret : str or sequence of str, optional
+            Sensitive attributes that rules about secrets are judged on; by default all of them.
+        control : Microdata, optional
+            People who are not in the release, drawn as those were who are in it; see `Microdata.split`. Without them
+            what singling out, linkability and inference get above chance cannot be measured.
+
+        Returns
+        -------
+        Judgement
+            A line for every rule, and for every secret that it is about.
+
+        Raises
+        ------
+        DataError
+            For an attribute that the table lacks or that is not sensitive.
+
+        Notes
+        -----
+        Assumes: an adversary knows all quasi-identifiers of a person, and who is in the table.
+        Cost: that of the measures that the policy names; attacks may take minutes.
+        Use: before a release leaves the house.
+        Avoid: one number is in question: ask for that.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from anoncore import Microdata, Policy
+        >>> from anoncore.algorithms import Mondrian
+        >>> from anoncore.requirements import KAnonymity
+        >>> people = pd.DataFrame({"age": [20, 21, 60, 61], "disease": ["flu", "cold", "flu", "gout"]})
+        >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+        >>> release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+        >>> print(Policy.load("cms").judge(release).headline)
+        CMS cell size: 1 of 1 rule is broken.
+        """
+        return judge_release(self, release, secret, control)
+
+    def rules(self) -> tuple[str, ...]:
+        """Every rule in words, levels first.
+
+        Returns
+        -------
+        tuple of str
+            A phrase for each rule.
+
+        Examples
+        --------
+        >>> from anoncore import Policy
+        >>> Policy(name="Ours", levels={"k": 5}, refuse={"columns": ["phone"]}).rules()
+        ('groups of at least 5 people (k)', "'phone' is not published")
+        """
+        return tuple(rules_in_words(self).values())
+
+    def __repr__(self) -> str:
+        return repr(_Told(self))
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return _Told(self)._repr_html_()
+
+
+class _Told(Shown):
+    """How a policy shows itself."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def _headline(self) -> str:
+        return f"Policy '{self._policy.name}'"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        policy = self._policy
+        told = [("source", policy.source), ("purpose", policy.purpose), ("recipient", policy.context.sentence)]
+        return [*((about, text) for about, text in told if text), *(("rule", rule) for rule in policy.rules())]
+
+
+@cache
+def preset(name: str) -> Policy:
+    """One of the policies that come with the program."""
+    return Policy.load(name)
