@@ -112,7 +112,10 @@ def check(thing: Any, *examples: Any, **arguments: Any) -> None:
     elif inspect.isfunction(thing):
         problems = _of_function(thing, arguments)
     else:
-        raise ParameterError(f"{value_text(thing)} is no algorithm, no requirement and no function of a release.")
+        raise ParameterError(
+            f"{value_text(thing)} is no algorithm, no requirement and no function of a release; give the class or the "
+            "function itself, not one made of it."
+        )
     sentences = tuple(dict.fromkeys(problems))
     if sentences:
         raise ExtensionError(thing.__name__, sentences)

@@ -67,7 +67,8 @@ def register(thing: T) -> T:
         return thing
     if not inspect.isfunction(thing):
         raise ParameterError(
-            f"{quoted(thing)} is no algorithm, no requirement and no function of a release, so it cannot be registered."
+            f"{quoted(thing)} is no algorithm, no requirement and no function of a release; give a class derived from "
+            "Algorithm or Requirement, or a function that takes a release first."
         )
     first = next(iter(inspect.signature(thing).parameters), "")
     if first not in ("release", "releases"):

@@ -44,6 +44,9 @@ def roles_of(
 
 def _require(name: str, columns: Sequence[str], parameter: str) -> None:
     if name not in columns:
+        names = [one.strip() for one in name.split(",")]
+        if len(names) > 1 and set(names) <= set(columns):
+            raise ParameterError(f"{parameter}: {name!r} is one text; give several columns as a list, such as {names}.")
         there = listing(columns, 40)
         raise ParameterError(
             f"{parameter}: the table has no column {name!r}; it has {there}.{did_you_mean(name, columns)}"

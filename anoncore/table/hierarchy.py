@@ -365,7 +365,7 @@ def _walk(taxonomy: Taxonomy, group: str, branches: list[tuple[Any, list[tuple[s
         branches += [(value, []) for value in taxonomy]
         height = 1
     if len(branches) == before:
-        raise DataError(f"The group {quoted(group)} of the hierarchy is empty.")
+        raise DataError(f"The group {quoted(group)} of the hierarchy is empty; give it a value, or leave it out.")
     return height
 
 
