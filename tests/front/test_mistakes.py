@@ -1,4 +1,4 @@
-"""More than forty mistakes in Python: each is an error of the library whose sentence says what is wrong and what to do."""
+"""More than forty mistakes in Python: each is an error of the library whose sentence says what to do."""
 
 from __future__ import annotations
 
