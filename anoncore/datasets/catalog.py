@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from anoncore.base.errors import DataError
+from anoncore.base.showing import Lines, Shown
+from anoncore.base.texts import listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,7 @@ class Description:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table(Description):
+class Table(Shown, Description):
     """One built-in table: its rows, and how its columns are tagged.
 
     The tags have the form that `Microdata` and a recipe take; `Hierarchy.from_nested` makes a hierarchy of a taxonomy.
@@ -110,6 +112,15 @@ class Table(Description):
     """
 
     load: Loader
+
+    def _headline(self) -> str:
+        return f"Table {self.name}: {self.title}"
+
+    def _lines(self) -> Lines:
+        columns: dict[str, list[str]] = {}
+        for column, role in self.roles.items():
+            columns.setdefault(role, []).append(column)
+        return [*((role, listing(names)) for role, names in columns.items()), ("source", self.source)]
 
     @property
     def protecting_roles(self) -> dict[str, RoleName]:

@@ -119,6 +119,49 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.outside = outside
         self.protect_target = protect_target
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn asks for them.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether the fields of the algorithm and the levels of its requirements are among them, as `algorithm__split`
+            and `algorithm__k`.
+
+        Returns
+        -------
+        dict of str to object
+            The value of each parameter.
+        """
+        found: dict[str, Any] = super().get_params(deep=False)
+        if deep and isinstance(self.algorithm, Algorithm):
+            found |= {f"algorithm__{name}": value for name, value in _levels_and_fields(self.algorithm).items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of the algorithm with `algorithm__` before their name.
+
+        Parameters
+        ----------
+        **params
+            The new values. `algorithm__k=5` sets the field k of the algorithm, or else the level k of its requirements.
+
+        Returns
+        -------
+        Anonymizer
+            This estimator.
+
+        Raises
+        ------
+        ParameterError
+            Where the algorithm has no such field and none of its requirements such a level, or no such value.
+        """
+        of_algorithm = {name: params.pop(name) for name in [*params] if name.startswith("algorithm__")}
+        super().set_params(**params)
+        for name, value in of_algorithm.items():
+            self.algorithm = _with(self._checked_algorithm(), name.removeprefix("algorithm__"), value)
+        return self
+
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803  # scikit-learn's name
         """Make a release of the table and learn its recoding.
 
@@ -310,6 +353,28 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         while name in columns:
             name += "_"
         return table.assign(**{name: values}), name
+
+
+def _levels_and_fields(algorithm: Algorithm) -> dict[str, Any]:
+    """The levels of the requirements of a method by name, and its fields, which go before levels of their name."""
+    requirements = getattr(algorithm, "requirements", ())
+    levels = {name: getattr(one, name) for one in requirements for name in type(one).model_fields}
+    return levels | {name: getattr(algorithm, name) for name in type(algorithm).model_fields}
+
+
+def _with(algorithm: Algorithm, name: str, value: Any) -> Algorithm:
+    """The method with another field, or with another level of every requirement that has it."""
+    if name in type(algorithm).model_fields:
+        return algorithm.replace(**{name: value})
+    known = _levels_and_fields(algorithm)
+    if name not in known:
+        raise ParameterError(
+            f"{algorithm.title} has no field {quoted(name)}, and none of its requirements has such a level; there is "
+            f"{listing([*known])}."
+        )
+    requirements = getattr(algorithm, "requirements", ())
+    changed = [one.replace(**{name: value}) if name in type(one).model_fields else one for one in requirements]
+    return algorithm.replace(requirements=changed)
 
 
 def _array(table: pd.DataFrame) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.number import measure
-from anoncore.base.showing import Result
+from anoncore.base.showing import MOST_LINES, Lines, Result, counted
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import group_levels, most_frequent, people_and_pairs
 from anoncore.privacy.published import fragments_of, published_view
@@ -62,6 +62,26 @@ class Violation(Result):
     size: int
     level: float
     sentence: str
+
+    def _headline(self) -> str:
+        return self.sentence
+
+    def _lines(self) -> Lines:
+        return []
+
+
+class Violations(tuple[Violation, ...]):
+    """Violations in their order, which show themselves as the sentences of the first of them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "()"
+        left = len(self) - MOST_LINES
+        shown = self if left <= 1 else self[:MOST_LINES]
+        more = [f"  … and {left} more"] if left > 1 else []
+        return "\n".join([counted(len(self), "violation"), *(f"  {one!r}" for one in shown), *more])
 
 
 @measure(title="Violations")
@@ -128,7 +148,7 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
                 failing = np.flatnonzero(~condition.holds(levels))
                 if len(failing):
                     violations.extend(_violations(release, fragment, condition, failing, levels))
-    return tuple(violations)
+    return Violations(violations)
 
 
 def published_levels(release: Release, fragment: Fragment, condition: Check) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -166,7 +167,7 @@ class _ArrowTable(GivenTable):
     """A table whose columns are Arrow arrays or turn into them without a Python object per cell."""
 
     def __init__(self, table: Any, schema: Any, relation: Any, is_lazy: bool) -> None:
-        self._table, self._schema, self._is_lazy = table, schema, is_lazy
+        self._table, self._schema, self._is_lazy, self._relation = table, schema, is_lazy, relation
         self._sql_types = (
             None if relation is None else dict(zip(relation.columns, map(str, relation.types), strict=True))
         )
@@ -214,8 +215,12 @@ class _ArrowTable(GivenTable):
 
     def rows(self, rows: Int64) -> GivenTable:
         part = _ArrowTable(self._table[rows, :], self._schema, None, self._is_lazy)
-        part._sql_types = self._sql_types
+        part._sql_types, part._relation = self._sql_types, self._relation
         return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection stays in its process.
+        return {**self.__dict__, "_relation": None}
 
     def same_kind(self, published: Iterable[tuple[str, Cells]], kept: Collection[str] = ()) -> Any:
         columns = (
@@ -233,7 +238,8 @@ class _ArrowTable(GivenTable):
         )
         if self._sql_types is None:
             return table
-        return _relation(table, {name: kind for name, kind in self._sql_types.items() if name in kept})
+        sql_types = {name: kind for name, kind in self._sql_types.items() if name in kept}
+        return _of_connection(self._relation, table).project(_columns(table, sql_types))
 
 
 def _arrow_cells(column: Any) -> pa.ChunkedArray:
@@ -333,11 +339,18 @@ def _polars_frame(columns: Iterable[tuple[str, Any, Cells]], schema: dict[str, A
     return nw.concat(frames, how="horizontal").to_native()
 
 
-def _relation(table: pa.Table, sql_types: dict[str, str]) -> Any:
-    """A DuckDB relation of the default connection, whose columns have the given types."""
+def _of_connection(relation: Any, published: pa.Table) -> Any:
+    """A DuckDB relation of the table, of the connection of another relation where that one still reads tables."""
     import duckdb
 
-    relation = duckdb.from_arrow(table)
+    if relation is not None:
+        with suppress(duckdb.Error):
+            return relation.query("given", "SELECT * FROM published")
+    return duckdb.from_arrow(published)
+
+
+def _columns(table: pa.Table, sql_types: dict[str, str]) -> str:
+    """The columns of a relation in SQL, with their types."""
     casts = []
     for name in table.column_names:
         column, kind = _sql_name(name), sql_types.get(name)
@@ -347,7 +360,7 @@ def _relation(table: pa.Table, sql_types: dict[str, str]) -> Any:
         elif kind is not None and _is_text(table.schema.field(name).type) != (kind == "VARCHAR" or kind == "UUID"):
             kind = None
         casts.append(column if kind is None else f"CAST({column} AS {kind}) AS {column}")
-    return relation.project(", ".join(casts))
+    return ", ".join(casts)
 
 
 def _sql_name(name: str) -> str:

@@ -111,6 +111,14 @@ def test_a_loaded_table_is_fresh_and_repeatable(name, frames):
     pd.testing.assert_frame_equal(table(name).load(), frames[name])
 
 
+def test_a_table_shows_its_columns_by_role_and_where_it_is_from():
+    shown = repr(table("census")).split("\n")
+    assert shown[0] == "Table census: Census-like table (made up)"
+    roles = ["identifier", "quasi-identifier", "insensitive", "sensitive"]
+    assert [line.split()[0] for line in shown[1:]] == [*roles, "source"]
+    assert shown[1].split(maxsplit=1)[1] == "'person-id', 'name'"
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

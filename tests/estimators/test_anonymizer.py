@@ -327,6 +327,25 @@ def test_it_works_in_pipelines_and_searches() -> None:
     assert (search.predict(frame[known]) == is_rich).mean() > 0.6
 
 
+def test_levels_and_fields_of_the_method_are_parameters_of_their_own() -> None:
+    both = (KAnonymity(k=5), DistinctDiversity(l=2))
+    model = make_pipeline(Anonymizer(Mondrian(requirements=both)))
+    model.set_params(anonymizer__algorithm__k=7, anonymizer__algorithm__split="loss")
+    changed = model.named_steps["anonymizer"].algorithm
+    assert changed == Mondrian(requirements=(KAnonymity(k=7), DistinctDiversity(l=2)), split="loss")
+    assert model.get_params()["anonymizer__algorithm__l"] == 2
+    # A method and its level are set in this order, whatever the order of the words.
+    model.set_params(anonymizer__algorithm__k=3, anonymizer__algorithm=Mondrian(requirements=[KAnonymity(k=9)]))
+    assert model.named_steps["anonymizer"].algorithm.requirements == (KAnonymity(k=3),)
+    with pytest.raises(
+        ParameterError, match="Mondrian has no field 't', and none of its requirements has such a level"
+    ):
+        model.set_params(anonymizer__algorithm__t=0.2)
+    with pytest.raises(ParameterError, match="k should be greater than or equal to 1, not 0"):
+        model.set_params(anonymizer__algorithm__k=0)
+    assert clone(model).get_params()["anonymizer__algorithm__k"] == 3
+
+
 def test_parameters_are_cloned_and_pickled() -> None:
     anonymizer = Anonymizer(MONDRIAN, roles=ROLES, numbers="bounds")
     again = clone(anonymizer)

@@ -41,6 +41,16 @@ def test_a_sentence_names_group_attribute_level_and_threshold():
     )
 
 
+def test_many_violations_show_the_first_and_how_many_are_left():
+    release = generalized(builtin("t-closeness-table-2.8"), range(9))
+    found = repr(privacy.check(release, [KAnonymity(k=k) for k in (2, 3, 4)])).split("\n")
+    assert found[0] == "27 violations"
+    assert len(found) == 18
+    assert found[1].startswith("  Group 0 (1 row) has size 1, but k-anonymity (k = 2) asks for at least 2")
+    assert found[-1] == "  … and 11 more"
+    assert repr(privacy.check(release, [KAnonymity(k=1)])) == "()"
+
+
 @pytest.mark.parametrize(
     ("requirement", "words"),
     [

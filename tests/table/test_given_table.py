@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import hmac
+import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -143,6 +144,21 @@ def test_published_values_keep_their_type(kind):
     else:
         before, after = table.lazy().collect_schema(), published.lazy().collect_schema()
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+
+
+def test_a_relation_of_a_release_is_joined_where_the_given_one_is(tmp_path):
+    connection = duckdb.connect(tmp_path / "people.db")
+    connection.execute("CREATE TABLE people AS SELECT range % 4 AS age, 'd' || range % 3 AS disease FROM range(24)")
+    connection.execute("CREATE TABLE names AS SELECT 'd' || range AS disease, 'name ' || range AS name FROM range(3)")
+    roles = {"age": "quasi-identifier", "disease": "sensitive"}
+    data = Microdata(connection.table("people"), roles)
+    method = Mondrian(requirements=[KAnonymity(k=6)])
+    published = method.anonymize(data).tables()["release"]
+    assert published.join(connection.table("names"), "disease").aggregate("count(*)").fetchall() == [(24,)]
+    # Where the connection is closed, the release is one of the default connection; a copy elsewhere has none.
+    connection.close()
+    for one in (data, pickle.loads(pickle.dumps(data))):
+        assert method.anonymize(one).tables()["release"].aggregate("count(*)").fetchall() == [(24,)]
 
 
 @EVERY_KIND
