@@ -9,6 +9,7 @@ from typing import Any
 from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.progress import part_of
 from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code
+from anoncore.cli.identifiers import add_identifier_options, find_identifiers, identifiers_in, is_alone
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.output import add_json_option, tell
 from anoncore.cli.plain_values import plain_value
@@ -33,10 +34,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--known",
         action="append",
-        required=True,
+        default=[],
         metavar="COLUMNS",
         help="columns that others may know of a person, with commas between them, again for more; a name with a comma "
-        "stands in double quotes",
+        "stands in double quotes; may be left out with --identifiers",
     )
     command.add_argument(
         "--secret", action="append", default=[], metavar="COLUMNS", help="columns that nobody must learn, written alike"
@@ -48,6 +49,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="COLUMNS",
         help="columns that name people, left out of all numbers",
     )
+    add_identifier_options(command)
     command.add_argument(
         "--unit",
         metavar="COLUMN",
@@ -98,6 +100,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    if is_alone(arguments):
+        find_identifiers(arguments)
+        return DONE
     question = Question(
         unit=arguments.unit,
         require=tuple(arguments.require),
@@ -122,10 +127,14 @@ def _check(arguments: argparse.Namespace) -> int:
             synthetic_of=original,
         )
         judged = question.judge(frame, part_of(report, 0.3, 1.0))
+        found = identifiers_in(arguments, frame) if arguments.identifiers else None
     is_synthetic = judged.release.is_synthetic
     for note in () if is_synthetic else judged.notes:
         log().note(note)
-    tell(arguments, judged.sentences(table_name(arguments), str(arguments.synthetic_of)), _json(arguments, judged))
+    sentences, results = judged.sentences(table_name(arguments), str(arguments.synthetic_of)), _json(arguments, judged)
+    if found is not None:
+        sentences, results = (*sentences, *found.sentences()), {**results, "safe_harbor": found.to_dict()}
+    tell(arguments, sentences, results)
     if not judged.holds:
         return FAILS
     return judged_code(arguments, CLAIMED if judged.requirements and judged.verdict.breaking else DONE)

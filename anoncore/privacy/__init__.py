@@ -9,7 +9,7 @@ from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile,
 from anoncore.privacy.tag_leaks import TagLeak, all_but_secrets, tag_leaks
 from anoncore.privacy.transport import Transport, transport
 from anoncore.table.identifiers.finder import identifiers
-from anoncore.table.identifiers.found import IdentifierFinding, IdentifiersFound
+from anoncore.table.identifiers.findings import IdentifierFinding, IdentifiersFound
 
 __all__ = [
     "AttributeProfile",

@@ -152,6 +152,8 @@ def shown() -> tuple[Any, ...]:
         (checked := anoncore.check(data.frame, [HOSTILE, NEWLINE], "illness", identifier="who", require=["k=1"])),
         *checked.numbers,
         *checked.requirements,
+        (identifiers := privacy.identifiers(data.frame.assign(mail=[f"{MARK}{row}@b.de" for row in range(240)]))),
+        *identifiers.findings,
         Recipe.loads(
             'source = {builtin = "census", rows = 60}\nalgorithm = {name = "mondrian"}\nmeasures = ["privacy.profile"]'
         ).run(),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from anoncore.table.identifiers.column_values import ColumnValues
-from anoncore.table.identifiers.found import IdentifierFinding
+from anoncore.table.identifiers.findings import IdentifierFinding
 from anoncore.table.identifiers.kinds import MENDS, Mend
 from anoncore.table.identifiers.value_forms import FORMS, INSIDE, ValueForm
 

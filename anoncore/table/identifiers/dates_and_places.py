@@ -8,9 +8,9 @@ from math import nan
 
 import numpy as np
 
-from anoncore.table.identifiers.coarse_values import first_three_digits, is_above_89
+from anoncore.table.identifiers.allowed_values import first_three_digits, is_above_89
 from anoncore.table.identifiers.column_values import ColumnValues
-from anoncore.table.identifiers.found import IdentifierFinding
+from anoncore.table.identifiers.findings import IdentifierFinding
 from anoncore.table.identifiers.kinds import MOST_YEARS, OLDEST_TOLD, Mend
 from anoncore.table.identifiers.named import FEWEST, FEWEST_SHARE
 from anoncore.table.identifiers.value_forms import DATES
@@ -34,7 +34,7 @@ _MONTH_OR_DAY = re.compile(
     r"|seg|ter|qua|qui|sex|maa|din|woe|don|vri|zat|zon|q[1-4])\w{0,8}\.?",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?:1[89]|20)\d\d|2100")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d(?: or earlier)?")
 _COARSE_CODE = re.compile(r"\d{0,3}[*xX]*")
 
 
@@ -76,7 +76,7 @@ def place_finding(values: ColumnValues, few_people: Sequence[str]) -> Identifier
 def _of_dates(values: ColumnValues) -> IdentifierFinding | None:
     moments, rows = values.moments
     # The first day of a year is how a column of dates holds the year alone.
-    finer = np.asarray((moments.dayofyear != 1) | (moments.hour != 0))
+    finer = np.asarray((moments.day_of_year != 1) | (moments.hour != 0))
     if not finer.any():
         return None
     share = float(rows[finer].sum() / rows.sum())
@@ -103,7 +103,7 @@ def _are_years(values: ColumnValues) -> bool:
 
 
 def _of_birth_years(values: ColumnValues, year: int) -> IdentifierFinding | None:
-    share = values.share_where(lambda text: int(text) < year - OLDEST_TOLD)
+    share = values.share_where(lambda text: text.isdigit() and int(text) < year - OLDEST_TOLD)
     if not share:
         return None
     what = "years of birth of people above 89"

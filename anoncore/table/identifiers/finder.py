@@ -15,7 +15,7 @@ from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.by_values import seen_in
 from anoncore.table.identifiers.column_values import ColumnValues
 from anoncore.table.identifiers.dates_and_places import date_finding, place_finding
-from anoncore.table.identifiers.found import IdentifierFinding, IdentifiersFound
+from anoncore.table.identifiers.findings import IdentifierFinding, IdentifiersFound
 from anoncore.table.identifiers.kinds import FEW_PEOPLE, MENDS
 from anoncore.table.identifiers.named import named_kind
 from anoncore.table.suggestions import LONG_TEXT, is_numbering

@@ -13,7 +13,7 @@ from anoncore.base.pandas_versions import TEXT
 from anoncore.base.showing import clean
 from anoncore.base.texts import is_missing, value_text
 from anoncore.table.hierarchy import ROOT, Hierarchy
-from anoncore.table.identifiers.coarse_values import first_three_digits, is_above_89, year_of
+from anoncore.table.identifiers.allowed_values import first_three_digits, is_above_89, year_of
 from anoncore.table.identifiers.kinds import FEW_PEOPLE, OLDEST_TOLD, Mend
 
 NO_AREA = "000"

@@ -10,6 +10,8 @@ from anoncore.table.identifiers.words import KIND_WORDS
 
 FEWEST, FEWEST_SHARE = 3, 0.05
 """Different values, and their share of the rows, below both of which a column only tells kinds of things apart."""
+FEWEST_KEYS = 10
+"""Different values of a key that is one of more than kinds of things, where each is in several rows."""
 FEWEST_PEOPLE = 20
 """Different values from which a column whose name says whose row it is numbers people."""
 HALF = 0.5
@@ -51,6 +53,8 @@ def _numbers_people(values: ColumnValues) -> bool:
     if not values.is_text and not values.is_whole:
         return False
     is_key = KIND_WORDS["R"].name(words) or bool(words and all(map(PEOPLE.has, words)))
-    if is_key and summary.n_distinct > 1 and summary.distinct_share >= FEWEST_SHARE:
+    # A key of few values, each in many rows, is one of kinds of things, such as a ward.
+    n_distinct, share = summary.n_distinct, summary.distinct_share
+    if is_key and n_distinct > 1 and (share >= HALF or (n_distinct >= FEWEST_KEYS and share >= FEWEST_SHARE)):
         return True
     return is_key and PEOPLE.names(words) and summary.n_distinct >= FEWEST_PEOPLE

@@ -12,12 +12,12 @@ from anoncore.table.column_words import PEOPLE, Vocabulary
 FILLERS = Vocabulary.of(
     "number numbers no num nr nbr id code key of the first last full given family middle maiden legal preferred "
     "birth contact doctor physician nurse mother father spouse child parent emergency insured owner author guardian "
-    "subject home work private primary secondary my main admission discharge death visit appointment registration",
-    de="nummer nr kennung des der die das von vor nach arzt aerztin mutter vater kind privat geburt aufnahme "
+    "subject fam home work private primary secondary my main admission discharge death visit appointment registration",
+    de="nummer nr kennung des der die das von vor nach arzt hausarzt geb mutter vater kind privat geburt aufnahme "
     "entlassung",
     nl="nummer van het de arts moeder vader kind geboorte opname ontslag",
-    fr="numero no n du de la le des medecin mere pere enfant naissance admission sortie",
-    es="numero n de del la el medico madre padre hijo nacimiento ingreso alta",
+    fr="numero no n naiss du de la le des medecin mere pere enfant naissance admission sortie",
+    es="numero n nac primer segundo de del la el medico madre padre hijo nacimiento ingreso alta",
     it="numero n di del della dello il la medico madre padre figlio nascita ricovero dimissione",
     pt="numero n de do da o a medico mae pai filho nascimento admissao alta",
 )
@@ -58,9 +58,9 @@ def core_words(words: Collection[str]) -> set[str]:
 
 ADDRESSES = Vocabulary.of(
     "address street",
-    de="adresse anschrift strasse hausnummer wohnadresse",
+    de="adresse anschrift strasse str hausnummer hsnr wohnadresse",
     nl="adres straat huisnummer woonadres",
-    fr="adresse rue",
+    fr="adresse adr rue",
     es="direccion calle domicilio",
     it="indirizzo",
     pt="endereco morada rua",
@@ -75,7 +75,7 @@ POSTAL_CODES = KindWords.of(
         it="codicepostale",
         pt="cep codigopostal",
     ),
-    alone="cap",
+    alone="cap cp pc",
 )
 PLACES = KindWords.of(
     Vocabulary.of(
@@ -88,7 +88,8 @@ PLACES = KindWords.of(
         it="citta comune provincia quartiere frazione",
         pt="cidade concelho municipio freguesia bairro distrito localidade",
     ),
-    alone="place location residence ort kreis plaats lieu lugar luogo local via residencia residenza domicile fips",
+    alone="place location residence ort kreis plaats lieu lugar luogo local via poblacion residencia residenza "
+    "domicile fips",
     together="census+tract census+block block+group lieu+naissance lugar+nacimiento luogo+nascita local+nascimento",
 )
 COORDINATES = KindWords.of(
@@ -106,12 +107,14 @@ COORDINATES = KindWords.of(
 DATES = KindWords.of(
     Vocabulary.of(
         "date dates dob dod birthday birthdate timestamp datetime",
-        de="datum geburtsdatum geburtstag aufnahmedatum entlassungsdatum sterbedatum todesdatum behandlungsdatum "
+        de="datum gebdatum gebdat geburtsdat geburtsdatum geburtstag aufnahmedatum entlassungsdatum sterbedatum "
+        "todesdatum behandlungsdatum "
         "untersuchungsdatum",
-        nl="datum geboortedatum opnamedatum ontslagdatum overlijdensdatum",
-        es="fecha",
+        nl="datum gebdatum geboortedatum opnamedatum ontslagdatum overlijdensdatum",
+        es="fecha fechanac",
     ),
-    together="data+nascita data+nascimento data+ricovero data+dimissione data+morte data+visita data+admissao "
+    together="geb+dat fec+nac data+nasc data+nascita data+nascimento data+ricovero data+dimissione data+morte "
+    "data+visita data+admissao "
     "data+alta data+obito data+internamento data+consulta",
 )
 CALENDAR_PARTS = Vocabulary.of(
@@ -126,12 +129,12 @@ CALENDAR_PARTS = Vocabulary.of(
 """Words for the parts of a date that are finer than a year."""
 BIRTH = Vocabulary.of(
     "birth born dob yob birthdate birthday birthyear",
-    de="geburt geburtsdatum geburtstag geburtsjahr geboren jahrgang",
+    de="geb gebdatum gebdat geburt geburtsdatum geburtstag geburtsjahr geboren jahrgang",
     nl="geboorte geboortedatum geboortejaar",
-    fr="naissance",
-    es="nacimiento",
+    fr="naissance naiss",
+    es="nacimiento nac",
     it="nascita",
-    pt="nascimento",
+    pt="nascimento nasc",
 )
 AGES = KindWords.of(
     Vocabulary.of(
@@ -208,7 +211,7 @@ KIND_WORDS: Mapping[str, KindWords] = {
             de="telefon telefonnummer handy handynummer mobilnummer mobiltelefon festnetz",
             nl="telefoon telefoonnummer mobiel gsm",
             fr="portable",
-            es="telefono movil",
+            es="telefono telf movil",
             it="telefono cellulare",
             pt="telefone telemovel celular",
         ),
@@ -217,25 +220,28 @@ KIND_WORDS: Mapping[str, KindWords] = {
     "I": KindWords.of(
         Vocabulary.of(
             "medicare medicaid mbi hicn beneficiary",
-            de="versichertennummer versichertennr krankenversicherungsnummer kvnr mitgliedsnummer",
+            de="versichertennummer versichertennr versnr krankenversicherungsnummer kvnr mitgliedsnummer",
             nl="polisnummer verzekeringsnummer",
         ),
         alone="member policy insurance",
-        together="health+plan insurance+number insurance+id policy+number member+number member+id insurance+policy "
+        together="health+plan kv+nr vers+nr insurance+number insurance+id policy+number member+number member+id "
+        "insurance+policy "
         "numero+assure numero+mutuelle carte+vitale tarjeta+sanitaria numero+poliza tessera+sanitaria numero+polizza "
         "cartao+saude numero+utente numero+apolice",
     ),
     "H": KindWords.of(
         Vocabulary.of(
             "mrn nhs",
-            de="fallnummer patientennummer patientennr aktenzeichen aufnahmenummer krankenaktennummer",
+            de="fallnummer patientennummer patientennr patnr aktenzeichen aufnahmenummer krankenaktennummer",
             nl="patientnummer dossiernummer",
             es="nhc",
             pt="prontuario",
         ),
-        alone="record chart case encounter",
-        together="medical+record hospital+number patient+number patient+no chart+number case+number record+number "
-        "numero+dossier dossier+medical historia+clinica numero+historia cartella+clinica numero+cartella "
+        alone="chart case encounter",
+        together="pat+nr medical+record hospital+number patient+number patient+no chart+number case+number "
+        "record+number record+no "
+        "num+patient numero+patient num+dossier numero+dossier dossier+medical historia+clinica numero+historia "
+        "num+historia cartella+clinica numero+cartella "
         "processo+clinico numero+processo",
     ),
     "G": KindWords.of(
@@ -251,7 +257,7 @@ KIND_WORDS: Mapping[str, KindWords] = {
         ),
         alone="tin",
         together="social+security national+insurance national+id identity+number tax+id tax+number securite+sociale "
-        "numero+secu seguridad+social codice+fiscale seguranca+social",
+        "numero+secu n+secu seguridad+social codice+fiscale seguranca+social",
     ),
     "J": KindWords.of(
         Vocabulary.of(
@@ -266,7 +272,7 @@ KIND_WORDS: Mapping[str, KindWords] = {
     ),
     "K": KindWords.of(
         Vocabulary.of(
-            "licence license passport npi",
+            "licence license passport npi drivers",
             de="fuhrerschein fuhrerscheinnummer ausweisnummer personalausweis reisepass reisepassnummer passnummer",
             nl="rijbewijs rijbewijsnummer paspoort paspoortnummer",
             fr="passeport",
@@ -306,14 +312,14 @@ KIND_WORDS: Mapping[str, KindWords] = {
     "A": KindWords.of(
         Vocabulary.of(
             "surname firstname lastname fullname forename givenname familyname middlename nickname patientname",
-            de="nachname vorname familienname geburtsname patientenname",
+            de="nachname vorname familienname geburtsname patientenname nname vname famname",
             nl="voornaam achternaam",
             fr="prenom",
             es="apellido apellidos",
             it="cognome",
             pt="sobrenome apelido",
         ),
-        alone="name names naam nom nombre nome initials initialen initiales iniziali iniciais",
+        alone="first last middle maiden name names naam nom nombre nome initials initialen initiales iniziali iniciais",
     ),
     "B": KindWords.of(ADDRESSES),
     "R": KindWords.of(

@@ -263,7 +263,8 @@ class IdentifiersFound(Shown):
         )
 
     def _headline(self) -> str:
-        return self.headline
+        n_columns = len({one.column for one in self.findings})
+        return f"{counted(len(self.findings), 'finding')} in {n_columns:,} of {counted(len(self.columns), 'column')}"
 
     def _lines(self) -> Lines:
         found = [(f"{one.letter} {clean(one.column)}", f"{one.what or one.kind}, by {one.by}") for one in self.findings]
