@@ -18,14 +18,14 @@ SHORTEST_NUMBER = 10_000_000
 """Least of the largest whole number of a column whose numbers may have check digits or be dates."""
 
 
-def seen_in(values: ColumnValues) -> Iterator[IdentifierFinding]:
-    """The kinds that the values tell whatever the column is called, the largest share of each kind."""
+def seen_in(values: ColumnValues, named: str = "") -> Iterator[IdentifierFinding]:
+    """The kinds that the values tell, one finding each; of the kind that the name tells also where few values do."""
     if values.begins_like_a_picture:
         yield IdentifierFinding(values.name, "Q", "pictures", "values", 1.0, Mend.DROP)
     if not values.is_text and not (values.is_whole and values.numbers[0].max(initial=0) >= SHORTEST_NUMBER):
         return
     found: dict[str, IdentifierFinding] = {}
-    for form, share in _form_shares(values):
+    for form, share in _form_shares(values, named):
         before = found.get(form.letter)
         if before is None:
             is_shape = form.is_shape
@@ -41,7 +41,7 @@ def seen_in(values: ColumnValues) -> Iterator[IdentifierFinding]:
             yield IdentifierFinding(values.name, letter, what, "values", share, MENDS[letter])
 
 
-def _form_shares(values: ColumnValues) -> Iterator[tuple[ValueForm, float]]:
+def _form_shares(values: ColumnValues, named: str) -> Iterator[tuple[ValueForm, float]]:
     """The forms that enough values of a column have, with their shares; a value counts for the first of them."""
     texts, _ = values.looked_at
     step = -(-len(texts) // TRIED) or 1
@@ -51,6 +51,7 @@ def _form_shares(values: ColumnValues) -> Iterator[tuple[ValueForm, float]]:
             continue
         fits = np.array([is_open and form.fits(text) for text, is_open in zip(texts, open_places, strict=True)])
         share = values.share(fits)
-        if share >= form.least and form.is_more_than_chance(int(fits.sum())):
+        least = 0.0 if form.letter == named and form.holds is None else form.least
+        if share >= least and form.is_more_than_chance(int(fits.sum())):
             open_places &= ~fits
             yield form, share

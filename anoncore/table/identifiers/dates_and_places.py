@@ -73,6 +73,14 @@ def place_finding(values: ColumnValues, few_people: Sequence[str]) -> Identifier
     return None
 
 
+def may_stand_coarse(values: ColumnValues) -> bool:
+    """Whether a column holds years, ages or postal codes: where all of them are coarse, they are no codes of people
+    even if nearly all of them differ in a small table.
+    """
+    words = values.words
+    return AGES.anywhere.names(words) or POSTAL_CODES.anywhere.names(words) or _are_years(values)
+
+
 def _of_dates(values: ColumnValues) -> IdentifierFinding | None:
     moments, rows = values.moments
     # The first day of a year is how a column of dates holds the year alone.

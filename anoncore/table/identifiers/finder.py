@@ -14,7 +14,7 @@ from anoncore.table.column_words import FREE_TEXT
 from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.by_values import seen_in
 from anoncore.table.identifiers.column_values import ColumnValues
-from anoncore.table.identifiers.dates_and_places import date_finding, place_finding
+from anoncore.table.identifiers.dates_and_places import date_finding, may_stand_coarse, place_finding
 from anoncore.table.identifiers.findings import IdentifierFinding, IdentifiersFound
 from anoncore.table.identifiers.kinds import FEW_PEOPLE, MENDS
 from anoncore.table.identifiers.named import named_kind
@@ -72,9 +72,9 @@ def identifiers(frame: Any, few_people: Sequence[str] = FEW_PEOPLE, year: int | 
     >>> from anoncore import privacy
     >>> people = pd.DataFrame({"PLZ": ["10115", "80331"], "contact": ["ann@example.org", "bob@example.org"]})
     >>> found = privacy.identifiers(people)
-    >>> [(one.column, one.letter, one.kind, one.by, one.mend) for one in found.findings]
-    [('PLZ', 'B', 'places smaller than a state', 'name and values', 'three digits'), ('contact', 'F', 'e-mail addresses', 'values', 'drop')]
-    """  # noqa: E501  # the output stands on one line
+    >>> [(one.column, one.letter, one.by, str(one.mend)) for one in found.findings]
+    [('PLZ', 'B', 'name and values', 'three digits'), ('contact', 'F', 'values', 'drop')]
+    """
     table = as_pandas(frame)
     return identifiers_of(table, summarize(table), few_people, year)
 
@@ -112,14 +112,15 @@ def _require_three_digits(few_people: Sequence[str]) -> None:
 
 def _in_column(values: ColumnValues, few_people: Sequence[str], year: int) -> list[IdentifierFinding]:
     """One finding for each kind that a column holds, those of its values first."""
-    seen = list(seen_in(values))
     special = date_finding(values, year) or place_finding(values, few_people)
+    letter = special.letter if special is not None else named_kind(values)
+    # A fax number is written as any telephone number; few names and places have a form of their own.
+    seen = list(seen_in(values, "" if letter is None or letter in "AB" else "D" if letter == "E" else letter))
     if special is not None:
         return _joined(special, seen)
-    letter = named_kind(values)
-    if letter is None:
-        return seen or list(_by_numbering(values))
-    return _joined(_finding_by_name(values.name, letter), seen)
+    if letter is not None:
+        return _joined(_finding_by_name(values.name, letter), seen)
+    return seen or list(_by_numbering(values))
 
 
 def _finding_by_name(column: str, letter: str) -> IdentifierFinding:
@@ -131,12 +132,12 @@ def _joined(named: IdentifierFinding, seen: list[IdentifierFinding]) -> list[Ide
     """What a name tells together with what the values tell: one finding for each kind."""
     letters = {one.letter: one for one in seen}
     if named.letter == "E" and "D" in letters:
-        # A fax number is written as any telephone number; only the name tells them apart.
         fax = replace(letters.pop("D"), letter="E", what="telephone numbers", by="name and values")
         return [fax, *letters.values()]
     if named.letter in letters:
         same = letters.pop(named.letter)
-        return [replace(same, by="name and values"), *letters.values()]
+        told = replace(same, by="name and values") if same.share >= MOST or named.letter not in "AB" else named
+        return [told, *letters.values()]
     strong = [one for one in seen if one.share >= MOST and one.letter != "R" and not one.is_shape]
     if strong and named.by == "name":
         return seen
@@ -145,6 +146,6 @@ def _joined(named: IdentifierFinding, seen: list[IdentifierFinding]) -> list[Ide
 
 def _by_numbering(values: ColumnValues) -> Iterator[IdentifierFinding]:
     summary = values.summary
-    if is_numbering(summary) and summary.mean_length <= LONG_TEXT:
+    if is_numbering(summary) and summary.mean_length <= LONG_TEXT and not may_stand_coarse(values):
         share = summary.distinct_share
         yield IdentifierFinding(values.name, "R", "values of nearly every row's own", "values", share, MENDS["R"])

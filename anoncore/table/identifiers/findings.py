@@ -62,8 +62,8 @@ class IdentifierFinding(Shown):
     >>> from anoncore import privacy
     >>> found = privacy.identifiers(pd.DataFrame({"age": [34, 91, 57, 62]}))
     >>> print(found.findings[0].sentence)
-    'age' holds ages above 89 (C: dates finer than a year, and ages above 89) in 25% of its values. Put all people above 89 into one group, 90+.
-    """  # noqa: E501  # the output stands on one line
+    'age' holds ages above 89 (C) in 25.0% of its values. Put all people above 89 into one group, 90+.
+    """
 
     column: str
     letter: str
@@ -82,7 +82,7 @@ class IdentifierFinding(Shown):
     def finding(self) -> str:
         """What was found, as a sentence."""
         column, what = clean(self.column), self.what or self.kind
-        kind = self.letter if what == self.kind else f"{self.letter}: {self.kind}"
+        kind = self.letter if what in self.kind else f"{self.letter}: {self.kind}"
         if isnan(self.share):
             return f"'{column}' is named like {what} ({kind}); its values do not tell."
         return f"'{column}' holds {what} ({kind}) in {share_text(self.share)} of its values."

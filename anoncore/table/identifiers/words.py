@@ -138,7 +138,7 @@ BIRTH = Vocabulary.of(
 )
 AGES = KindWords.of(
     Vocabulary.of(
-        "age agep",
+        "age agep agegroup",
         de="alter lebensalter altersgruppe",
         nl="leeftijd leeftijdsgroep",
         es="edad",
