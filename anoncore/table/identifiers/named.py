@@ -14,6 +14,8 @@ FEWEST_KEYS = 10
 """Different values of a key that is one of more than kinds of things, where each is in several rows."""
 FEWEST_PEOPLE = 20
 """Different values from which a column whose name says whose row it is numbers people."""
+SHORTEST_CODE = 4
+"""Digits of the shortest number that is a code and no amount."""
 HALF = 0.5
 LEAST_ADDRESS = 2**24
 """The least number that stands for an IP address outside of reserved networks."""
@@ -40,11 +42,19 @@ def _may_be(letter: str, values: ColumnValues) -> bool:
         return False
     if letter == "O" and values.is_whole:
         return bool(values.numbers[0].max(initial=0) >= LEAST_ADDRESS)
+    if values.is_whole and not KIND_WORDS[letter].name_plainly(values.words) and not _are_codes(values):
+        return False  # an amount, such as what is on an account
     written = {"F": r"@", "N": r"[.]", "O": r"[.:]"}.get(letter)
     if written is not None:
         return values.share_where(lambda text: re.search(written, text) or _DIGEST.fullmatch(text)) >= HALF
     digits = _FIVE_DIGITS if letter in "DE" else _DIGITS
     return values.share_where(digits.search) >= HALF
+
+
+def _are_codes(values: ColumnValues) -> bool:
+    """Whether whole numbers are all equally long, as codes are and amounts are not."""
+    lengths = {len(str(int(number))) for number in (values.numbers[0].min(), values.numbers[0].max())}
+    return len(lengths) == 1 and min(lengths) >= SHORTEST_CODE
 
 
 def _numbers_people(values: ColumnValues) -> bool:

@@ -43,7 +43,11 @@ class KindWords:
 
     def name(self, words: Collection[str]) -> bool:
         """Whether the words of a column's name name the kind."""
-        return self.anywhere.names(words) or self.stand_alone(words) or any(one <= set(words) for one in self.together)
+        return self.name_plainly(words) or self.stand_alone(words)
+
+    def name_plainly(self, words: Collection[str]) -> bool:
+        """Whether they name the kind by words that mean nothing else."""
+        return self.anywhere.names(words) or any(one <= set(words) for one in self.together)
 
     def stand_alone(self, words: Collection[str]) -> bool:
         """Whether words that have other meanings, too, stand beside nothing that gives them another one."""
@@ -60,7 +64,7 @@ ADDRESSES = Vocabulary.of(
     "address street",
     de="adresse anschrift strasse str hausnummer hsnr wohnadresse",
     nl="adres straat huisnummer woonadres",
-    fr="adresse adr rue",
+    fr="adresse rue",
     es="direccion calle domicilio",
     it="indirizzo",
     pt="endereco morada rua",
@@ -88,8 +92,7 @@ PLACES = KindWords.of(
         it="citta comune provincia quartiere frazione",
         pt="cidade concelho municipio freguesia bairro distrito localidade",
     ),
-    alone="place location residence ort kreis plaats lieu lugar luogo local via poblacion residencia residenza "
-    "domicile fips",
+    alone="place location residence ort kreis plaats lieu lugar luogo poblacion residencia residenza domicile fips",
     together="census+tract census+block block+group lieu+naissance lugar+nacimiento luogo+nascita local+nascimento",
 )
 COORDINATES = KindWords.of(
@@ -184,7 +187,7 @@ KIND_WORDS: Mapping[str, KindWords] = {
             it="targa telaio",
             pt="chassi",
         ),
-        alone="plate plates kennzeichen fin matricula chassis",
+        alone="kennzeichen fin matricula chassis",
         together="license+plate licence+plate number+plate vehicle+id vehicle+number vehicle+identification",
     ),
     "M": KindWords.of(
@@ -321,7 +324,7 @@ KIND_WORDS: Mapping[str, KindWords] = {
         ),
         alone="first last middle maiden name names naam nom nombre nome initials initialen initiales iniziali iniciais",
     ),
-    "B": KindWords.of(ADDRESSES),
+    "B": KindWords.of(ADDRESSES, together="adr+ligne"),
     "R": KindWords.of(
         Vocabulary.of(
             "id uid uuid guid login user username",
@@ -341,10 +344,7 @@ IDENTIFYING_ALONE = frozenset(["name", "naam", "nom", "nombre", "nome", "plate",
 """Words of several meanings that people who tag a table should look at wherever they stand."""
 IDENTIFYING = reduce(
     or_,
-    (
-        Vocabulary(words.anywhere.words | (words.alone & IDENTIFYING_ALONE), words.anywhere.joined)
-        for letter, words in KIND_WORDS.items()
-        if letter not in "PQ"
-    ),
+    (words.anywhere for letter, words in KIND_WORDS.items() if letter not in "PQ"),
+    Vocabulary(IDENTIFYING_ALONE, frozenset()),
 )
 """All words that name what names a person by itself."""

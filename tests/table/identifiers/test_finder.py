@@ -130,6 +130,13 @@ def test_a_built_in_table_has_no_finding_but_what_it_has(name: str) -> None:
         ("ward_id", [1, 2, 3] * 20, []),
         ("patient", [1, 2, 3, 4, 5] * 12, []),
         ("case_id", ["A1", "A2", "A3"], [("H", "name")]),
+        # Words of several meanings name a kind of numbers only beside numbers that may be codes.
+        ("account", [120, 15_000, 7], []),
+        ("account", [120_455, 150_001, 770_002], [("J", "name")]),
+        ("account number", [120, 15_000, 7], [("J", "name")]),
+        ("insurance", ["AOK", "TK", "DAK"], []),
+        ("card type", ["1234", "2345", "3456"], []),
+        ("plate", ["P01", "P02", "P03"], []),
         ("nothing", [None, None], []),
         ("flag", [True, False], []),
     ],
