@@ -17,6 +17,8 @@ from anoncore.table.summary import ColumnSummary
 
 LOOKED_AT = 20_000
 """Different values of a column that are looked at one by one; of more, evenly many are left out between them."""
+LONGEST = 200
+"""Characters of a value that are looked at; forms are shorter, and no value may take long to compare with them."""
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\x00", b"MM\x00*", b"BM")
 """How files of pictures begin."""
 
@@ -72,10 +74,10 @@ class ColumnValues:
 
     @cached_property
     def looked_at(self) -> tuple[list[str], Int64]:
-        """Different texts without spaces around them, and how many rows have each."""
+        """How different texts begin, without spaces around them, and how many rows have each."""
         distinct, rows = self._distinct
         step = -(-len(distinct) // LOOKED_AT) or 1
-        return [value_text(value).strip() for value in distinct[::step].tolist()], rows[::step]
+        return [value_text(value).strip()[:LONGEST] for value in distinct[::step].tolist()], rows[::step]
 
     def share(self, fits: Bools) -> float:
         """Share of the rows with a value that have one of the texts that fit."""

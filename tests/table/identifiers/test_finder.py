@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import isnan
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,24 @@ def test_e_mail_addresses_are_found_in_the_middle_of_texts_and_free_text_is_name
     (finding,) = result.findings
     assert (finding.letter, finding.share, result.free_text) == ("F", 0.01, ("notes",))
     assert any("free text is in notes" in one for one in result.cannot_see)
+
+
+def test_of_many_different_values_evenly_many_are_looked_at_and_addresses_in_all() -> None:
+    texts = [f"+49 171 {1_000_000 + row}" if row % 10 < 9 else f"call {row}" for row in range(50_000)]
+    texts[31_337] = "ann@example.org"
+    phones, mail = privacy.identifiers(pd.DataFrame({"c": texts})).findings
+    assert phones.letter == "D"
+    assert phones.share == pytest.approx(0.9, abs=0.01)
+    assert (mail.letter, mail.share) == ("F", 1 / 50_000)
+
+
+@pytest.mark.parametrize(
+    "text", [":" * 100_000, "1" * 100_000, "a-" * 50_000, "via " * 20_000, ", mr" * 20_000, "(1 " * 9_000]
+)
+def test_no_cell_takes_long(text: str) -> None:
+    began = process_time()
+    assert found([f"{text}{row}" for row in range(20)] * 2) == []
+    assert process_time() - began < 2
 
 
 def test_where_the_name_tells_a_kind_its_share_is_counted_however_small_it_is() -> None:
