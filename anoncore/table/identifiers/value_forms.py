@@ -38,7 +38,10 @@ class ValueForm:
 
     def fits(self, text: str) -> bool:
         """Whether a text has the form and its check digits hold."""
-        return self.pattern.fullmatch(text) is not None and (self.holds is None or self.holds(text))
+        if self.pattern.fullmatch(text) is None:
+            return False
+        # A pattern also takes letters and digits of other scripts, with which nobody computes a check digit.
+        return self.holds is None or (text.isascii() and self.holds(text))
 
     def is_more_than_chance(self, n_fitting: int) -> bool:
         """Whether so many values can hardly pass the check digits by accident."""

@@ -204,6 +204,12 @@ def test_no_cell_takes_long(text: str) -> None:
     assert process_time() - began < 2
 
 
+def test_letters_and_digits_of_other_scripts_are_no_check_digits() -> None:
+    # The sign of Kelvin is a K to patterns that take small letters for capitals, and no letter to a number.
+    assert found(["D\u212a89370400440532013000", "de89370400440532013\u212a\u0663"] * 5) == []
+    assert found(["\u0664111111111111111"] * 5) == []
+
+
 def test_where_the_name_tells_a_kind_its_share_is_counted_however_small_it_is() -> None:
     phones = ["+49 171 1234567", "call 1234567 after noon", "ask 7654321 at home", "try 23 45 67 in May"] * 5
     (finding,) = privacy.identifiers(pd.DataFrame({"phone": phones})).findings
