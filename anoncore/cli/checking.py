@@ -9,6 +9,7 @@ from typing import Any
 from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.progress import part_of
 from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
+from anoncore.cli.identifiers import add_identifier_options, find_identifiers, identifiers_in, is_alone
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
 from anoncore.cli.output import add_json_option, tell
@@ -38,10 +39,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--known",
         action="append",
-        required=True,
+        default=[],
         metavar="COLUMNS",
         help="columns that others may know of a person, with commas between them, again for more; a name with a comma "
-        "stands in double quotes",
+        "stands in double quotes; may be left out with --identifiers",
     )
     command.add_argument(
         "--secret", action="append", default=[], metavar="COLUMNS", help="columns that nobody must learn, written alike"
@@ -53,6 +54,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="COLUMNS",
         help="columns that name people, left out of all numbers",
     )
+    add_identifier_options(command)
     command.add_argument(
         "--unit",
         metavar="COLUMN",
@@ -105,6 +107,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     policy = policy_of(arguments)
+    if is_alone(arguments):
+        find_identifiers(arguments)
+        return DONE
     # People to compare with are asked for by the policy as well, which the question knows nothing of.
     is_asked = policy is None or arguments.attacks is not None or arguments.synthetic_of is not None
     question = Question(
@@ -138,11 +143,15 @@ def _check(arguments: argparse.Namespace) -> int:
             control = None if people is None else data.with_same_tags(people)
             # Of a table as it is, every column is published, whatever it is named as.
             judgement = judge_release(policy, judged.release, control=control, tables={"table": as_pandas(frame)})
+        found = identifiers_in(arguments, frame) if arguments.identifiers else None
     is_synthetic = judged.release.is_synthetic
     for note in () if is_synthetic else judged.notes:
         log().note(note)
     lines = [*judged.sentences(table_name(arguments), str(arguments.synthetic_of)), *policy_lines(judgement)]
-    tell(arguments, lines, _json(arguments, judged, judgement))
+    results = _json(arguments, judged, judgement)
+    if found is not None:
+        lines, results = [*lines, *found.sentences()], {**results, "safe_harbor": found.to_dict()}
+    tell(arguments, lines, results)
     required = FAILS if not judged.holds else CLAIMED if judged.requirements and judged.verdict.breaking else DONE
     return judged_code(arguments, worst_code(required, DONE if judgement is None else judgement.exit_code))
 

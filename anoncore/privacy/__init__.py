@@ -8,11 +8,15 @@ from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, require_safe_j
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
 from anoncore.privacy.tag_leaks import TagLeak, all_but_secrets, tag_leaks
 from anoncore.privacy.transport import Transport, transport
+from anoncore.table.identifiers.finder import identifiers
+from anoncore.table.identifiers.findings import IdentifierFinding, IdentifiersFound
 
 __all__ = [
     "AttributeProfile",
     "FragmentProfile",
     "Guarantee",
+    "IdentifierFinding",
+    "IdentifiersFound",
     "JoinCheck",
     "JoinSummary",
     "PersonalGuarantee",
@@ -27,6 +31,7 @@ __all__ = [
     "closeness",
     "emd",
     "guarantees",
+    "identifiers",
     "joins",
     "pair_levels",
     "personal_guarantees",

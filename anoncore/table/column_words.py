@@ -21,7 +21,9 @@ class Vocabulary:
     joined: frozenset[str]
 
     @classmethod
-    def of(cls, english: str, *, de: str, nl: str, fr: str, es: str, it: str, pt: str) -> Vocabulary:
+    def of(
+        cls, english: str, *, de: str = "", nl: str = "", fr: str = "", es: str = "", it: str = "", pt: str = ""
+    ) -> Vocabulary:
         """A vocabulary from lists of words with spaces between them."""
         joined = frozenset(f"{de} {nl}".split())
         return cls(joined | frozenset(f"{english} {fr} {es} {it} {pt}".split()), joined)
@@ -38,6 +40,10 @@ class Vocabulary:
         """Whether one of the words of a name is among them."""
         return any(map(self.has, words))
 
+    def __or__(self, other: Vocabulary) -> Vocabulary:
+        """The words of both."""
+        return Vocabulary(self.words | other.words, self.joined | other.joined)
+
 
 def name_words(name: str) -> set[str]:
     """The words of a column's name in small letters without accents, also where capitals part them: `zipCode` is `zip`
@@ -48,20 +54,6 @@ def name_words(name: str) -> set[str]:
     return set(re.split(r"[^a-z]+", apart.casefold())) - {""}
 
 
-IDENTIFYING = Vocabulary.of(
-    "id uid uuid guid name surname firstname lastname fullname forename email mail phone telephone mobile fax ssn "
-    "passport iban licence license plate address street url ip login user username nickname",
-    de="name nachname vorname familienname kennung kennnummer fallnummer patientennummer personalnummer kundennummer "
-    "mitgliedsnummer versichertennummer versicherungsnummer steuernummer ausweisnummer kontonummer telefon "
-    "telefonnummer handy handynummer mobilnummer adresse anschrift strasse hausnummer kfzkennzeichen",
-    nl="naam voornaam achternaam adres straat huisnummer telefoon telefoonnummer mobiel bsn burgerservicenummer "
-    "kenteken paspoort klantnummer patientnummer",
-    fr="nom prenom identifiant courriel adresse rue telephone portable matricule nir passeport",
-    es="nombre apellido apellidos identificador correo direccion calle telefono movil dni nie nif pasaporte matricula",
-    it="nome cognome identificativo indirizzo telefono cellulare codicefiscale passaporto targa matricola",
-    pt="nome sobrenome apelido identificador endereco morada rua telefone telemovel celular cpf nif passaporte "
-    "matricula",
-)
 PEOPLE = Vocabulary.of(
     "patient person people client customer member employee participant respondent pupil student",
     de="patient patientin person kunde kundin mitglied mitarbeiter mitarbeiterin teilnehmer versicherter schueler",

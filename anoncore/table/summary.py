@@ -98,10 +98,18 @@ def summarize_column(column: pd.Series[Any], bins: int = BINS) -> ColumnSummary:
         top_count=int(counts[best[0]]) if len(best) else 0,
         bin_texts=texts,
         bin_counts=amounts,
-        mean_length=float(pd.Series(values).astype(TEXT).str.len().mean()) if kind == "text" and len(values) else 0.0,
+        mean_length=_mean_length(values) if kind == "text" and len(values) else 0.0,
         examples=tuple(_text(values[place], kind) for place in best),
         n_single=int((counts == 1).sum()),
     )
+
+
+def _mean_length(values: Any) -> float:
+    """The mean number of characters of values that may be anything, such as the bytes of pictures."""
+    try:
+        return float(pd.Series(values).astype(TEXT).str.len().mean())
+    except UnicodeDecodeError:
+        return float(np.mean([len(value_text(value)) for value in values]))
 
 
 def _largest(counts: Int64, n: int) -> list[int]:

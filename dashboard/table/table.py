@@ -11,7 +11,15 @@ from dashboard.elements import insensitive, routes, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import compute, state
 from dashboard.session.loaded_table import LoadedTable
-from dashboard.table import all_rows, attribute_details, large_runs, saved_sessions, table_choice, table_columns
+from dashboard.table import (
+    all_rows,
+    attribute_details,
+    large_runs,
+    safe_harbor,
+    saved_sessions,
+    table_choice,
+    table_columns,
+)
 
 PREVIEW_COLUMNS = 200
 PREVIEW_ROWS = 1_000
@@ -26,6 +34,7 @@ def render() -> None:
         return
     _about(table)
     table_columns.render(table)
+    safe_harbor.render(table)
     data = _coded(table)
     attribute_details.render(table, data)
     all_rows.render(data)

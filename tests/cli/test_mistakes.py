@@ -83,7 +83,7 @@ MISTAKES = [
     ("check people.csv --known age --requier k=5", "There is no option '--requier'; did you mean '--require'?"),
     ("run good.toml --format cvs", "invalid choice: 'cvs' (choose from 'csv', 'parquet', 'excel')"),
     ("recipe good.toml more.toml", "unrecognized arguments: more.toml"),
-    ("check people.csv", "the following arguments are required: --known"),
+    ("check people.csv", "Name columns that others may know with --known"),
     ("check --known age", "Name a table: a file, - for the standard input, or a built-in one by --table census."),
     ("check s3://bucket/people.csv --known age", "name the address as source.path of a recipe"),
     ("init gone.csv --output new.toml", "There is no file 'gone.csv'; check its name and folder."),

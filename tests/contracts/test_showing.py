@@ -154,6 +154,8 @@ def shown() -> tuple[Any, ...]:
         *checked.requirements,
         (judgement := anoncore.Policy.load("hospital").judge(mondrian)),
         *judgement.lines,
+        (identifiers := privacy.identifiers(data.frame.assign(mail=[f"{MARK}{row}@b.de" for row in range(240)]))),
+        *identifiers.findings,
         Recipe.loads(
             'source = {builtin = "census", rows = 60}\nalgorithm = {name = "mondrian"}\nmeasures = ["privacy.profile"]'
         ).run(),

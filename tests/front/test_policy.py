@@ -177,13 +177,22 @@ def test_what_cannot_be_measured_is_never_kept() -> None:
             "composition-breach": {"at_most": 1.0},
             "strongest-attribute": {"at_most": 1.0},
         },
-        refuse={"identifiers": "safe-harbor"},
     )
     judgement = policy.judge(release)
     assert {line.status for line in judgement.lines} == {"not measured"}
     assert all(line.reason and math.isnan(line.value) for line in judgement.lines)
     assert judgement.exit_code == 3
-    assert statuses(policy, release)["refuse.identifiers"] == "not measured"
+
+
+def test_identifiers_are_looked_for_in_what_is_published() -> None:
+    harbor = Policy.load("hipaa-safe-harbor")
+    frame = people().assign(mail=[f"{row}@example.org" for row in range(22)])
+    method = Mondrian(requirements=[KAnonymity(k=11)])
+    left_out = method.anonymize(Microdata(frame, {"age": "quasi-identifier", "disease": "sensitive"}))
+    assert statuses(harbor, left_out)["refuse.identifiers"] == "kept"
+    decided = {"age": "quasi-identifier", "disease": "sensitive", "mail": "insensitive"}
+    (line,) = (one for one in harbor.judge(method.anonymize(Microdata(frame, decided))).lines if one.status == "broken")
+    assert (line.key, line.reached) == ("refuse.identifiers", "found: e-mail addresses in 'mail'")
 
 
 def test_without_a_known_column_no_level_is_kept() -> None:

@@ -75,6 +75,14 @@ def test_the_diagnosis_of_a_public_table_is_a_secret(file: str, column: str) -> 
     assert found[column] == Role.SENSITIVE
 
 
+def test_values_that_only_identifiers_have_make_one_whatever_the_name_and_however_often_they_repeat() -> None:
+    mails = [f"p{place % 5}@example.org" for place in range(N)]
+    assert _role(mails) == (Role.IDENTIFIER, "Its values look like e-mail addresses.")
+    assert _role([*mails[: N // 4], *["none"] * N])[0] is not Role.IDENTIFIER
+    # Dates and postal codes are what others know of people.
+    assert _role([f"2020-0{1 + place % 9}-11" for place in range(N)])[0] is not Role.IDENTIFIER
+
+
 def test_few_rows_prove_no_uniqueness() -> None:
     assert _role(["a", "b", "c"])[0] == Role.INSENSITIVE
 

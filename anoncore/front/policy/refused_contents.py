@@ -9,6 +9,7 @@ import pandas as pd
 from anoncore.front.policy.judgement import JudgedRule
 from anoncore.front.policy.sections import Refuse
 from anoncore.front.policy.wording import REFUSED_IDENTIFIERS, REFUSED_TEXT, column_key
+from anoncore.privacy import identifiers
 from anoncore.table.suggestions import is_free_text
 from anoncore.table.summary import summarize
 
@@ -19,9 +20,10 @@ Tables = Mapping[str, pd.DataFrame]
 """The published tables by name."""
 
 
-def identifiers_in(tables: Tables) -> Sequence[str] | None:
-    """The identifiers of HIPAA's safe harbor in published tables, a phrase each; None where nobody looked for them."""
-    return None
+def identifiers_in(tables: Tables) -> list[str]:
+    """The identifiers of HIPAA's safe harbor in published tables, a phrase each."""
+    found = [one for table in tables.values() for one in identifiers(table).findings]
+    return list(dict.fromkeys(f"{one.what or one.kind} in '{one.column}'" for one in found))
 
 
 def judged_columns(refuse: Refuse, published: Sequence[str]) -> Iterator[JudgedRule]:
@@ -48,9 +50,7 @@ def judged_contents(refuse: Refuse, tables: Tables) -> Iterator[JudgedRule]:
         yield _found("refuse.identifiers", REFUSED_IDENTIFIERS, identifiers_in(tables))
 
 
-def _found(key: str, rule: str, found: Sequence[str] | None) -> JudgedRule:
-    if found is None:
-        return JudgedRule(key, rule, None, NOT_PUBLISHED, "", "not measured", reason=NOT_LOOKED_FOR)
+def _found(key: str, rule: str, found: Sequence[str]) -> JudgedRule:
     if found:
         return JudgedRule(key, rule, None, NOT_PUBLISHED, f"found: {', '.join(found)}", "broken")
     return JudgedRule(key, rule, None, NOT_PUBLISHED, "none was found by names and values", "kept")

@@ -1,0 +1,207 @@
+"""How values look that are identifiers by themselves, whatever their column is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv6Address
+
+from anoncore.table.identifiers import check_digits as checks
+from anoncore.table.identifiers.kinds import MENDS, Mend
+
+SURE = 0.2
+"""Share of the values from which a column holds what hardly anything else looks like."""
+LIKELY = 0.8
+"""The same of what codes of other kinds may look like, too."""
+DATES = "dates finer than a year"
+MOST_ACCIDENTS = 1e-4
+"""Chance with which other numbers may pass a check digit as often as those of a column do."""
+
+
+@dataclass(frozen=True)
+class ValueForm:
+    """One form of identifiers: its letter in the rule, what it is in words, and how a value of it is written.
+
+    `least` is the share of a column's values that must have the form, and `chance` how often a value that is written
+    alike passes `holds` by accident. `in_numbers` forms occur in columns of whole numbers, too.
+    """
+
+    letter: str
+    what: str
+    pattern: re.Pattern[str]
+    holds: Callable[[str], bool] | None = None
+    least: float = LIKELY
+    chance: float = 0.0
+    in_numbers: bool = False
+    mend: Mend | None = None
+
+    def fits(self, text: str) -> bool:
+        """Whether a text has the form and its check digits hold."""
+        if self.pattern.fullmatch(text) is None:
+            return False
+        # A pattern also takes letters and digits of other scripts, with which nobody computes a check digit.
+        return self.holds is None or (text.isascii() and self.holds(text))
+
+    def is_more_than_chance(self, n_fitting: int) -> bool:
+        """Whether so many values can hardly pass the check digits by accident."""
+        return n_fitting > 0 and self.chance**n_fitting <= MOST_ACCIDENTS
+
+    @property
+    def is_shape(self) -> bool:
+        """Whether codes of other kinds may be written alike, so that the name of a column tells more."""
+        return self.holds is None and self.least >= LIKELY
+
+    @property
+    def mended_by(self) -> Mend:
+        """What mends a column of it."""
+        return MENDS[self.letter] if self.mend is None else self.mend
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+def _is_whole_date(text: str) -> bool:
+    return 1 <= int(text[4:6]) <= 12 and 1 <= int(text[6:8]) <= 31
+
+
+_MONTH = (
+    r"(?:jan|feb|fev|mar|apr|abr|avr|may|mai|mag|mei|jun|juin|giu|jul|juil|lug|aug|aou|aoû|ago|sep|set|oct|okt|out|ott"
+    r"|nov|dec|dez|déc|dic|ene|gen|mär|mrt)\w{0,7}\.?"
+)
+_DAY, _NUMBER_OF_MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1[89]|20)\d\d"
+_TIME = r"(?:[T ,]+\d\d?[:.h]\d\d.*)?"
+_DATES = (
+    rf"{_YEAR}([-/.]){_NUMBER_OF_MONTH}\1{_DAY}{_TIME}",
+    rf"{_DAY}([./-]){_NUMBER_OF_MONTH}\2(?:{_YEAR}|\d\d){_TIME}",
+    rf"{_NUMBER_OF_MONTH}([/-]){_DAY}\3(?:{_YEAR}|\d\d){_TIME}",
+    rf"(?:{_DAY}(?:st|nd|rd|th|\.|º)? ?-?(?:de )?)?{_MONTH}[ -]?(?:de )?(?:{_YEAR})",
+    rf"{_MONTH} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}",
+    rf"{_YEAR}[-/]{_NUMBER_OF_MONTH}|{_NUMBER_OF_MONTH}[/-]{_YEAR}|{_YEAR}[ -]?Q[1-4]|Q[1-4][ /-]?{_YEAR}",
+)
+_STREETS = (
+    r"\d+\w? .*\b(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|close|crescent)\.?(?:,.*)?",
+    r".*\w(?:straße|strasse|str\.|weg|platz|allee|gasse|damm|ufer|straat|laan|plein|gracht|kade|singel) \d+.*",
+    r"\d+,? (?:bis |ter )?(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\b.*",
+    r"(?:calle|c/|avenida|avda\.?|plaza|paseo|camino|via|viale|piazza|corso|vicolo|rua|travessa|praça|largo)\b.*\d+.*",
+)
+_PLATES = (
+    r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} \d{1,4}[EH]?",
+    r"[A-HJ-NP-TV-Z]{2}[- ]\d{3}[- ][A-HJ-NP-TV-Z]{2}",
+    r"\d{4} [BCDFGHJ-NPRSTV-Z]{3}",
+    r"[A-Z]{2}\d{2} [A-Z]{3}",
+    r"[A-Z]{2}-\d{2}-(?:\d{2}|[A-Z]{2})|\d{2}-(?:\d{2}-[A-Z]{2}|[A-Z]{2}-\d{2}|[A-Z]{2}-[A-Z]{2})",
+    r"\d-[A-Z]{3}-\d{2}|\d{2}-[A-Z]{3}-\d|[A-Z]-\d{3}-[A-Z]{2}|[A-Z]{2}-\d{3}-[A-Z]",
+)
+_PHONES = (
+    r"(?:\+|00)[1-9][\d ()./-]{7,18}\d",
+    r"(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])[2-9]\d\d[-. ]\d{4}(?: ?(?:x|ext\.?) ?\d+)?",
+    r"0\d(?: \d\d){4}|0\d(?:\.\d\d){4}",
+    r"\(?0\d{1,4}\)?[ /-] ?\d[\d -]{5,10}\d",
+    r"[6789]\d\d \d{3} \d{3}",
+)
+_TITLES = (
+    r"(?:.*, )?(?:mrs?|ms|miss|dr|prof|herr|frau|mme|mlle|monsieur|madame|srta?|sra|sig(?:\.ra)?|dott(?:\.ssa)?|dhr"
+    r"|mevr)\.? [^\W\d_].*"
+)
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_VIN = r"(?=.*[A-Z])(?=.*\d)[A-HJ-NPR-Z\d]{8}[\dX][A-HJ-NPR-Z\d]{8}"
+_ITALIAN = r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPRST][\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]"
+_FRENCH = r"[12] ?\d\d ?\d\d ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d"
+_CARDS = r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6011|65\d\d)(?:[ -]?\d{4}){3}", r"3[47]\d\d[ -]?\d{6}[ -]?\d{5}"
+_IMEI = r"(?!3[47])\d\d[- ]?\d{6}[- ]?\d{6}[- ]?\d"
+_POSTAL = (
+    r"[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}",
+    r"[1-9]\d{3} ?[A-Z]{2}",
+    r"[A-Z]\d[A-Z] \d[A-Z]\d",
+    r"\d{4}-\d{3}",
+    r"\d{5}-\d{3}",
+)
+_MBI_LETTER = "[AC-HJKMNP-RT-Y]"
+_MBI = rf"[1-9]{_MBI_LETTER}[0-9AC-HJKMNP-RT-Y]\d-?{_MBI_LETTER}[0-9AC-HJKMNP-RT-Y]\d-?{_MBI_LETTER}{{2}}\d\d"
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+def _exact(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+
+
+FORMS: Sequence[ValueForm] = (
+    ValueForm("Q", "pictures", _any(r"data:image/.*", r".+\.(?:jpe?g|png|gif|heic|tiff?|bmp|webp|dcm)"), None, SURE),
+    ValueForm(
+        "R", "universally unique identifiers", _any(r"\{?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\}?"), None, SURE
+    ),
+    ValueForm("M", "network addresses of devices", _any(r"[\da-f]{2}([:-])(?:[\da-f]{2}\1){4}[\da-f]{2}"), None, SURE),
+    ValueForm("M", "device identifiers", _exact(r"\(01\)\d{14}.*"), None, SURE),
+    ValueForm("O", "IP addresses", _exact(rf"(?:{_OCTET}\.){{3}}{_OCTET}(?:/\d+)?")),
+    ValueForm("O", "IP addresses", _any(r"[\da-f]*:[\da-f:]*:[\da-f:.]*"), _is_ipv6, SURE),
+    ValueForm("C", DATES, _any(*_DATES), None, SURE, mend=Mend.YEAR),
+    ValueForm("C", DATES, _exact(rf"{_YEAR}\d{{4}}"), _is_whole_date, 0.9, 0.05, True, Mend.YEAR),
+    ValueForm("J", "account numbers (IBAN)", _any(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}"), checks.is_iban, SURE, 0.01),
+    ValueForm("L", "vehicle identification numbers", _exact(_VIN), checks.is_vin, LIKELY, 0.1),
+    ValueForm("G", "social security numbers", _exact(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}"), None, SURE),
+    ValueForm("G", "British insurance numbers", _any(r"(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z](?: ?\d\d){3} ?[A-D]")),
+    ValueForm("G", "Italian tax codes", _any(_ITALIAN), checks.is_italian_tax_code, SURE, 0.04),
+    ValueForm("G", "French person numbers", _any(_FRENCH), checks.is_french_person_number, LIKELY, 0.02, True),
+    ValueForm(
+        "G", "German pension numbers", _any(r"\d\d ?\d{6} ?[A-Z] ?\d\d ?\d"), checks.is_german_pension_number, 0.8, 0.1
+    ),
+    ValueForm(
+        "G", "Spanish person numbers", _any(r"[XYZ]?-?\d{7,8}-?[A-Z]"), checks.is_spanish_person_number, 0.8, 0.05
+    ),
+    ValueForm(
+        "G",
+        "Brazilian person numbers",
+        _exact(r"\d{3}\.?\d{3}\.?\d{3}-?\d\d"),
+        checks.is_brazilian_person_number,
+        0.8,
+        0.01,
+        True,
+    ),
+    ValueForm("G", "German tax numbers", _exact(r"\d\d(?: ?\d{3}){3}"), checks.is_german_tax_number, LIKELY, 0.1, True),
+    ValueForm(
+        "G", "Dutch person numbers", _exact(r"\d{4}[. ]?\d\d[. ]?\d{3}"), checks.is_dutch_person_number, 0.8, 0.1, True
+    ),
+    ValueForm(
+        "G",
+        "Portuguese tax numbers",
+        _exact(r"[1235689]\d\d(?: ?\d{3}){2}"),
+        checks.is_portuguese_tax_number,
+        0.8,
+        0.1,
+        True,
+    ),
+    ValueForm("I", "German health plan numbers", _any(r"[A-Z]\d{9}"), checks.is_german_health_number, LIKELY, 0.1),
+    ValueForm("I", "Medicare numbers", _any(_MBI)),
+    ValueForm(
+        "H", "NHS numbers", _exact(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), checks.is_british_health_number, LIKELY, 0.1, True
+    ),
+    ValueForm("J", "card numbers", _exact(*_CARDS), checks.has_luhn, LIKELY, 0.1, True),
+    ValueForm("M", "device numbers (IMEI)", _exact(_IMEI), checks.has_luhn, LIKELY, 0.1, True),
+    ValueForm("L", "vehicle plates", _exact(*_PLATES)),
+    ValueForm("D", "telephone numbers", _any(*_PHONES)),
+    ValueForm("B", "street addresses", _any(*_STREETS), None, SURE),
+    ValueForm("B", "postal codes", _any(*_POSTAL)),
+    ValueForm("B", "postal codes", _exact(r"\d{5}-\d{4}"), mend=Mend.THREE_DIGITS),
+    ValueForm("B", "coordinates", _exact(r"[(\[]?-?\d{1,2}\.\d{2,} ?[,; ] ?-?\d{1,3}\.\d{2,}[)\]]?")),
+    ValueForm("A", "names with a form of address", _any(_TITLES), None, SURE),
+    ValueForm("R", "digests", _any(r"[\da-f]{32}|[\da-f]{40}|[\da-f]{64}")),
+)
+"""All forms, those that are written most particularly first: a value counts for the first form that its column has."""
+
+INSIDE: Mapping[str, tuple[str, str]] = {
+    "F": ("e-mail addresses", r"[0-9A-Za-z_.+-]+@[0-9A-Za-z-]+\.[A-Za-z]"),
+    "N": ("URLs", r"(?i)\b(?:https?|ftp)://|\bwww\.[0-9a-z]"),
+}
+"""Forms that are told from everything else also in the middle of a text: what they are, and how they are written."""
+
+IDENTIFYING_LETTERS = frozenset("ADEFGHIJKLMNOQR")
+"""Kinds that name a person by themselves; places and dates are what others know of one."""

@@ -1,0 +1,1 @@
+"""The finder of identifiers: its parts, and the tables it is tried on."""
