@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from anoncore import DataError
+from anoncore.base.pandas_versions import with_text
 from anoncore.cli import main
 from anoncore.publishing import Certificate
 from dashboard.serving import own_machine
@@ -37,7 +38,7 @@ def name_place(visitor: Visitor, place: object) -> Visitor:
 def test_a_table_of_this_machine_is_loaded_by_its_path(visitor: Visitor, source: Path) -> None:
     name_place(visitor, source).press("Load it")
     assert visitor.errors == []
-    pd.testing.assert_frame_equal(state._workspaces.get(visitor.workspace).table.frame, people())
+    pd.testing.assert_frame_equal(state._workspaces.get(visitor.workspace).table.frame, with_text(people()))
     assert not name_place(visitor, source.with_name("none.parquet")).has_button("Load it")
     assert "none.parquet" in visitor.errors[0]
     assert len(state._workspaces.get(visitor.workspace).table.frame) == 3_000
