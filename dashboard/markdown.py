@@ -39,7 +39,11 @@ def escaped(text: str) -> str:
 
 def reason(error: AnonymizationError) -> str:
     """Why something cannot be had, in the words of the page."""
-    text = str(error)
+    return in_page_words(str(error))
+
+
+def in_page_words(text: str) -> str:
+    """A sentence of the library in the words of the page."""
     for told, here in IN_PAGE_WORDS.items():
         text = text.replace(told, here)
     return text

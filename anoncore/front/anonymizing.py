@@ -16,8 +16,9 @@ from anoncore.front.named_columns import Names, roles_of
 from anoncore.recipes.proposal import USUAL_T, usual_requirements
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
+from anoncore.requirements.promised import is_promised
 from anoncore.search.candidates import LEVELS, axes, requirement
-from anoncore.search.keeping import is_promised, keeping, possible_instead
+from anoncore.search.keeping import keeping, possible_instead
 from anoncore.table.domain import Kind
 from anoncore.table.given_table import given_table
 from anoncore.table.hierarchy import Hierarchy

@@ -1,5 +1,6 @@
 """Every number that is told of a release: what it is, said once, and how it is asked for by name."""
 
+from anoncore.measures.answer import Answer, answer
 from anoncore.measures.criteria import CRITERIA, FAMILIES, NUMBERS, evaluate, value_of
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL, Measure
 from anoncore.measures.verdict import Failing, Promise, Verdict, verdict
@@ -10,10 +11,12 @@ __all__ = [
     "MEASURES",
     "MEASURES_OF_SEVERAL",
     "NUMBERS",
+    "Answer",
     "Failing",
     "Measure",
     "Promise",
     "Verdict",
+    "answer",
     "evaluate",
     "value_of",
     "verdict",

@@ -8,14 +8,9 @@ from typing import Any
 from anoncore.algorithms import ALGORITHMS, Algorithm, AttackSafe, Slicing, Suppression
 from anoncore.base.errors import AnonymizationError, InfeasibleError, ParameterError
 from anoncore.requirements import (
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
     RecursiveDiversity,
     Requirement,
-    TCloseness,
 )
-from anoncore.requirements.requirement import Comparison
 from anoncore.search.candidates import axes, requirement, with_level
 from anoncore.table.microdata import Microdata
 
@@ -118,35 +113,3 @@ def offered_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleErro
     except AnonymizationError:
         return None
     return changed
-
-
-def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Microdata) -> bool:
-    """Whether whoever keeps the promises keeps this requirement as well, on every attribute that it covers."""
-    if wanted.attribute_free:
-        return any(_implies(promise, wanted) for promise in promises)
-    named = getattr(wanted, "attribute", None)
-    covered = list(data.sensitive) if named is None else [named]
-    return all(
-        any(getattr(promise, "attribute", None) in (None, name) and _implies(promise, wanted) for promise in promises)
-        for name in covered
-    )
-
-
-def _implies(promise: Requirement, wanted: Requirement) -> bool:
-    """Whether every group that keeps the promise keeps what is wanted of the same attribute."""
-    if not wanted.counts_alone:
-        return promise == wanted
-    if isinstance(promise, FrequencyDiversity) and isinstance(wanted, DistinctDiversity | EntropyDiversity):
-        # No value has more than 1/l of the group: at least l values occur, and their entropy is at least log l.
-        return promise.l >= wanted.l
-    if isinstance(promise, EntropyDiversity) and isinstance(wanted, DistinctDiversity):
-        return promise.l >= wanted.l
-    if type(promise) is not type(wanted):
-        return False
-    if isinstance(promise, TCloseness) and isinstance(wanted, TCloseness) and promise.ground != wanted.ground:
-        return False
-    if isinstance(promise, RecursiveDiversity) and isinstance(wanted, RecursiveDiversity) and promise.l < wanted.l:
-        return False
-    if wanted.comparison is Comparison.AT_LEAST:
-        return promise.threshold >= wanted.threshold
-    return promise.threshold <= wanted.threshold

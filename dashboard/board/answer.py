@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, floor
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.measures.answer import (
+    TOGETHER,
+    Answer,
+    Candidate,
+    and_list,
+    composed,
+    given_away,
+    reasons,
+    speaks_against,
+)
+from anoncore.measures.promise_marks import BUCKET
 from anoncore.measures.verdict import GIVEN_AWAY
-from dashboard.board.facts import BUCKET, STRONGEST, Facts, upwards
-from dashboard.board.grid import HOLDING, Asked, Shown, and_list, first_line
+from dashboard.board.facts import STRONGEST, Facts
+from dashboard.board.grid import Asked, Shown, first_line
 
 MOST_NAMED = 3
-TOGETHER = "what all groups teach together"
-"""What the attack by foreground knowledge is called in a sentence."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What somebody who publishes can sign, in sentences of plain text.
-
-    `begin` stands before the name of the release (`title`, perhaps empty) and `end` after it; `more` are further
-    sentences. `tone` is "good" where a release keeps all that is asked and nothing else speaks against it, "warn" where
-    something does, "bad" where none keeps it, and "plain" while that is not known. `column` is the id of the column
-    that it speaks of. `better` says what a search found that loses less than it; empty for nothing.
-    """
-
-    begin: str
-    title: str = ""
-    end: str = ""
-    more: tuple[str, ...] = ()
-    tone: str = "plain"
-    column: str = ""
-    better: str = ""
-
-    @property
-    def text(self) -> str:
-        """The first sentence."""
-        return " ".join(part for part in (self.begin, self.title) if part) + self.end
 
 
 def answer(
@@ -77,66 +62,37 @@ def answer(
 
 def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str]) -> Answer:
     """The answer by the columns alone."""
-    ready = [column for column in columns if column.status == "ready" and column.quick is not None]
+    ready = {column.id: column for column in columns if column.status == "ready" and column.quick is not None}
     waiting = _waiting(columns)
     if not ready:
         failed = bool(columns) and all(column.status == "failed" for column in columns)
         text = "None of these releases can be made." if failed else "The releases are being made."
         return Answer(text if columns else "Add a release to see what it protects and what it costs.", tone="plain")
-    if not any(column.marks for column in ready):
-        return Answer("Nothing is asked yet: choose k, l or t.", more=waiting)
-    keeping = sorted((column for column in ready if column.marks and column.keeps), key=_order)
-    good = [column for column in keeping if _is_good(column)]
-    if not keeping:
-        return _none_keeps(ready, asked, waiting)
-    best = (good or keeping)[0]
-    more = [*_counted_here(best), *_left_out(left_out), *_not_attacked(best, asked), *_to_save(best, asked), *waiting]
-    if not good:
-        against = f" keeps all that you ask, but {_against(best, asked)}"
-        return Answer("Not yet:", best.title, against, tuple(more), "warn", best.id)
-    others = [f"{column.title}: {lost}" for column in good[1:] if (lost := _lost(column.quick))]
-    beside = f" ({', '.join(others)})" if others else ""
-    end = f": {and_list(_reasons(best, asked))}{beside}."
-    return Answer("Publish", best.title, end, tuple(more), "good", best.id)
-
-
-def _none_keeps(ready: Sequence[Shown], asked: Asked, waiting: Sequence[str]) -> Answer:
-    """What is nearest to what is asked, and which wish most releases miss."""
-    nearest = min(ready, key=lambda column: (_n_missed(column), _order(column)))
-    symbols = [mark.symbol for mark in ready[0].marks]
-    n_holding = {
-        symbol: sum(mark.state in HOLDING for column in ready for mark in column.marks if mark.symbol == symbol)
-        for symbol in symbols
+    candidates = [_candidate(column, asked) for column in ready.values()]
+    further = {
+        id: [*_left_out(left_out), *_not_attacked(column, asked), *_to_save(column, asked)]
+        for id, column in ready.items()
     }
-    hardest = min(symbols, key=lambda symbol: n_holding[symbol])
-    missed = [
-        f"{mark.symbol} is {mark.reached or 'not reached'}, you ask for {mark.asked}"
-        for mark in nearest.marks
-        if mark.state == "missed"
-    ]
-    unknown = [mark.symbol for mark in nearest.marks if mark.state == "unknown"]
-    why = missed or ([f"{and_list(unknown)} cannot be told"] if unknown else [])
-    if nearest.judged is not None and nearest.judged.breaking:
-        why.append(nearest.judged.breaking)
-    more = list(waiting)
-    if len(ready) > 1 and n_holding[hardest] < len(ready):
-        more.insert(0, f"Hardest to keep here is {hardest}: {_of(n_holding[hardest], len(ready))}.")
-    end = f": {'; '.join(why)}."
-    return Answer(
-        "None of these keeps all that you ask. Nearest is", nearest.title, end, tuple(more), "bad", nearest.id
+    found = composed(candidates, further)
+    return replace(found, more=(*found.more, *waiting))
+
+
+def _candidate(column: Shown, asked: Asked) -> Candidate:
+    """A column as an answer weighs it."""
+    quick = column.quick or {}
+    lost = _lost(quick)
+    return Candidate(
+        id=column.id,
+        title=column.title,
+        marks=column.marks,
+        breaking="" if column.judged is None else column.judged.breaking,
+        against="" if _is_good(column) else _against(column, asked),
+        lost=_order(column)[0],
+        lost_text=lost,
+        reasons=reasons(
+            asked.people, quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest"), lost
+        ),
     )
-
-
-def _of(n_holding: int, n: int) -> str:
-    if not n_holding:
-        return f"none of {n} releases keeps it"
-    return f"{n_holding} of {n} releases keep{'s' if n_holding == 1 else ''} it"
-
-
-def _n_missed(column: Shown) -> int:
-    """How much of what is asked a release is not seen to keep; a published column that breaks it counts as one."""
-    breaking = column.judged is not None and bool(column.judged.breaking)
-    return sum(mark.state not in HOLDING for mark in column.marks) + breaking
 
 
 def _is_good(column: Shown) -> bool:
@@ -146,15 +102,11 @@ def _is_good(column: Shown) -> bool:
 
 
 def _against(column: Shown, asked: Asked) -> str:
-    """What speaks against a release that keeps all that is asked."""
+    """What speaks against a release, where something does."""
     taught = _taught(column)
     if taught:
-        share, above, how = taught
-        who = f"{share_text(share)} of the {asked.people}"
-        return f"{who} are given away by {how}, {share_text(above)} more than by chance."
-    assert column.judged is not None, "what nobody is taught is said by the verdict"
-    named = column.judged.not_asked
-    return f"{and_list(named)}: nobody asked about that, and it is bad." if named else column.judged.headline
+        return given_away(*taught, asked.people)
+    return "" if column.judged is None else speaks_against(column.judged.headline, column.judged.not_asked)
 
 
 def _taught(column: Shown) -> tuple[float, float, str] | None:
@@ -190,33 +142,11 @@ def _order(column: Shown) -> tuple[float, str]:
     return float(lost.get("value", lost.get("at_most", 1.0))), column.id
 
 
-def _reasons(column: Shown, asked: Asked) -> list[str]:
-    """What is good about a release, in its numbers, none of them rounded to its advantage."""
-    quick = column.quick or {}
-    said = []
-    if "smallest" in quick:
-        who = {"people": "everybody hides"}.get(asked.people, f"every {asked.person} hides")
-        said.append(f"{'every secret hides' if quick['word'] == BUCKET else who} among {quick['smallest']:,} or more")
-    distance = quick.get("distance", {})
-    if "largest" in distance:
-        said.append(f"no group is farther than {upwards(distance['largest'])} from the table")
-    lost = _lost(quick)
-    if lost:
-        said.append(f"{lost} of the pairs of values are read wrongly")
-    return said or ["it keeps all that you ask"]
-
-
 def _lost(quick: Facts | None) -> str:
     lost = quick["lost"] if quick is not None else {}
     if "at_most" in lost:
         return f"at most {share_text(lost['at_most'])}"
     return share_text(lost["value"]) if "value" in lost else ""
-
-
-def _counted_here(column: Shown) -> list[str]:
-    """Which promises the method itself does not make."""
-    counted = [mark.symbol for mark in column.marks if mark.state == "met"]
-    return [f"Not promised by the method, but counted here: {and_list(counted)}."] if counted else []
 
 
 def _left_out(names: Sequence[str]) -> list[str]:

@@ -18,10 +18,11 @@ from anoncore import CancelledError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.base.compile_time import recorded
 from anoncore.base.shared_work import SharedWork, sharing
+from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
 from anoncore.search.keeping import possible_instead
 from dashboard.board import facts
-from dashboard.board.facts import Facts, Mark, Measure
+from dashboard.board.facts import Facts, Measure
 from dashboard.serving import audit
 from dashboard.session import compute
 from dashboard.session.loaded_table import LoadedTable, Tags

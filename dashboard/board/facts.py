@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -16,30 +15,25 @@ from anoncore.attacks.strongest import ON_ATTRIBUTES
 from anoncore.base import Estimate
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Floats, Int64
-from anoncore.kernels.rounding import ACCUMULATED, reaches
+from anoncore.kernels.arrays import Floats
 from anoncore.measures import Verdict, verdict
+from anoncore.measures.answer import hidden_among
 from anoncore.measures.criteria import CRITERIA, usual_distance, value_of
-from anoncore.privacy.guarantees import judged
+from anoncore.measures.promise_marks import BUCKET, Mark, has_buckets, unpromised
+from anoncore.measures.promise_marks import marks as marks_of
 from anoncore.release.recoding import Generalized
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
     KAnonymity,
     Requirement,
     TCloseness,
 )
 from anoncore.search.candidates import redrawn
-from anoncore.search.keeping import is_promised
 from anoncore.utility.classifiers import ClassifierName
-from dashboard.markdown import reason
+from dashboard.markdown import in_page_words, reason
 from dashboard.session import compute
 from dashboard.session.workspace import Run
 
-BUCKET = "bucket"
-"""What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""
 NOBODYS = "The rows of this table are nobody's, so nobody hides among others in it."
 CURVE_POINTS = 41
 SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 9) for digit in (1, 2, 5)))
@@ -58,24 +52,6 @@ NOT_OF_ORIGINAL = ("foreground-excess",)
 """Criteria that say nothing of a table in which everybody is a group of their own."""
 
 Facts = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Mark:
-    """How one requirement that everybody is asked for fares in one release.
-
-    `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
-    "measured" (it holds, and the release was made elsewhere, so nothing is known to promise it), "missed" or "unknown".
-    `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
-    `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it.
-    """
-
-    symbol: str
-    state: str
-    reached: str
-    sentence: str
-    asked: str
-    of_people: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,133 +80,15 @@ def verdict_of(run: Run, asked: Sequence[Requirement], foreground: float | None 
     It is held against what is `asked` of it, also where its method does not promise that. `foreground` is the share of
     people whom the foreground-knowledge attack breaches, where it was made.
     """
-    wanted = tuple(asked) if run.release.is_synthetic else unpromised(run, asked)
-    return verdict(run.release, wanted, cache=compute.cache_of(run), foreground=foreground)
-
-
-def symbol_of(requirement: Requirement) -> str:
-    """The letter by which people know a requirement, such as k."""
-    return str(requirement.parameter)
+    cache = compute.cache_of(run)
+    wanted = tuple(asked) if run.release.is_synthetic else unpromised(run.release, asked, run.title, cache)
+    return verdict(run.release, wanted, cache=cache, foreground=foreground)
 
 
 def marks(run: Run, asked: Sequence[Requirement]) -> tuple[Mark, ...]:
-    """How everything that is asked fares in the run's release."""
-    found = (_mark(run, requirement) for requirement in asked)
-    return tuple(replace(mark, sentence=run.data.in_words(mark.sentence)) for mark in found)
-
-
-def _judged(run: Run, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
-    """How the release fares with a requirement, for each attribute that it covers.
-
-    What the method promises is judged once for all pages, everything else once by itself.
-    """
-    if wanted in run.promises:
-        found = compute.cached("privacy.guarantees", run, privacy.guarantees)
-    else:
-        found = compute.cached("board.judged", run, lambda release, one: judged(release, [one]), wanted)
-    return tuple(one for one in found if one.requirement == wanted)
-
-
-def _mark(run: Run, wanted: Requirement) -> Mark:
-    symbol = symbol_of(wanted)
-    found_by = _found_by_known_values(run, wanted)
-    if found_by is not None:
-        return found_by
-    try:
-        found = _judged(run, wanted)
-    except AnonymizationError as error:
-        return Mark(symbol, "unknown", "", reason(error), _level(wanted.threshold))
-    if not found:
-        return Mark(symbol, "unknown", "", "This release has no group to judge it on.", _level(wanted.threshold))
-    worst = next((one for one in found if not one.holds), found[0])
-    promised = is_promised(wanted, run.promises, run.data)
-    personal = None if promised else _personal(run, wanted)
-    if personal is not None:
-        return personal
-    is_read = run.algorithm is None
-    state = "missed" if not worst.holds else "kept" if promised else "measured" if is_read else "met"
-    said = worst.sentence if promised or is_read else f"{run.title} does not promise this. {worst.sentence}"
-    return Mark(symbol, state, _level(worst.reached, isinstance(wanted, TCloseness)), said, _level(wanted.threshold))
-
-
-def _found_by_known_values(run: Run, wanted: Requirement) -> Mark | None:
-    """The mark of k where buckets hide whose secret it is, but what others know of people is published exactly.
-
-    Then people are found by it however large their buckets are, so the size of a bucket is not the k that was asked.
-    """
-    if not isinstance(wanted, KAnonymity) or not has_buckets(run):
-        return None
-    found = compute.cached("attacks.reidentification", run, attacks.reidentification)
-    reached = round(1 / float(found.prosecutor.largest))
-    if reaches(reached, wanted.threshold):
-        return None
-    sentence = (
-        f"{run.title} publishes what others know as it is: at worst it fits {reached:,} row"
-        f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The buckets hide whose secret it is, "
-        "not whose row."
-    )
-    return Mark(symbol_of(wanted), "missed", _level(reached), sentence, _level(wanted.threshold))
-
-
-def has_buckets(run: Run) -> bool:
-    """Whether the groups of a release hide whose secret it is, and not whose row. Of a release that was made elsewhere
-    its tables tell: groups that join several of them may be such buckets.
-    """
-    is_joined = run.algorithm is None and run.release.is_shared and len(run.release.fragments) > 1
-    return is_joined or run.release.group_word == BUCKET
-
-
-def unpromised(run: Run, asked: Sequence[Requirement]) -> tuple[Requirement, ...]:
-    """What is asked and the method does not promise, as far as the groups of its release tell whether it holds.
-
-    Buckets of k people do not tell that k holds where people are found by what is published of them.
-    """
-    return tuple(
-        one
-        for one in asked
-        if _mark(run, one).state in ("missed", "met", "measured")
-        and _personal(run, one) is None
-        and not (_found_by_known_values(run, one) and all(group.holds for group in _judged(run, one)))
-    )
-
-
-def _personal(run: Run, wanted: Requirement) -> Mark | None:
-    """The mark of a method that bounds what is believed of every person, where that is as much as was wanted.
-
-    An adversary of slicing puts several buckets together, so no single bucket tells what they believe.
-    """
-    if not isinstance(wanted, DistinctDiversity | FrequencyDiversity | EntropyDiversity):
-        return None
-    found = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)
-    covered = [wanted.attribute] if getattr(wanted, "attribute", None) else list(run.data.sensitive)
-    about = [one for one in found if one.attribute in covered]
-    if len(about) < len(covered) or not about:
-        return None
-    worst = min(about, key=lambda one: one.reached)
-    if not worst.holds or not reaches(worst.reached, wanted.threshold, ACCUMULATED):
-        return None
-    state = "kept" if worst.asked >= wanted.threshold else "met"
-    return Mark(
-        symbol_of(wanted), state, _level(worst.reached), worst.sentence, _level(wanted.threshold), of_people=True
-    )
-
-
-def _level(value: float, most: bool = False) -> str:
-    """A level in as few digits as it needs; empty where it is infinite, as no number is enough then.
-
-    `most`: it is the most that there is, so that it is never rounded down.
-    """
-    if np.isinf(value):
-        return ""
-    nearest = round(value)
-    if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)):
-        return f"{nearest:,}"
-    return upwards(value) if most else f"{value:.2f}"
-
-
-def upwards(value: float) -> str:
-    """A number with two decimals that is no smaller, for what is said to be the most."""
-    return f"{ceil(value * 100 - ACCUMULATED) / 100:.2f}"
+    """How everything that is asked fares in the run's release, in the words of the page."""
+    found = marks_of(run.release, asked, run.title, compute.cache_of(run))
+    return tuple(replace(one, sentence=in_page_words(one.sentence)) for one in found)
 
 
 def quick(run: Run, secret: str | None) -> Facts:
@@ -250,22 +108,12 @@ def quick(run: Run, secret: str | None) -> Facts:
     n_groups = max(part.partition.n_groups for part in release.fragments)
     return {
         "groups": int(n_groups),
-        "word": BUCKET if has_buckets(run) else release.group_word,
+        "word": BUCKET if has_buckets(run.release) else release.group_word,
         "smallest": int(sizes.min()),
         "median": int(np.median(sizes)),
         "sizes": histogram(sizes),
         **others,
     }
-
-
-def hidden_among(release: Release) -> Int64:
-    """Among how many people each person hides, in their smallest group; rows where every row is another person."""
-    sizes = np.min([release.people_per_group(part)[part.partition.group] for part in release.fragments], axis=0)
-    if release.data.people is None:
-        return sizes
-    of_people = np.full(release.data.n_people, np.iinfo(np.int64).max)
-    np.minimum.at(of_people, release.data.people, sizes)
-    return of_people
 
 
 def _promised(run: Run) -> Facts:

@@ -9,8 +9,8 @@ from typing import Any
 
 from anoncore import AnonymizationError, CancelledError
 from anoncore.algorithms import ALGORITHMS
+from anoncore.measures.promise_marks import BUCKET
 from anoncore.search.keeping import keeping
-from dashboard.board.facts import BUCKET
 from dashboard.board.grid import first_line, keeps
 from dashboard.board.trials import Trial, Trials
 from dashboard.session import compute

@@ -14,8 +14,10 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.number import Number
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.measures.answer import and_list
 from anoncore.measures.criteria import CRITERIA, FAMILIES
-from dashboard.board.facts import BUCKET, DRAWS, NUMBER, SIZE_EDGES, STRONGEST, Facts, Judged, Mark, upwards
+from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
+from dashboard.board.facts import DRAWS, NUMBER, SIZE_EDGES, STRONGEST, Facts, Judged
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.charts.palette import SHAPES, run_style
@@ -76,8 +78,6 @@ OPENS = {
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
 DRAWN = "other random draws may differ"
 ABOVE = "; more than the original table, as coarser values keep a tree from learning noise"
-HOLDING = ("kept", "met", "measured")
-"""States of marks that hold."""
 CHANGE = "change the method or its own parameters"
 EXPLAIN = "see how this release was read"
 Cell = dict[str, Any]
@@ -332,10 +332,6 @@ def first_line(
     if judged.not_asked and tone != "bad":
         return f"{words}, but fails badly: {', '.join(judged.not_asked)}", "warn"
     return words, tone
-
-
-def and_list(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:

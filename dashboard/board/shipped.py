@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dashboard.board.facts import Facts, Judged, Mark
+from anoncore.measures.promise_marks import Mark
+from dashboard.board.facts import Facts, Judged
 from dashboard.board.grid import Shown, SlowFacts
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from anoncore import Microdata
 from anoncore.algorithms import Algorithm
+from anoncore.measures.promise_marks import Mark
 from anoncore.search.keeping import asked
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
-from dashboard.board.facts import Facts, Judged, Mark
+from dashboard.board.facts import Facts, Judged
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run

@@ -12,10 +12,10 @@ import numpy as np
 from anoncore import AnonymizationError, Release, attacks, privacy, utility
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
+from anoncore.measures.answer import and_list, hidden_among
 from anoncore.measures.criteria import N_QUERIES, usual_distance
+from anoncore.measures.promise_marks import has_buckets
 from anoncore.utility import InformationLoss
-from dashboard.board.facts import has_buckets, hidden_among
-from dashboard.board.grid import and_list
 from dashboard.charts.palette import run_style
 from dashboard.charts.privacy import attribute_bars, curves
 from dashboard.elements import parts
@@ -100,7 +100,7 @@ def spread(name: str, attribute: str | None = None) -> None:
 
 def _of_buckets(runs: list[Run]) -> str:
     """That buckets hide nobody, of the releases that have some."""
-    names = [run.title for run in runs if has_buckets(run)]
+    names = [run.title for run in runs if has_buckets(run.release)]
     if not names:
         return ""
     return (

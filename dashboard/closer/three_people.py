@@ -12,7 +12,7 @@ from anoncore import ReleaseError, attacks, privacy, utility
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import usual_distance
-from dashboard.board.facts import has_buckets
+from anoncore.measures.promise_marks import has_buckets
 from dashboard.closer import one_person
 from dashboard.elements import parts
 from dashboard.markdown import escaped
@@ -94,7 +94,7 @@ def explain(name: str, attribute: str | None = None) -> None:
         )
         row = rows[chosen or WHO[0]]
         st.markdown(f"Row {row + 1:,} of the table {about.told(float(values[row]))} in {escaped(run.label)}.")
-        if name == "hides" and has_buckets(run):
+        if name == "hides" and has_buckets(run.release):
             st.caption("That is a bucket: it hides whose secret is whose, and not who somebody is.")
         secret = attribute if attribute is not None else next(iter(run.data.sensitive), None)
         one_person.draw([one for one in state.runs() if state.is_of_table(one)], row, secret)

@@ -11,13 +11,13 @@ from math import isnan
 import streamlit as st
 
 from anoncore import Microdata, Release
+from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
 from anoncore.search.frontier import refined_pairs
 from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.sweeping import Point
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
-from dashboard.board.facts import Mark
 from dashboard.board.finding import Finding
 from dashboard.board.grid import ROWS, Shown, first_line, keeps
 from dashboard.board.over import Over

@@ -20,7 +20,8 @@ from anoncore.requirements import (
     RecursiveDiversity,
     TCloseness,
 )
-from anoncore.search.keeping import asked, can_leave_out, is_promised, keeping, possible_instead
+from anoncore.requirements.promised import is_promised
+from anoncore.search.keeping import asked, can_leave_out, keeping, possible_instead
 from tests.properties.subjects import EVERYWHERE
 
 LEVELS = {"k": 4, "l": 2, "t": 0.6}

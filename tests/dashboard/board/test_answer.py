@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
+from anoncore.measures.promise_marks import Mark, upwards
 from dashboard.board.answer import answer
-from dashboard.board.facts import Judged, Mark, upwards
+from dashboard.board.facts import Judged
 from dashboard.board.grid import Asked, Shown, SlowFacts
 
 ASKED = Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness")

@@ -12,6 +12,7 @@ import pytest
 
 from anoncore import CancelledError, Microdata, privacy
 from anoncore.algorithms.synthesis import marginal_synthesis
+from anoncore.measures import promise_marks
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
 from dashboard.board import bench, facts, grid
@@ -316,7 +317,7 @@ def test_a_release_that_is_kept_gets_the_colour_that_its_column_has_now(board):
 
 def test_what_is_asked_is_judged_with_the_release_and_once(board, monkeypatch):
     calls = []
-    guarantees, judged = privacy.guarantees, facts.judged
+    guarantees, judged = privacy.guarantees, promise_marks.judged
 
     def promised(release, *more):
         calls.append("verdict" if more else "all promises")
@@ -327,7 +328,7 @@ def test_what_is_asked_is_judged_with_the_release_and_once(board, monkeypatch):
         return judged(release, requirements)
 
     monkeypatch.setattr(privacy, "guarantees", promised)
-    monkeypatch.setattr(facts, "judged", alone)
+    monkeypatch.setattr(promise_marks, "judged", alone)
     k, l, t = KAnonymity(k=3), DistinctDiversity(l=2), TCloseness(t=0.9)
     (attempt,) = board.wish(3, asked=(k, l, t)).values()
     board.finish()

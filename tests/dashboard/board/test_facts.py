@@ -11,7 +11,7 @@ from anoncore import Microdata, utility
 from anoncore.algorithms import Anatomy, MarginalSynthesis, Mondrian, Slicing, StackAndDeal, Suppression
 from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.base.progress import silent
-from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.requirements import KAnonymity
 from dashboard.board import facts
 from dashboard.board.grid import Asked, Shown, model
 from dashboard.session.loaded_table import Tags
@@ -73,16 +73,6 @@ def test_generalized_classes_are_judged_by_their_size():
 def test_a_method_that_draws_is_known_by_its_seed_or_that_of_the_method_inside(algorithm, is_drawn):
     made = run(algorithm, [20, 30, 40, 50, 60, 70])
     assert facts.quick(made, "illness")["is_drawn"] is is_drawn
-
-
-def test_what_buckets_keep_but_do_not_hide_is_no_statement_about_groups():
-    ages = list(range(20, 80, 5))
-    bucketized = run(Anatomy(l=2), ages)
-    assert bucketized.release.fragments[0].partition.sizes.max() < 4
-    k, large, l = KAnonymity(k=2), KAnonymity(k=4), DistinctDiversity(l=2)
-    assert facts.unpromised(bucketized, [k, large]) == (large,)
-    generalized = run(Mondrian(requirements=[k]), ages)
-    assert facts.unpromised(generalized, [k, large, l]) == (large, l), "its k is promised and said elsewhere"
 
 
 def test_a_column_that_takes_long_says_what_it_is_at():

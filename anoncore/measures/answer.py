@@ -1,0 +1,342 @@
+"""Which of several releases to publish under what is asked of all of them, and why; or what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anoncore import attacks, privacy, utility
+from anoncore.base.arguments import checked
+from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.showing import Shown
+from anoncore.base.texts import share_text
+from anoncore.kernels.arrays import Int64
+from anoncore.measures.criteria import usual_distance
+from anoncore.measures.kept_results import Cache, KeptResults
+from anoncore.measures.promise_marks import HOLDING, Mark, has_buckets, marks, unpromised, upwards
+from anoncore.measures.verdict import GIVEN_AWAY, Verdict, verdict
+from anoncore.release.release import Release
+from anoncore.requirements import Requirement, TCloseness
+
+TOGETHER = "what all groups teach together"
+"""What the attack by foreground knowledge is called in a sentence."""
+
+
+@dataclass(frozen=True)
+class Answer(Shown):
+    """What somebody who publishes can sign, in sentences of plain text.
+
+    Attributes
+    ----------
+    begin, title, end : str
+        The first sentence: what stands before the name of the release, the name, perhaps empty, and what follows it.
+    more : tuple of str
+        Further sentences.
+    tone : {"good", "warn", "bad", "plain"}
+        "good" where a release keeps all that is asked and nothing else speaks against it, "warn" where something does,
+        "bad" where none keeps it, and "plain" where that is not known.
+    column : str
+        The name by which the release was given; empty where the answer is about none.
+    better : str
+        What a search found that loses less than it; empty for nothing.
+
+    Examples
+    --------
+    >>> from anoncore.measures import Answer
+    >>> Answer("Publish", "Mondrian", ": everybody hides among 10 or more.", tone="good").text
+    'Publish Mondrian: everybody hides among 10 or more.'
+    """
+
+    begin: str
+    title: str = ""
+    end: str = ""
+    more: tuple[str, ...] = ()
+    tone: str = "plain"
+    column: str = ""
+    better: str = ""
+
+    @property
+    def text(self) -> str:
+        """The first sentence."""
+        return " ".join(part for part in (self.begin, self.title) if part) + self.end
+
+    def __repr__(self) -> str:
+        return "\n".join((self.text, *(f"  {sentence}" for sentence in (*self.more, self.better) if sentence)))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A release as an answer weighs it against others.
+
+    `id` and `title` name it; `marks` are those of what is asked, and `breaking` says which published columns break it.
+    `against` is what speaks against a release that keeps all that is asked, in half a sentence, empty for nothing.
+    `lost` is what it loses, for the order, and `lost_text` the same as a text, perhaps empty. `reasons` are what is
+    good about it.
+    """
+
+    id: str
+    title: str
+    marks: tuple[Mark, ...]
+    breaking: str
+    against: str
+    lost: float
+    lost_text: str
+    reasons: tuple[str, ...]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all that is asked is seen to hold, and no published column breaks it."""
+        return bool(self.marks) and self.n_missed == 0
+
+    @property
+    def n_missed(self) -> int:
+        """How much of what is asked it is not seen to keep; published columns that break it count as one."""
+        return sum(mark.state not in HOLDING for mark in self.marks) + bool(self.breaking)
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """Least lost first."""
+        return self.lost, self.id
+
+
+@checked
+def answer(
+    releases: Sequence[Release] | Mapping[str, Release], promise: Sequence[Requirement], is_attacked: bool = True
+) -> Answer:
+    """Say which of several releases to publish under a promise, and why; or what stands in the way.
+
+    Of the releases that keep all that is asked and against which nothing else speaks, it is the one that loses least by
+    the two-way error. Where there is none, it is the one nearest to what is asked, with what it misses.
+
+    Parameters
+    ----------
+    releases : sequence of Release, or mapping of str to Release
+        The releases, of the same table; a mapping says what each is called.
+    promise : sequence of Requirement
+        What is asked of every release, whether or not its method promises it.
+    is_attacked : bool
+        Whether each release is attacked by foreground knowledge, which takes seconds on tables of 50,000 rows.
+
+    Returns
+    -------
+    Answer
+        The sentence, with further ones.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no release.
+
+    Notes
+    -----
+    Assumes: that of `verdict`, which says what speaks against a release, and of the two-way error.
+    Cost: that of `verdict` and `utility.two_way_error` for each release, and of the attack.
+    Use: one of several releases is to be published.
+    Avoid: there is one release, and all that holds or fails of it is in question: see `verdict`.
+
+    References
+    ----------
+    The definitions of the numbers, each with its own source.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Anatomy, Mondrian
+    >>> from anoncore.measures import answer
+    >>> from anoncore.requirements import KAnonymity
+    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu", "cold", "gout"] * 2})
+    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
+    >>> asked = [KAnonymity(k=3)]
+    >>> releases = [Mondrian(requirements=asked).anonymize(data), Anatomy(l=3, seed=1).anonymize(data)]
+    >>> answer(releases, asked).text.partition(",")[0]
+    'Publish Mondrian: everybody hides among 3 or more'
+    """
+    named = dict(releases) if isinstance(releases, Mapping) else dict(_titles(releases))
+    if not named:
+        raise ParameterError("releases holds none; give at least one release.")
+    cached = {name: KeptResults(release) for name, release in named.items()}
+    candidates = [_candidate(name, one, promise, is_attacked, cached[name]) for name, one in named.items()]
+    found = composed(candidates)
+    best = named.get(found.column)
+    return found if best is None or is_attacked or not best.data.sensitive else _not_attacked(found)
+
+
+def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] | None = None) -> Answer:
+    """The answer about releases that are measured; `more` are further sentences by the name of the release.
+
+    The first sentence and the order of releases are the same wherever an answer is given.
+    """
+    if not any(one.marks for one in candidates):
+        return Answer("Nothing is asked yet: choose k, l or t.")
+    keeping = sorted((one for one in candidates if one.keeps), key=lambda one: one.order)
+    good = [one for one in keeping if not one.against]
+    if not keeping:
+        return _none_keeps(candidates)
+    best = (good or keeping)[0]
+    further = (*_counted_here(best), *(more or {}).get(best.id, ()))
+    if not good:
+        return Answer("Not yet:", best.title, f" keeps all that you ask, but {best.against}", further, "warn", best.id)
+    others = [f"{one.title}: {one.lost_text}" for one in good[1:] if one.lost_text]
+    beside = f" ({', '.join(others)})" if others else ""
+    return Answer("Publish", best.title, f": {and_list(best.reasons)}{beside}.", further, "good", best.id)
+
+
+def reasons(people: str, smallest: int | None, is_bucket: bool, distance: float | None, lost: str) -> tuple[str, ...]:
+    """What is good about a release, in its numbers, none of them rounded to its advantage.
+
+    `people` is what rows may be called: people, or rows. `smallest` is among how many the worst off hide, `distance`
+    how far the farthest group is from the table, and `lost` a share as a text; None and empty where there is none.
+    """
+    said = []
+    if smallest is not None:
+        who = "everybody hides" if people == "people" else "every row hides"
+        said.append(f"{'every secret hides' if is_bucket else who} among {smallest:,} or more")
+    if distance is not None:
+        said.append(f"no group is farther than {upwards(distance)} from the table")
+    if lost:
+        said.append(f"{lost} of the pairs of values are read wrongly")
+    return tuple(said) or ("it keeps all that you ask",)
+
+
+def speaks_against(headline: str, not_asked: Sequence[str]) -> str:
+    """What speaks against a release that keeps all that is asked, by its verdict."""
+    return f"{and_list(not_asked)}: nobody asked about that, and it is bad." if not_asked else headline
+
+
+def given_away(share: float, above: float, how: str, people: str) -> str:
+    """The sentence about people whom an attack gives away more often than chance does."""
+    return f"{share_text(share)} of the {people} are given away by {how}, {share_text(above)} more than by chance."
+
+
+def and_list(words: Sequence[str]) -> str:
+    """Words as people list them: a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _none_keeps(candidates: Sequence[Candidate]) -> Answer:
+    """What is nearest to what is asked, and which wish most releases miss."""
+    nearest = min(candidates, key=lambda one: (one.n_missed, one.order))
+    holding = [mark.symbol for one in candidates for mark in one.marks if mark.state in HOLDING]
+    n_holding = {mark.symbol: holding.count(mark.symbol) for mark in candidates[0].marks}
+    hardest = min(n_holding, key=lambda symbol: n_holding[symbol])
+    missed = [
+        f"{mark.symbol} is {mark.reached or 'not reached'}, you ask for {mark.asked}"
+        for mark in nearest.marks
+        if mark.state == "missed"
+    ]
+    unknown = [mark.symbol for mark in nearest.marks if mark.state == "unknown"]
+    why = missed or ([f"{and_list(unknown)} cannot be told"] if unknown else [])
+    why += [nearest.breaking] if nearest.breaking else []
+    more: tuple[str, ...] = ()
+    if len(candidates) > 1 and n_holding[hardest] < len(candidates):
+        more = (f"Hardest to keep here is {hardest}: {_of(n_holding[hardest], len(candidates))}.",)
+    begin = "None of these keeps all that you ask. Nearest is"
+    return Answer(begin, nearest.title, f": {'; '.join(why)}.", more, "bad", nearest.id)
+
+
+def _of(n_holding: int, n: int) -> str:
+    if not n_holding:
+        return f"none of {n} releases keeps it"
+    return f"{n_holding} of {n} releases keep{'s' if n_holding == 1 else ''} it"
+
+
+def _counted_here(candidate: Candidate) -> list[str]:
+    """Which promises the method itself does not make."""
+    counted = [mark.symbol for mark in candidate.marks if mark.state == "met"]
+    return [f"Not promised by the method, but counted here: {and_list(counted)}."] if counted else []
+
+
+def _titles(releases: Sequence[Release]) -> Iterable[tuple[str, Release]]:
+    """Releases by what their methods are called, with a number where that was there before."""
+    seen: dict[str, int] = {}
+    for release in releases:
+        title = "the table as it is" if release.algorithm is None else str(release.algorithm.title)
+        seen[title] = seen.get(title, 0) + 1
+        yield title if seen[title] == 1 else f"{title} ({seen[title]})", release
+
+
+def _candidate(
+    name: str, release: Release, promise: Sequence[Requirement], is_attacked: bool, cache: Cache
+) -> Candidate:
+    """A release, measured."""
+    wanted = tuple(promise) if release.is_synthetic else unpromised(release, promise, name, cache)
+    attacked = _attacked(release, cache) if is_attacked else None
+    judged = verdict(release, wanted, cache=cache)
+    lost, text = _lost(release, cache)
+    smallest = None if release.is_synthetic else int(hidden_among(release).min())
+    people = release.data.people_word
+    return Candidate(
+        id=name,
+        title=name,
+        marks=marks(release, promise, name, cache),
+        breaking=judged.breaking,
+        against=_against(judged, attacked, people),
+        lost=lost,
+        lost_text=text,
+        reasons=reasons(people, smallest, has_buckets(release), _distance(release, promise, cache), text),
+    )
+
+
+def _attacked(release: Release, cache: Cache) -> attacks.ForegroundKnowledge | None:
+    """The attack by foreground knowledge on the secret that it gives away most of, above chance."""
+    made = []
+    for name in release.data.sensitive:
+        try:
+            found = cache("attacks.foreground_knowledge", attacks.foreground_knowledge, name)
+        except AnonymizationError:  # the attack does not apply to every release
+            continue
+        if not np.isnan(found.excess):
+            made.append(found)
+    return max(made, key=lambda one: float(one.excess), default=None)
+
+
+def _against(judged: Verdict, attacked: attacks.ForegroundKnowledge | None, people: str) -> str:
+    """What speaks against a release, empty for nothing."""
+    if attacked is not None and attacked.excess > GIVEN_AWAY:
+        share, above = float(attacked.recall), float(attacked.excess)
+        return given_away(share, above, TOGETHER, people)
+    is_bad = bool(judged.not_asked or judged.failed or judged.breaking)
+    return speaks_against(judged.headline, [one.title for one in judged.not_asked]) if is_bad else ""
+
+
+def hidden_among(release: Release) -> Int64:
+    """Among how many people each person hides, in their smallest group; rows where every row is another person."""
+    sizes = np.min([release.people_per_group(part)[part.partition.group] for part in release.fragments], axis=0)
+    if release.data.people is None:
+        return sizes
+    of_people = np.full(release.data.n_people, np.iinfo(np.int64).max)
+    np.minimum.at(of_people, release.data.people, sizes)
+    return of_people
+
+
+def _distance(release: Release, promise: Sequence[Requirement], cache: Cache) -> float | None:
+    """How far the farthest group is from the table, over all secrets; None where that cannot be said."""
+    grounds = [one.ground for one in promise if isinstance(one, TCloseness)]
+    largest = []
+    for name in release.data.sensitive:
+        try:
+            ground = grounds[0] if grounds else usual_distance(release, name)
+            largest.append(float(np.max(cache("privacy.emd", privacy.emd, name, ground))))
+        except AnonymizationError:  # its single values are not published
+            continue
+    return max(largest, default=None)
+
+
+def _lost(release: Release, cache: Cache) -> tuple[float, str]:
+    """The two-way error and its text, or the most that it can be where the original is not here."""
+    try:
+        if release.data.knows_rows:
+            value = float(cache("utility.two_way_error", utility.two_way_error))
+            return value, share_text(value)
+        value = float(cache("utility.two_way_error_bound", utility.two_way_error_bound))
+        return value, f"at most {share_text(value)}"
+    except AnonymizationError:
+        return 1.0, ""
+
+
+def _not_attacked(found: Answer) -> Answer:
+    """The answer, with what was not measured."""
+    return replace(found, more=(*found.more, "What it gives away was not measured."))

@@ -1,0 +1,176 @@
+"""How each requirement that is asked of everybody fares in one release: whether it is promised, counted or missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, isinf
+from typing import Any
+
+from anoncore import attacks, privacy
+from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.rounding import ACCUMULATED, reaches
+from anoncore.measures.kept_results import Cache, KeptResults
+from anoncore.privacy.guarantees import judged
+from anoncore.release.release import Release
+from anoncore.requirements import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Requirement,
+    TCloseness,
+)
+from anoncore.requirements.promised import is_promised
+
+BUCKET = "bucket"
+"""What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""
+HOLDING = ("kept", "met", "measured")
+"""States of marks that hold."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How one requirement that everybody is asked for fares in one release.
+
+    `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
+    "measured" (it holds, and the release was made elsewhere, so nothing is known to promise it), "missed" or "unknown".
+    `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
+    `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it.
+    """
+
+    symbol: str
+    state: str
+    reached: str
+    sentence: str
+    asked: str
+    of_people: bool = False
+
+
+def marks(release: Release, asked: Sequence[Requirement], title: str, cache: Cache | None = None) -> tuple[Mark, ...]:
+    """How everything that is asked fares in a release, which sentences call by its title."""
+    judge = _Judge(release, title, KeptResults(release) if cache is None else cache)
+    found = (judge.mark(requirement) for requirement in asked)
+    return tuple(replace(mark, sentence=release.data.in_words(mark.sentence)) for mark in found)
+
+
+def unpromised(
+    release: Release, asked: Sequence[Requirement], title: str, cache: Cache | None = None
+) -> tuple[Requirement, ...]:
+    """What is asked and the method does not promise, as far as the groups of its release tell whether it holds.
+
+    Buckets of k people do not tell that k holds where people are found by what is published of them.
+    """
+    judge = _Judge(release, title, KeptResults(release) if cache is None else cache)
+    return tuple(
+        one
+        for one in asked
+        if judge.mark(one).state in ("missed", "met", "measured")
+        and judge.personal(one) is None
+        and not (judge.found_by_known_values(one) and all(group.holds for group in judge.judged(one)))
+    )
+
+
+def has_buckets(release: Release) -> bool:
+    """Whether the groups of a release hide whose secret it is, and not whose row. Of a release that was made elsewhere
+    its tables tell: groups that join several of them may be such buckets.
+    """
+    is_joined = release.algorithm is None and release.is_shared and len(release.fragments) > 1
+    return is_joined or release.group_word == BUCKET
+
+
+class _Judge:
+    """A release that is held against requirements."""
+
+    def __init__(self, release: Release, title: str, cache: Cache) -> None:
+        self.release, self.title, self.cache = release, title, cache
+        made_by = release.algorithm
+        self.promises: tuple[Any, ...] = () if made_by is None else made_by.promises(release.data)
+
+    def judged(self, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
+        """How the release fares with a requirement, for each attribute that it covers.
+
+        What the method promises is judged once for all who ask, everything else once by itself.
+        """
+        if wanted in self.promises:
+            found = self.cache("privacy.guarantees", privacy.guarantees)
+        else:
+            found = self.cache("measures.judged", lambda release, one: judged(release, [one]), wanted)
+        return tuple(one for one in found if one.requirement == wanted)
+
+    def mark(self, wanted: Requirement) -> Mark:
+        """How it fares, in a mark."""
+        symbol, asked = wanted.parameter, _level(wanted.threshold)
+        found_by = self.found_by_known_values(wanted)
+        if found_by is not None:
+            return found_by
+        try:
+            found = self.judged(wanted)
+        except AnonymizationError as error:
+            return Mark(symbol, "unknown", "", str(error), asked)
+        if not found:
+            return Mark(symbol, "unknown", "", "This release has no group to judge it on.", asked)
+        worst = next((one for one in found if not one.holds), found[0])
+        promised = is_promised(wanted, self.promises, self.release.data)
+        personal = None if promised else self.personal(wanted)
+        if personal is not None:
+            return personal
+        is_read = self.release.algorithm is None
+        state = "missed" if not worst.holds else "kept" if promised else "measured" if is_read else "met"
+        said = worst.sentence if promised or is_read else f"{self.title} does not promise this. {worst.sentence}"
+        return Mark(symbol, state, _level(worst.reached, isinstance(wanted, TCloseness)), said, asked)
+
+    def found_by_known_values(self, wanted: Requirement) -> Mark | None:
+        """The mark of k where buckets hide whose secret it is, but what others know of people is published exactly.
+
+        Then people are found by it however large their buckets are, so the size of a bucket is not the k that was
+        asked.
+        """
+        if not isinstance(wanted, KAnonymity) or not has_buckets(self.release):
+            return None
+        found = self.cache("attacks.reidentification", attacks.reidentification)
+        reached = round(1 / float(found.prosecutor.largest))
+        if reaches(reached, wanted.threshold):
+            return None
+        sentence = (
+            f"{self.title} publishes what others know as it is: at worst it fits {reached:,} row"
+            f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The buckets hide whose secret it "
+            "is, not whose row."
+        )
+        return Mark(wanted.parameter, "missed", _level(reached), sentence, _level(wanted.threshold))
+
+    def personal(self, wanted: Requirement) -> Mark | None:
+        """The mark of a method that bounds what is believed of every person, where that is as much as was wanted.
+
+        An adversary of slicing puts several buckets together, so no single bucket tells what they believe.
+        """
+        if not isinstance(wanted, DistinctDiversity | FrequencyDiversity | EntropyDiversity):
+            return None
+        found = self.cache("privacy.personal_guarantees", privacy.personal_guarantees)
+        covered = [wanted.attribute] if getattr(wanted, "attribute", None) else list(self.release.data.sensitive)
+        about = [one for one in found if one.attribute in covered]
+        if len(about) < len(covered) or not about:
+            return None
+        worst = min(about, key=lambda one: one.reached)
+        if not worst.holds or not reaches(worst.reached, wanted.threshold, ACCUMULATED):
+            return None
+        state, asked = "kept" if worst.asked >= wanted.threshold else "met", _level(wanted.threshold)
+        return Mark(wanted.parameter, state, _level(worst.reached), worst.sentence, asked, of_people=True)
+
+
+def _level(value: float, most: bool = False) -> str:
+    """A level in as few digits as it needs; empty where it is infinite, as no number is enough then.
+
+    `most`: it is the most that there is, so that it is never rounded down.
+    """
+    if isinf(value):
+        return ""
+    nearest = round(value)
+    if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)):
+        return f"{nearest:,}"
+    return upwards(value) if most else f"{value:.2f}"
+
+
+def upwards(value: float) -> str:
+    """A number with two decimals that is no smaller, for what is said to be the most."""
+    return f"{ceil(value * 100 - ACCUMULATED) / 100:.2f}"

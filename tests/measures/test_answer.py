@@ -1,0 +1,100 @@
+"""Which of several releases to publish: worked by hand on a small table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from anoncore import Microdata, ParameterError, Release, privacy, utility
+from anoncore.algorithms import Anatomy, Mondrian
+from anoncore.base.texts import share_text
+from anoncore.measures import answer, verdict
+from anoncore.measures.promise_marks import marks, unpromised
+from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement, TCloseness
+
+ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
+
+
+def people(n: int = 24) -> Microdata:
+    """People of as many ages; the older half has coughs where the younger has flus."""
+    young, old = ("flu", "cold", "gout"), ("cough", "cold", "gout")
+    illness = [(young if row < n / 2 else old)[row % 3] for row in range(n)]
+    return Microdata(pd.DataFrame({"age": range(20, 20 + n), "illness": illness}), ROLES)
+
+
+def mondrian(data: Microdata, k: int) -> Release:
+    return Mondrian(requirements=[KAnonymity(k=k), DistinctDiversity(l=3)]).anonymize(data)
+
+
+def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_named_with_what_the_others_lose() -> None:
+    data, asked = people(), [KAnonymity(k=3), DistinctDiversity(l=3)]
+    releases = {"coarse": mondrian(data, 24), "fine": mondrian(data, 3)}
+    fine, coarse = (float(utility.two_way_error(releases[name])) for name in ("fine", "coarse"))
+    assert fine < coarse
+    # Of flus and coughs the table has a sixth each, and a half has a third of one and none of the other.
+    assert max(privacy.emd(releases["fine"], "illness", "equal")) == pytest.approx(1 / 6)
+    found = answer(releases, asked)
+    assert (found.tone, found.column, found.title) == ("good", "fine", "fine")
+    assert found.text == (
+        "Publish fine: every row hides among 3 or more, no group is farther than 0.17 from the table and "
+        f"{share_text(fine)} of the pairs of values are read wrongly (coarse: {share_text(coarse)})."
+    )
+    assert found.more == ()
+
+
+def test_without_the_attack_the_answer_says_that_it_was_not_measured() -> None:
+    data = people()
+    found = answer([mondrian(data, 3)], [KAnonymity(k=3)], is_attacked=False)
+    assert (found.tone, found.column) == ("good", "Mondrian")
+    assert found.more == ("What it gives away was not measured.",)
+
+
+def test_where_none_keeps_it_the_nearest_is_named_with_what_it_misses() -> None:
+    data, asked = people(), [KAnonymity(k=13), DistinctDiversity(l=3)]
+    found = answer([mondrian(data, 12), mondrian(data, 3)], asked)
+    assert (found.tone, found.title) == ("bad", "Mondrian")
+    assert found.text == "None of these keeps all that you ask. Nearest is Mondrian: k is 12, you ask for 13."
+    assert found.more == ("Hardest to keep here is k: none of 2 releases keeps it.",)
+
+
+def test_buckets_that_hide_secrets_alone_keep_no_k() -> None:
+    data = people()
+    bucketized = Anatomy(l=3, seed=1).anonymize(data)
+    assert (bucketized.fragments[0].partition.sizes >= 3).all()
+    found = answer([bucketized], [KAnonymity(k=2)])
+    assert found.tone == "bad"
+    assert "k is 1, you ask for 2" in found.text
+    # Larger buckets would not do: what is said of their size is no statement about k.
+    (mark,) = marks(bucketized, [KAnonymity(k=2)], "Anatomy")
+    assert (mark.state, mark.reached) == ("missed", "1")
+    assert unpromised(bucketized, [KAnonymity(k=2)], "Anatomy") == ()
+
+
+def test_what_nobody_asked_for_and_is_bad_speaks_against_a_release() -> None:
+    frame = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "illness": ["flu"] * 3 + ["cold"] * 3})
+    release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(Microdata(frame, ROLES))
+    found = answer([release], [KAnonymity(k=3)])
+    assert (found.tone, found.begin) == ("warn", "Not yet:")
+    assert not verdict(release, [KAnonymity(k=3)]).is_good
+    assert "largest belief 100%" in found.text or "given away" in found.text
+
+
+@pytest.mark.parametrize("asked", [[], [TCloseness(t=1.0)]])
+def test_a_column_published_by_decision_breaks_the_answer(asked: list[Requirement]) -> None:
+    frame = people().frame.assign(number=range(24))
+    data = Microdata(frame, {**ROLES, "number": "insensitive"})
+    found = answer([mondrian(data, 3)], [KAnonymity(k=3), *asked])
+    assert found.tone == "bad"
+    assert "'number', published by decision, finds everybody" in found.text
+
+
+def test_nothing_asked_and_nothing_given() -> None:
+    assert answer([mondrian(people(), 3)], []).text == "Nothing is asked yet: choose k, l or t."
+    with pytest.raises(ParameterError, match="give at least one release"):
+        answer([], [KAnonymity(k=2)])
+
+
+def test_releases_of_one_method_are_told_apart() -> None:
+    data = people()
+    found = answer([mondrian(data, 24), mondrian(data, 3)], [KAnonymity(k=3)])
+    assert found.title == "Mondrian (2)"
