@@ -8,7 +8,10 @@ from typing import Any
 
 import griffe
 
+from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model_help import signature_of, with_parameters
+from anoncore.release.openness import QUESTION
+from anoncore.requirements import REQUIREMENTS
 
 FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source")
 _BEGIN = re.compile(rf"({'|'.join(FACTS)}): ")
@@ -36,7 +39,17 @@ class DocstringForms(griffe.Extension):
                 griffe.Parameter(parameter.name, annotation=repr(parameter.annotation), kind=kind, default=default)
             )
         cls.set_member("__init__", griffe.Function("__init__", parameters=griffe.Parameters(*asked)))
-        cls.docstring.value = with_parameters(cls.docstring.value, fields)
+        cls.docstring.value = _with_recipe_name(with_parameters(cls.docstring.value, fields), model)
+
+
+def _with_recipe_name(text: str, model: Any) -> str:
+    """The docstring, and what a recipe calls the model and what readers learn who know the method."""
+    if model.__dict__.get("name") not in {*ALGORITHMS, *REQUIREMENTS}:
+        return text
+    told = f"In recipes and on the command line: `{model.name}`.\n"
+    if issubclass(model, Algorithm):
+        told += f"\n*{QUESTION}* {model.minimality.text}\n"
+    return text.replace("\nParameters\n----------\n", f"\n{told}\nParameters\n----------\n", 1)
 
 
 def listed(text: str) -> str:
