@@ -46,10 +46,11 @@ def _with_recipe_name(text: str, model: Any) -> str:
     """The docstring, and what a recipe calls the model and what readers learn who know the method."""
     if model.__dict__.get("name") not in {*ALGORITHMS, *REQUIREMENTS}:
         return text
-    told = f"In recipes and on the command line: `{model.name}`.\n"
-    if issubclass(model, Algorithm):
-        told += f"\n*{QUESTION}* {model.minimality.text}\n"
-    return text.replace("\nParameters\n----------\n", f"\n{told}\nParameters\n----------\n", 1)
+    parameters, notes = "\nParameters\n----------\n", "\nNotes\n-----\n"
+    text = text.replace(parameters, f"\nIn recipes and on the command line: `{model.name}`.\n{parameters}", 1)
+    if not issubclass(model, Algorithm):
+        return text
+    return text.replace(notes, f"{notes}- **{QUESTION}** {model.minimality.text}\n", 1)
 
 
 def listed(text: str) -> str:

@@ -131,7 +131,7 @@ class Result(Shown):
             raise AnonymizationError(f"{type(self).__name__} has no number to draw; read its attributes instead.")
         beside = ["value", "baseline"] if numbers["baseline"].notna().any() else ["value"]
         units = set(numbers["unit"]) - {""}
-        drawn = numbers.rename(columns=DRAWN).assign(name=[name.replace("_", " ") for name in numbers["name"]])
+        drawn = numbers.rename(columns=DRAWN).assign(name=numbers["name"].str.replace("[._]", " ", regex=True))
         return picture(
             drawn,
             kind="bar",
