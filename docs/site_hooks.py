@@ -133,7 +133,7 @@ def command_help(command: str | None) -> str:
     except SystemExit as end:
         if end.code:
             raise
-    return f"```text\n{printed.getvalue().rstrip()}\n```"
+    return f"```console\n{printed.getvalue().rstrip()}\n```"
 
 
 def tables(_: str | None = None) -> str:
