@@ -128,7 +128,8 @@ def _family(value: Any, name: str) -> str:
 
 def _section_of_attack(name: str) -> str:
     """The section of the explanation in which an attack is explained."""
-    text = (Path(__file__).parent / "pages" / "explanation" / "attacks.md").read_text(encoding="utf-8")
+    pages = sorted((Path(__file__).parent / "pages" / "explanation").glob("attacks*.md"))
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     explained = re.search(rf"\{{ #{name} \}}|`{name}`", text)
     above = _HEADING.findall(text[: explained.start()]) if explained else []
     return above[-1] if above else "Further functions"
