@@ -99,15 +99,19 @@ def numbers(_: str | None = None) -> str:
     return "\n".join(lines)
 
 
+def further_numbers(_: str | None = None) -> str:
+    """The numbers by which releases are not compared."""
+    return _numbers(one for one in NUMBERS.values() if one.name not in CRITERIA)
+
+
 def measures(_: str | None = None) -> str:
-    """Every function that measures a release, and the numbers by which releases are not compared."""
+    """Every function that measures a release."""
     functions = []
     for name, function in {**MEASURES, **MEASURES_OF_SEVERAL}.items():
         package, _dot, short = name.partition(".")
         path = api_pages.documented(importlib.import_module(f"anoncore.{package}"), short)
         functions.append((f"[`{name}`][{path}]", _first_paragraph(function)))
-    others = _numbers(one for one in NUMBERS.values() if one.name not in CRITERIA)
-    return "\n".join([_table(("Name", "What it gives"), functions), "\n## Further numbers\n", TOLD, "", others])
+    return _table(("Name", "What it gives"), functions)
 
 
 def _numbers(numbers: Iterable[Number]) -> str:
@@ -117,10 +121,6 @@ def _numbers(numbers: Iterable[Number]) -> str:
         for one in numbers
     ]
     return _table(("Name", "What it says", "Better is", "Source"), rows)
-
-
-TOLD = """\
-These are part of what a measure gives, but they need a target, or only one form of releases has them."""
 
 
 def command_help(command: str | None) -> str:
@@ -144,6 +144,7 @@ def tables(_: str | None = None) -> str:
 
 PIECES: Mapping[str, Callable[[str | None], str]] = {
     "api": lambda package: api_pages.index(str(package)),
+    "further": further_numbers,
     "measures": measures,
     "numbers": numbers,
     "methods": methods,
