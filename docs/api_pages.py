@@ -82,7 +82,7 @@ def index(name: str, prefix: str = "") -> str:
         lines += [f"## {family}\n", "| Name | What it is |", "| --- | --- |"]
         for one in families[family]:
             link = f"{prefix}{home[one]}.md#{documented(package, one)}"
-            lines.append(f"| [`{one}`]({link}) | {_line(getattr(package, one))} |")
+            lines.append(f"| [<code>{_breakable(one)}</code>]({link}) | {_line(getattr(package, one))} |")
         lines.append("")
     constants = [one for one in package.__all__ if one not in home and one != "__version__"]
     return "\n".join([*lines, *(f"\n::: {documented(package, one)}\n" for one in constants)])
@@ -102,6 +102,11 @@ def _is_alias(package: ModuleType, name: str) -> bool:
     """Whether a name stands for a type, such as `Progress`, and is no class or function of its own."""
     value = getattr(package, name)
     return not (inspect.isfunction(value) or inspect.isclass(value))
+
+
+def _breakable(name: str) -> str:
+    """A name that may break between its words, where a phone has no room for it."""
+    return re.sub(r"(?<=_)|(?<=[a-z])(?=[A-Z])", "<wbr>", name)
 
 
 def _plain(name: str) -> str:
