@@ -70,7 +70,7 @@ def with_pages(nav: list[Any]) -> list[Any]:
     return entries
 
 
-def index(name: str, prefix: str = "") -> str:
+def index(name: str) -> str:
     """The public names of a package by family, each with a line that says what it is, and its constants."""
     package = package_of(name)
     home = {one: page for page, names in pages_of(package).items() for one in names}
@@ -81,7 +81,7 @@ def index(name: str, prefix: str = "") -> str:
     for family in sorted(families, key=_place):
         lines += [f"## {family}\n", "| Name | What it is |", "| --- | --- |"]
         for one in families[family]:
-            link = f"{prefix}{home[one]}.md#{documented(package, one)}"
+            link = f"{home[one]}.md#{documented(package, one)}"
             lines.append(f"| [<code>{_breakable(one)}</code>]({link}) | {_line(getattr(package, one))} |")
         lines.append("")
     constants = [one for one in package.__all__ if one not in home and one != "__version__"]
