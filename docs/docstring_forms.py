@@ -8,7 +8,10 @@ from typing import Any
 
 import griffe
 
+from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.model_help import signature_of, with_parameters
+from anoncore.release.openness import QUESTION
+from anoncore.requirements import REQUIREMENTS
 
 FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source")
 _BEGIN = re.compile(rf"({'|'.join(FACTS)}): ")
@@ -36,7 +39,18 @@ class DocstringForms(griffe.Extension):
                 griffe.Parameter(parameter.name, annotation=repr(parameter.annotation), kind=kind, default=default)
             )
         cls.set_member("__init__", griffe.Function("__init__", parameters=griffe.Parameters(*asked)))
-        cls.docstring.value = with_parameters(cls.docstring.value, fields)
+        cls.docstring.value = _with_recipe_name(with_parameters(cls.docstring.value, fields), model)
+
+
+def _with_recipe_name(text: str, model: Any) -> str:
+    """The docstring, and what a recipe calls the model and what readers learn who know the method."""
+    if model.__dict__.get("name") not in {*ALGORITHMS, *REQUIREMENTS}:
+        return text
+    parameters, notes = "\nParameters\n----------\n", "\nNotes\n-----\n"
+    text = text.replace(parameters, f"\nIn recipes and on the command line: `{model.name}`.\n{parameters}", 1)
+    if not issubclass(model, Algorithm):
+        return text
+    return text.replace(notes, f"{notes}- **{QUESTION}** {model.minimality.text}\n", 1)
 
 
 def listed(text: str) -> str:

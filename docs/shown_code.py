@@ -81,9 +81,12 @@ def _displayed(value: Any) -> str:
 
 def _picture(figure: Any) -> str:
     """A picture that is drawn by the reader's browser, without a background of its own."""
+    has_legend = figure.layout.showlegend is not False and len(figure.data) > 1
     figure.update_layout(
-        height=HEIGHT,
-        margin={"l": 50, "r": 10, "t": 40, "b": 40},
+        height=HEIGHT + 60 * has_legend,
+        margin={"l": 50, "r": 10, "t": 40, "b": 40 + 60 * has_legend},
+        # Below the picture, because beside it a phone has no room for it.
+        legend={"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom"},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"size": 12},

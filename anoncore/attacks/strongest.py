@@ -247,8 +247,18 @@ class Strongest(Result):
         """
         if not self.tried:
             raise AnonymizationError("Strongest has no number to draw: no attack applies; .frame() says why.")
-        tried = self.frame().dropna(subset=["gain"])
-        return picture(tried, kind="bar", x="title", y=["share", "control"], barmode="group", title=self._headline())
+        words = {"share": "what the attack gets", "control": "what its control gets"}
+        tried = self.frame().dropna(subset=["gain"]).rename(columns=words)
+        return picture(
+            tried,
+            kind="bar",
+            x="title",
+            y=list(words.values()),
+            barmode="group",
+            title="Attacks beside their controls",
+            across="attack",
+            upwards="share (0 to 1)",
+        )
 
 
 @dataclass(frozen=True, eq=False)

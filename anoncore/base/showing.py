@@ -5,6 +5,7 @@ A text ends in logs, so it tells names of columns, counts and results, and never
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -31,6 +32,12 @@ NAMES = ("attribute", "attributes", "column", "common", "fragment", "fragments",
 SENTENCES = ("definition", "error", "ground", "how", "limits", "method", "model", "notes", "sentence", "spare", "word")
 """Fields whose texts are names of columns or words about the result, and so are written out; others may be values."""
 FRAME_COLUMNS = ["name", "value", "baseline", "unit"]
+DRAWN = {"value": "of the release", "baseline": "baseline"}
+"""What the bars of a result are called in the legend of its picture."""
+
+
+_SECOND_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word begins inside the name of a class."""
 
 
 class Shown:
@@ -123,7 +130,18 @@ class Result(Shown):
         if numbers.empty:
             raise AnonymizationError(f"{type(self).__name__} has no number to draw; read its attributes instead.")
         beside = ["value", "baseline"] if numbers["baseline"].notna().any() else ["value"]
-        return picture(numbers, kind="bar", x="name", y=beside, barmode="group", title=self._headline())
+        units = set(numbers["unit"]) - {""}
+        drawn = numbers.rename(columns=DRAWN).assign(name=numbers["name"].str.replace("[._]", " ", regex=True))
+        return picture(
+            drawn,
+            kind="bar",
+            x="name",
+            y=[DRAWN[column] for column in beside],
+            barmode="group",
+            title=_SECOND_WORD.sub(" ", self._headline()),
+            across="number",
+            upwards=units.pop() if len(units) == 1 else "share" if len(shares) else "value, each in its unit",
+        )
 
 
 class SizesDrawn(Shown, ABC):
@@ -150,14 +168,22 @@ class SizesDrawn(Shown, ABC):
         import pandas as pd
 
         words, sizes = self._group_sizes()
-        return picture(pd.DataFrame({words: sizes}), kind="hist", title=self._headline())
+        sizes_drawn = pd.DataFrame({words: sizes})
+        return picture(sizes_drawn, kind="hist", title=self._headline(), across=words, upwards="number of groups")
 
 
-def picture(numbers: pd.DataFrame, **settings: Any) -> Any:
-    """A Plotly figure of a frame, drawn by pandas. Raises AnonymizationError where Plotly is not installed."""
+def picture(numbers: pd.DataFrame, title: str, across: str, upwards: str, **settings: Any) -> Any:
+    """A Plotly figure of a frame, drawn by pandas, with both axes named and a legend where there is a choice.
+
+    Raises AnonymizationError where Plotly is not installed.
+    """
     require("A picture", "plotly")
-    settings["title"] = escape(settings.get("title", ""))
-    return numbers.plot(backend="plotly", **settings)
+    # Plotly names axes and what the pointer shows after columns that it makes itself, unless it is given words.
+    value = across if settings["kind"] == "hist" else upwards
+    labels = {"variable": "shown", "value": value, "count": upwards, settings.get("x", "index"): across}
+    drawn = numbers.plot(backend="plotly", title=escape(title), labels=labels, **settings)
+    drawn.update_layout(xaxis_title=across, yaxis_title=upwards, legend_title_text="", showlegend=len(drawn.data) > 1)
+    return drawn
 
 
 def printable(text: str) -> str:

@@ -92,8 +92,16 @@ class Choice(Result):
         AnonymizationError
             Where Plotly is not installed.
         """
-        lines = ["t", "information_loss", "cost"]
-        return picture(self.frame(), kind="line", x="k", y=lines, title=self._headline())
+        lines = {
+            "t": "largest distance t",
+            "information_loss": "information loss",
+            "cost": "weighted sum of both",
+        }
+        drawn = self.frame().rename(columns=lines)
+        across, upwards = "k: fewest rows in a group", "share (0 to 1)"
+        return picture(
+            drawn, title=self._headline(), across=across, upwards=upwards, kind="line", x="k", y=list(lines.values())
+        )
 
     @cached_property
     def cost(self) -> Floats:

@@ -152,7 +152,9 @@ class Search(Result):
         if self.spare not in frame:
             raise AnonymizationError("No candidate has a number to draw; .frame() says why in the column error.")
         costs = frame.dropna(subset=[self.spare])
-        return picture(costs, kind="bar", x="algorithm", y=self.spare, title=CRITERIA[self.spare].title)
+        cost = CRITERIA[self.spare]
+        words = cost.unit or cost.title
+        return picture(costs, kind="bar", x="algorithm", y=self.spare, title=cost.title, across="method", upwards=words)
 
     @cached_property
     def best(self) -> Point | None:

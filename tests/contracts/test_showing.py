@@ -254,6 +254,11 @@ def test_what_has_numbers_draws_itself():
             picture = one.plot()
             assert type(picture).__name__ == "Figure"
             assert "<script" not in (picture.layout.title.text or "")
+            words = [picture.layout.xaxis.title.text, picture.layout.yaxis.title.text]
+            words += [one.name for one in picture.data] if picture.layout.showlegend else []
+            assert all(words), words
+            assert PLOTLY_NAMES.isdisjoint(words), words
+            assert not any("variable=" in one.hovertemplate or "_value" in one.hovertemplate for one in picture.data)
 
 
 def test_groups_are_drawn_by_their_sizes():
@@ -262,12 +267,17 @@ def test_groups_are_drawn_by_their_sizes():
     for drawn in (release, release.partition, privacy.profile(release)):
         (trace,) = drawn.plot().data
         assert sorted(trace.x) == sorted(release.partition.sizes.tolist())
+        assert drawn.plot().layout.yaxis.title.text == "number of groups"
 
 
 def test_without_plotly_a_sentence_says_what_to_install(monkeypatch):
     hide(monkeypatch, "plotly")
     with pytest.raises(AnonymizationError, match=r"A picture needs Plotly; .* pip install 'anoncore\[plot\]'"):
         table_release().plot()
+
+
+PLOTLY_NAMES = {"_value", "value", "variable", "index", "count", "information_loss"}
+"""What Plotly or a column calls an axis that nobody gave words."""
 
 
 def table_release():

@@ -36,7 +36,7 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_named_with_wh
     found = answer(releases, asked)
     assert (found.tone, found.column, found.title) == ("good", "fine", "fine")
     assert found.text == (
-        "Publish fine: every row hides among 3 or more, no group is farther than 0.17 from the table and "
+        "Publish fine: everybody hides among 3 or more, no group is farther than 0.17 from the table and "
         f"{share_text(fine)} of the pairs of values are read wrongly (coarse: {share_text(coarse)})."
     )
     assert found.more == ()
