@@ -20,6 +20,8 @@ HALF = 0.5
 LEAST_ADDRESS = 2**24
 """The least number that stands for an IP address outside of reserved networks."""
 _DIGITS, _FIVE_DIGITS = re.compile("[0-9]"), re.compile(r"(?:[0-9][^0-9]*){5}")
+_SIGNS = {"F": "@", "N": ".", "O": ".:"}
+"""Signs of which the addresses of a kind have one."""
 _DIGEST = re.compile(r"[0-9a-fA-F]{32,128}")
 
 
@@ -44,9 +46,9 @@ def _may_be(letter: str, values: ColumnValues) -> bool:
         return bool(values.numbers[0].max(initial=0) >= LEAST_ADDRESS)
     if values.is_whole and not KIND_WORDS[letter].name_plainly(values.words) and not _are_codes(values):
         return False  # an amount, such as what is on an account
-    written = {"F": r"@", "N": r"[.]", "O": r"[.:]"}.get(letter)
-    if written is not None:
-        return values.share_where(lambda text: re.search(written, text) or _DIGEST.fullmatch(text)) >= HALF
+    signs = _SIGNS.get(letter)
+    if signs is not None:
+        return values.share_where(lambda text: any(map(text.__contains__, signs)) or _DIGEST.fullmatch(text)) >= HALF
     digits = _FIVE_DIGITS if letter in "DE" else _DIGITS
     return values.share_where(digits.search) >= HALF
 

@@ -77,9 +77,9 @@ _MONTH = (
 _DAY, _NUMBER_OF_MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1[89]|20)\d\d"
 _TIME = r"(?:[T ,]+\d\d?[:.h]\d\d.*)?"
 _DATES = (
-    rf"{_YEAR}([-/.]){_NUMBER_OF_MONTH}\1{_DAY}{_TIME}",
-    rf"{_DAY}([./-]){_NUMBER_OF_MONTH}\2(?:{_YEAR}|\d\d){_TIME}",
-    rf"{_NUMBER_OF_MONTH}([/-]){_DAY}\3(?:{_YEAR}|\d\d){_TIME}",
+    *(rf"{_YEAR}{sign}{_NUMBER_OF_MONTH}{sign}{_DAY}{_TIME}" for sign in ("-", "/", "[.]")),
+    *(rf"{_DAY}{sign}{_NUMBER_OF_MONTH}{sign}(?:{_YEAR}|\d\d){_TIME}" for sign in ("-", "/", "[.]")),
+    *(rf"{_NUMBER_OF_MONTH}{sign}{_DAY}{sign}(?:{_YEAR}|\d\d){_TIME}" for sign in ("-", "/")),
     rf"(?:{_DAY}(?:st|nd|rd|th|\.|º)? ?-?(?:de )?)?{_MONTH}[ -]?(?:de )?(?:{_YEAR})",
     rf"{_MONTH} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}",
     rf"{_YEAR}[-/]{_NUMBER_OF_MONTH}|{_NUMBER_OF_MONTH}[/-]{_YEAR}|{_YEAR}[ -]?Q[1-4]|Q[1-4][ /-]?{_YEAR}",
@@ -126,74 +126,130 @@ _MBI_LETTER = "[AC-HJKMNP-RT-Y]"
 _MBI = rf"[1-9]{_MBI_LETTER}[0-9AC-HJKMNP-RT-Y]\d-?{_MBI_LETTER}[0-9AC-HJKMNP-RT-Y]\d-?{_MBI_LETTER}{{2}}\d\d"
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-
-
-def _exact(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+def _either(*patterns: str) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 FORMS: Sequence[ValueForm] = (
-    ValueForm("Q", "pictures", _any(r"data:image/.*", r".+\.(?:jpe?g|png|gif|heic|tiff?|bmp|webp|dcm)"), None, SURE),
     ValueForm(
-        "R", "universally unique identifiers", _any(r"\{?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\}?"), None, SURE
-    ),
-    ValueForm("M", "network addresses of devices", _any(r"[\da-f]{2}([:-])(?:[\da-f]{2}\1){4}[\da-f]{2}"), None, SURE),
-    ValueForm("M", "device identifiers", _exact(r"\(01\)\d{14}.*"), None, SURE),
-    ValueForm("O", "IP addresses", _exact(rf"(?:{_OCTET}\.){{3}}{_OCTET}(?:/\d+)?")),
-    ValueForm("O", "IP addresses", _any(r"[\da-f]*:[\da-f:]*:[\da-f:.]*"), _is_ipv6, SURE),
-    ValueForm("C", DATES, _any(*_DATES), None, SURE, mend=Mend.YEAR),
-    ValueForm("C", DATES, _exact(rf"{_YEAR}\d{{4}}"), _is_whole_date, 0.9, 0.05, True, Mend.YEAR),
-    ValueForm("J", "account numbers (IBAN)", _any(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}"), checks.is_iban, SURE, 0.01),
-    ValueForm("L", "vehicle identification numbers", _exact(_VIN), checks.is_vin, LIKELY, 0.1),
-    ValueForm("G", "social security numbers", _exact(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}"), None, SURE),
-    ValueForm("G", "British insurance numbers", _any(r"(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z](?: ?\d\d){3} ?[A-D]")),
-    ValueForm("G", "Italian tax codes", _any(_ITALIAN), checks.is_italian_tax_code, SURE, 0.04),
-    ValueForm("G", "French person numbers", _any(_FRENCH), checks.is_french_person_number, LIKELY, 0.02, True),
-    ValueForm(
-        "G", "German pension numbers", _any(r"\d\d ?\d{6} ?[A-Z] ?\d\d ?\d"), checks.is_german_pension_number, 0.8, 0.1
+        "Q",
+        "pictures",
+        re.compile(_either(r"data:image/.*", r".+\.(?:jpe?g|png|gif|heic|tiff?|bmp|webp|dcm)"), re.IGNORECASE),
+        None,
+        SURE,
     ),
     ValueForm(
-        "G", "Spanish person numbers", _any(r"[XYZ]?-?\d{7,8}-?[A-Z]"), checks.is_spanish_person_number, 0.8, 0.05
+        "R",
+        "universally unique identifiers",
+        re.compile(r"\{?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\}?", re.IGNORECASE),
+        None,
+        SURE,
+    ),
+    ValueForm(
+        "M",
+        "network addresses of devices",
+        re.compile(r"[\da-f]{2}(?:(?::[\da-f]{2}){5}|(?:-[\da-f]{2}){5})", re.IGNORECASE),
+        None,
+        SURE,
+    ),
+    ValueForm("M", "device identifiers", re.compile(r"\(01\)\d{14}.*"), None, SURE),
+    ValueForm("O", "IP addresses", re.compile(rf"(?:{_OCTET}\.){{3}}{_OCTET}(?:/\d+)?")),
+    ValueForm("O", "IP addresses", re.compile(r"[\da-f]*:[\da-f:]*:[\da-f:.]*", re.IGNORECASE), _is_ipv6, SURE),
+    ValueForm("C", DATES, re.compile(_either(*_DATES), re.IGNORECASE), None, SURE, mend=Mend.YEAR),
+    ValueForm("C", DATES, re.compile(rf"{_YEAR}\d{{4}}"), _is_whole_date, 0.9, 0.05, True, Mend.YEAR),
+    ValueForm(
+        "J",
+        "account numbers (IBAN)",
+        re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}", re.IGNORECASE),
+        checks.is_iban,
+        SURE,
+        0.01,
+    ),
+    ValueForm("L", "vehicle identification numbers", re.compile(_VIN), checks.is_vin, LIKELY, 0.1),
+    ValueForm("G", "social security numbers", re.compile(r"(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}"), None, SURE),
+    ValueForm(
+        "G",
+        "British insurance numbers",
+        re.compile(r"(?![DFIQUV])[A-Z](?![DFIQUVO])[A-Z](?: ?\d\d){3} ?[A-D]", re.IGNORECASE),
+    ),
+    ValueForm("G", "Italian tax codes", re.compile(_ITALIAN, re.IGNORECASE), checks.is_italian_tax_code, SURE, 0.04),
+    ValueForm(
+        "G",
+        "French person numbers",
+        re.compile(_FRENCH, re.IGNORECASE),
+        checks.is_french_person_number,
+        LIKELY,
+        0.02,
+        True,
+    ),
+    ValueForm(
+        "G",
+        "German pension numbers",
+        re.compile(r"\d\d ?\d{6} ?[A-Z] ?\d\d ?\d", re.IGNORECASE),
+        checks.is_german_pension_number,
+        0.8,
+        0.1,
+    ),
+    ValueForm(
+        "G",
+        "Spanish person numbers",
+        re.compile(r"[XYZ]?-?\d{7,8}-?[A-Z]", re.IGNORECASE),
+        checks.is_spanish_person_number,
+        0.8,
+        0.05,
     ),
     ValueForm(
         "G",
         "Brazilian person numbers",
-        _exact(r"\d{3}\.?\d{3}\.?\d{3}-?\d\d"),
+        re.compile(r"\d{3}\.?\d{3}\.?\d{3}-?\d\d"),
         checks.is_brazilian_person_number,
         0.8,
         0.01,
         True,
     ),
-    ValueForm("G", "German tax numbers", _exact(r"\d\d(?: ?\d{3}){3}"), checks.is_german_tax_number, LIKELY, 0.1, True),
     ValueForm(
-        "G", "Dutch person numbers", _exact(r"\d{4}[. ]?\d\d[. ]?\d{3}"), checks.is_dutch_person_number, 0.8, 0.1, True
+        "G", "German tax numbers", re.compile(r"\d\d(?: ?\d{3}){3}"), checks.is_german_tax_number, LIKELY, 0.1, True
+    ),
+    ValueForm(
+        "G",
+        "Dutch person numbers",
+        re.compile(r"\d{4}[. ]?\d\d[. ]?\d{3}"),
+        checks.is_dutch_person_number,
+        0.8,
+        0.1,
+        True,
     ),
     ValueForm(
         "G",
         "Portuguese tax numbers",
-        _exact(r"[1235689]\d\d(?: ?\d{3}){2}"),
+        re.compile(r"[1235689]\d\d(?: ?\d{3}){2}"),
         checks.is_portuguese_tax_number,
         0.8,
         0.1,
         True,
     ),
-    ValueForm("I", "German health plan numbers", _any(r"[A-Z]\d{9}"), checks.is_german_health_number, LIKELY, 0.1),
-    ValueForm("I", "Medicare numbers", _any(_MBI)),
     ValueForm(
-        "H", "NHS numbers", _exact(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), checks.is_british_health_number, LIKELY, 0.1, True
+        "I",
+        "German health plan numbers",
+        re.compile(r"[A-Z]\d{9}", re.IGNORECASE),
+        checks.is_german_health_number,
+        LIKELY,
+        0.1,
     ),
-    ValueForm("J", "card numbers", _exact(*_CARDS), checks.has_luhn, LIKELY, 0.1, True),
-    ValueForm("M", "device numbers (IMEI)", _exact(_IMEI), checks.has_luhn, LIKELY, 0.1, True),
-    ValueForm("L", "vehicle plates", _exact(*_PLATES)),
-    ValueForm("D", "telephone numbers", _any(*_PHONES)),
-    ValueForm("B", "street addresses", _any(*_STREETS), None, SURE),
-    ValueForm("B", "postal codes", _any(*_POSTAL)),
-    ValueForm("B", "postal codes", _exact(r"\d{5}-\d{4}"), mend=Mend.THREE_DIGITS),
-    ValueForm("B", "coordinates", _exact(r"[(\[]?-?\d{1,2}\.\d{2,} ?[,; ] ?-?\d{1,3}\.\d{2,}[)\]]?")),
-    ValueForm("A", "names with a form of address", _any(_TITLES), None, SURE),
-    ValueForm("R", "digests", _any(r"[\da-f]{32}|[\da-f]{40}|[\da-f]{64}")),
+    ValueForm("I", "Medicare numbers", re.compile(_MBI, re.IGNORECASE)),
+    ValueForm(
+        "H", "NHS numbers", re.compile(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), checks.is_british_health_number, LIKELY, 0.1, True
+    ),
+    ValueForm("J", "card numbers", re.compile(_either(*_CARDS)), checks.has_luhn, LIKELY, 0.1, True),
+    ValueForm("M", "device numbers (IMEI)", re.compile(_IMEI), checks.has_luhn, LIKELY, 0.1, True),
+    ValueForm("L", "vehicle plates", re.compile(_either(*_PLATES))),
+    ValueForm("D", "telephone numbers", re.compile(_either(*_PHONES), re.IGNORECASE)),
+    ValueForm("B", "street addresses", re.compile(_either(*_STREETS), re.IGNORECASE), None, SURE),
+    ValueForm("B", "postal codes", re.compile(_either(*_POSTAL), re.IGNORECASE)),
+    ValueForm("B", "postal codes", re.compile(r"\d{5}-\d{4}"), mend=Mend.THREE_DIGITS),
+    ValueForm("B", "coordinates", re.compile(r"[(\[]?-?\d{1,2}\.\d{2,} ?[,; ] ?-?\d{1,3}\.\d{2,}[)\]]?")),
+    ValueForm("A", "names with a form of address", re.compile(_TITLES, re.IGNORECASE), None, SURE),
+    ValueForm("R", "digests", re.compile(r"[\da-f]{32}|[\da-f]{40}|[\da-f]{64}", re.IGNORECASE)),
 )
 """All forms, those that are written most particularly first: a value counts for the first form that its column has."""
 
