@@ -231,7 +231,10 @@ def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) 
 
 
 def contents_of(files: Sequence[Path]) -> dict[str, bytes]:
-    """The contents of published files by name. Raises ParameterError for two of one name, DataError for none to read."""
+    """The contents of published files by name.
+
+    Raises ParameterError for two of one name, and DataError for one that cannot be read.
+    """
     contents: dict[str, bytes] = {}
     for file in files:
         if file.name in contents:

@@ -71,19 +71,17 @@ class AllowedTexts:
         """A method with its levels in a line, such as a release that was considered; its title where values stand."""
         if self._holds_unpublished([value for name, value in method.to_dict(complete=True).items() if name != "name"]):
             return method.title
-        told = [f"{title} = {text}" for title, text in self._settings(method)]
-        return f"{method.title}: {', '.join(told)}" if told else method.title
+        return ", ".join([method.title, *self._settings(method)])
 
-    def _settings(self, method: ReleaseMethod) -> Iterator[tuple[str, str]]:
-        """What of a method is set otherwise than by default, its requirements first."""
-        requirements = getattr(method, "requirements", ())
-        if requirements:
-            yield "asked", parameter_text(requirements)
+    def _settings(self, method: ReleaseMethod) -> Iterator[str]:
+        """What is asked of a method, and what of it is set otherwise than by default."""
+        if requirements := getattr(method, "requirements", ()):
+            yield parameter_text(requirements)
         for name, info in type(method).model_fields.items():
             value = getattr(method, name)
             is_usual = not info.is_required() and value == info.get_default(call_default_factory=True)
             if name not in ("seed", "requirements") and not is_usual:
-                yield info.title or name, parameter_text(value)
+                yield f"{info.title or name} = {parameter_text(value)}"
 
     def _holds_unpublished(self, value: Any) -> bool:
         return not self.unpublished.isdisjoint(_texts(value))

@@ -24,7 +24,7 @@ from anoncore.front.dossier.dossier_parts import (
     TableOfRelease,
     Treatment,
 )
-from anoncore.front.dossier.measured_release import size_classes
+from anoncore.front.dossier.measured_release import ALONE_BEFORE, size_classes
 from anoncore.front.dossier.measured_treatment import GIVEN_AWAY, LOST, policy_result
 from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.judgement import Judgement
@@ -175,7 +175,7 @@ def identifiability(certificate: Certificate, verification: Verification) -> Ide
     uniques = [
         Figure(name=name, title=title, standing="not measured", reason=NEEDS_ORIGINAL)
         for name, title in (
-            ("unique-rows-before", "Rows that were alone in the original table"),
+            ("unique-rows-before", ALONE_BEFORE),
             ("population-uniques", "Unique in the population (estimated)"),
         )
     ]

@@ -42,8 +42,6 @@ from anoncore.release.release import Release
 from anoncore.search.sweeping import Point
 from anoncore.table.microdata import Microdata
 
-UNCERTIFIED = "This dossier was made with the original table at hand, not from a certificate, so nobody signed one."
-
 
 @checked_methods
 class Dossier(Part):
@@ -62,8 +60,9 @@ class Dossier(Part):
         When it was made, in UTC.
     software : str
         The version of anoncore.
-    basis : {"release", "certificate"}
-        Whether it was measured on a release with its original table, or only a certificate and its files were there.
+    basis : {"release", "published", "certificate"}
+        What was at hand: a release with its original table, published tables that were read back, or a certificate and
+        its files.
     released : Released
         1. What is released, for whom, for how long and under which controls.
     people : People
@@ -97,7 +96,7 @@ class Dossier(Part):
     version: int = Field(default=1, ge=1, le=1)
     made: Text
     software: Text
-    basis: Literal["release", "certificate"]
+    basis: Literal["release", "published", "certificate"]
     released: Released
     people: People
     adversaries: Adversaries
@@ -116,7 +115,9 @@ class Dossier(Part):
         control: Microdata | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """The dossier of a release whose original table is at hand: everything is measured.
+        """The dossier of a release: what its tables and the original show is measured.
+
+        Of a release that was read back from published tables alone, what needs the original is not measured.
 
         Parameters
         ----------
@@ -170,14 +171,14 @@ class Dossier(Part):
         return cls(
             made=_now(),
             software=__version__,
-            basis="release",
+            basis="release" if release.data.knows_rows else "published",
             released=measuring.released(measured, recipient),
             people=measuring.people(measured),
             adversaries=adversaries,
             identifiability=measuring.identifiability(measured),
             treatment=treating.treatment(measured, points),
             reached=treating.reached(measured, judgement),
-            decisions=treating.decisions(answers, UNCERTIFIED, ()),
+            decisions=treating.decisions(answers, "", ()),
         )
 
     @classmethod

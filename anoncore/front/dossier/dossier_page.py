@@ -20,6 +20,10 @@ HERE = "anoncore.front.dossier"
 NOT_MEASURED = "not measured"
 BASES = {
     "release": "Measured on the release with its original table at hand.",
+    "published": (
+        "Measured on published tables that were read back without their original; what needs the original was not "
+        "measured."
+    ),
     "certificate": (
         "Made from a certificate and the published files. What the files show was counted anew; what only the "
         "certificate says is called claimed, and what needs the original table was not measured."

@@ -48,6 +48,9 @@ DRAWN_ONCE = "The method draws at random. These are the numbers of one draw; how
 NOT_DRAWN = "The method draws nothing at random: another run gives the same groups."
 NOT_KNOWN = "The method that made the release is not known."
 NO_CONTROL = "No people who are not in the release were at hand as a control group."
+ALONE_BEFORE = "Rows that were alone in the original table"
+ADVICE = "; give "
+"""How the part of a message begins that says what to call next, which is no matter of a dossier."""
 NO_SHARE = "the share of the population that is in the table was not given"
 
 
@@ -167,9 +170,9 @@ def people(measured: MeasuredRelease) -> People:
     ]
     published = {*release.attributes}
     return People(
-        rows=data.n_rows,
-        people=data.n_people if data.people_word == "people" else None,
-        counted=measured.say(data.unit_note),
+        rows=data.n_rows if data.knows_rows else None,
+        people=data.n_people if data.people_word == "people" and data.knows_rows else None,
+        counted=measured.allowed.sentence(data.unit_note),
         population=answers.population,
         sampling=answers.sampling,
         columns=columns,
@@ -202,11 +205,9 @@ def adversaries(measured: MeasuredRelease) -> Adversaries:
                     standing="measured",
                 )
             )
-        reasons = found.not_tried.items()
-        not_tried += [
-            NotTried(attribute=found.attribute_name, name=name.replace("_", " "), reason=measured.say(reason))
-            for name, reason in reasons
-        ]
+        for name, reason in found.not_tried.items():
+            told, attack = measured.say(reason.partition(ADVICE)[0]), name.replace("_", " ")
+            not_tried.append(NotTried(attribute=found.attribute_name, name=attack, reason=told))
     if release.is_synthetic or not measured.secrets:
         reason = "the rows of this table are nobody's" if release.is_synthetic else "no published column is a secret"
         not_tried.append(NotTried(attribute=None, name="every attack on secrets", reason=reason))
@@ -215,7 +216,7 @@ def adversaries(measured: MeasuredRelease) -> Adversaries:
         finders=[*_finders(measured)],
         attacks=lines,
         not_tried=not_tried,
-        known_method=NOT_KNOWN if algorithm is None else measured.say(algorithm.minimality_here.text),
+        known_method=NOT_KNOWN if algorithm is None else measured.say(algorithm.minimality_here.text).replace("`", "'"),
         earlier=[],
         notes=[*_risk_notes(measured)],
         control=NO_CONTROL
@@ -304,13 +305,13 @@ def _uniques(measured: MeasuredRelease) -> Iterator[Figure]:
     """Who is alone by what others may know: in the original, in the release, and in the population."""
     release = measured.release
     try:
+        release.require_original("Who was alone is counted in the original table")
         before = unchanged(release.data).partition.sizes
     except AnonymizationError as error:
-        title = "Alone by what others may know"
-        yield Figure(name="uniques", title=title, standing="not measured", reason=measured.say(str(error)))
-        return
-    alone = int((before == 1).sum())
-    yield _share("unique-rows-before", "Rows that were alone in the original table", alone / release.data.n_rows)
+        reason = measured.say(str(error))
+        yield Figure(name="unique-rows-before", title=ALONE_BEFORE, standing="not measured", reason=reason)
+    else:
+        yield _share("unique-rows-before", ALONE_BEFORE, float((before == 1).sum()) / release.data.n_rows)
     name, title = "unique-rows-published", "Rows that are alone by what is published"
     try:
         risk = measured.results("attacks.reidentification", attacks.reidentification)

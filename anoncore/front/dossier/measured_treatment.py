@@ -43,7 +43,7 @@ def treatment(measured: MeasuredRelease, considered: Sequence[Point]) -> Treatme
         source="" if algorithm is None else algorithm.source,
         parameters=[Parameter(title=title, value=text) for title, text in measured.allowed.parameters(algorithm)],
         seed=NO_SEED if algorithm is None else seed_entry(algorithm),
-        notes=[measured.say(note) for note in release.notes],
+        notes=[measured.say(note) for note in release.notes if note != release.data.unit_note],
         rows_left_out=_rows_left_out(measured),
         costs=costs,
         losses=[*_losses(measured)],
