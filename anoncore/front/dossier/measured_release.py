@@ -268,7 +268,9 @@ def identifiability(measured: MeasuredRelease) -> Identifiability:
         levels = [measured.figure(one, one.attribute) for one in profile.scores]
         notes = [measured.say(note) for note in profile.notes]
     algorithm = release.algorithm
-    draws = NOT_KNOWN if algorithm is None else DRAWN_ONCE if algorithm.seeds else NOT_DRAWN
+    draws = (
+        NOT_KNOWN if algorithm is None else DRAWN_ONCE if algorithm.seeds or not algorithm.is_repeatable else NOT_DRAWN
+    )
     return Identifiability(
         levels=levels, sizes=[*_sizes(release)], uniques=[*_uniques(measured)], draws=draws, notes=notes
     )

@@ -23,7 +23,7 @@ from anoncore.front.dossier.measured_release import NOT_KNOWN, MeasuredRelease
 from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.judgement import Judgement
 from anoncore.measures.criteria import CRITERIA, evaluate
-from anoncore.publishing.certification.given_seeds import NO_SEED, seed_entry
+from anoncore.publishing.certification.given_seeds import seed_entry
 from anoncore.search.sweeping import Point
 
 LOST, GIVEN_AWAY = "two-way-error", "strongest-attribute"
@@ -42,7 +42,7 @@ def treatment(measured: MeasuredRelease, considered: Sequence[Point]) -> Treatme
         summary="" if algorithm is None else algorithm.summary,
         source="" if algorithm is None else algorithm.source,
         parameters=[Parameter(title=title, value=text) for title, text in measured.allowed.parameters(algorithm)],
-        seed=NO_SEED if algorithm is None else seed_entry(algorithm),
+        seed="" if algorithm is None else seed_entry(algorithm),
         notes=[measured.say(note) for note in release.notes if note != release.data.unit_note],
         rows_left_out=_rows_left_out(measured),
         costs=costs,
