@@ -1,4 +1,4 @@
-"""The dossier: seven sections by hand, what is claimed told from what was counted, and no value beyond the published."""
+"""The dossier: seven sections by hand, what is claimed told from what was counted, and no value but published ones."""
 
 from __future__ import annotations
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
-
-from pydantic import Field
+from typing import Any, Self
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ParameterError
@@ -17,17 +15,8 @@ from anoncore.base.version import __version__
 from anoncore.front.dossier import certified_claims as claims
 from anoncore.front.dossier import measured_release as measuring
 from anoncore.front.dossier import measured_treatment as treating
-from anoncore.front.dossier.dossier_parts import (
-    Adversaries,
-    Decisions,
-    Identifiability,
-    Part,
-    People,
-    Reached,
-    Released,
-    Text,
-    Treatment,
-)
+from anoncore.front.dossier.dossier_page import dossier_page
+from anoncore.front.dossier.dossier_parts import Sections
 from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.judgement import CODES
 from anoncore.front.policy.policy import Policy
@@ -44,7 +33,7 @@ from anoncore.table.microdata import Microdata
 
 
 @checked_methods
-class Dossier(Part):
+class Dossier(Sections):
     """What a person reads, prints and signs before a release leaves the house, in seven sections.
 
     It says what was measured, counted or claimed, and never that a law is met. It holds no value of the original table
@@ -91,19 +80,6 @@ class Dossier(Part):
     >>> dossier.reached.policy.status, dossier.released.recipients, dossier.released.duration
     ('kept', 'the registry', '')
     """
-
-    format: Literal["anoncore-dossier"] = "anoncore-dossier"
-    version: int = Field(default=1, ge=1, le=1)
-    made: Text
-    software: Text
-    basis: Literal["release", "published", "certificate"]
-    released: Released
-    people: People
-    adversaries: Adversaries
-    identifiability: Identifiability
-    treatment: Treatment
-    reached: Reached
-    decisions: Decisions
 
     @classmethod
     def of(
@@ -293,9 +269,6 @@ class Dossier(Part):
         AnonymizationError
             Where Jinja2 is not installed (the extra `report`).
         """
-        # Jinja2 is loaded only where a page is written.
-        from anoncore.front.dossier.dossier_page import dossier_page
-
         return dossier_page(self)
 
     def to_dict(self) -> dict[str, Any]:

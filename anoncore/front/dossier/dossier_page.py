@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from anoncore.base.texts import share_text
-from anoncore.front.dossier.dossier_parts import Considered, Figure, Treatment
+from anoncore.front.dossier.dossier_parts import Considered, Figure, Sections, Treatment
 from anoncore.publishing.report.document import INVISIBLE
 from anoncore.publishing.report.drawing import Mark, Series, bars, points
 from anoncore.publishing.report.rendering import OWN, environment_of
 from anoncore.publishing.report.rendering import Figure as Picture
-
-if TYPE_CHECKING:
-    from anoncore.front.dossier.dossier import Dossier
 
 HERE = "anoncore.front.dossier"
 NOT_MEASURED = "not measured"
@@ -32,7 +27,7 @@ BASES = {
 """How what a dossier says is known, by what was at hand."""
 
 
-def dossier_page(dossier: Dossier) -> str:
+def dossier_page(dossier: Sections) -> str:
     """The whole HTML of a dossier."""
     template = environment_of(HERE, OWN).get_template("dossier.html")
     page = template.render(

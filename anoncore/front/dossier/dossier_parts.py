@@ -249,3 +249,20 @@ class Decisions(Part):
     review_by: Text
     certificate_signature: Annotated[Text, Field(description="Who signed the certificate, where there is one.")]
     not_checked: list[Text]
+
+
+class Sections(Part):
+    """The fields of a dossier: what was at hand, and its seven sections."""
+
+    format: Literal["anoncore-dossier"] = "anoncore-dossier"
+    version: int = Field(default=1, ge=1, le=1)
+    made: Text
+    software: Text
+    basis: Literal["release", "published", "certificate"]
+    released: Released
+    people: People
+    adversaries: Adversaries
+    identifiability: Identifiability
+    treatment: Treatment
+    reached: Reached
+    decisions: Decisions

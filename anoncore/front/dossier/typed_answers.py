@@ -235,8 +235,13 @@ def _sentence(error: ValidationError) -> str:
     first = error.errors()[0]
     place = [str(part) for part in first["loc"] if not str(part).startswith(("constrained-", "function-"))]
     if first["type"] == "extra_forbidden":
-        section = {"choice": Choice, "review": Review, "decisions": Decision, "signatures": Signatory}.get(place[0])
-        names = list((Answers if len(place) == 1 or section is None else section).model_fields)
+        sections: dict[str, type[Typed]] = {
+            "choice": Choice,
+            "review": Review,
+            "decisions": Decision,
+            "signatures": Signatory,
+        }
+        names = list(sections.get(place[0], Answers).model_fields if len(place) > 1 else Answers.model_fields)
         return f"The answers have no key {quoted('.'.join(place))}; there is {listing(names, 20)}." + did_you_mean(
             place[-1], names
         )
