@@ -9,7 +9,7 @@ from pathlib import Path
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.extras import require
 from anoncore.base.progress import part_of
-from anoncore.cli.exit_codes import DONE, add_strict_option, judged_code
+from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option, judged_code
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_of
 from anoncore.cli.output import (
@@ -122,7 +122,8 @@ def _dossier(arguments: argparse.Namespace) -> int:
     lines += [] if dossier.reached.policy is None else [dossier.reached.policy.headline]
     lines += [] if is_stream(arguments.output) else [f"Written: {' and '.join(map(str, targets))}"]
     tell(arguments, lines, {"written": [str(target) for target in targets], "dossier": dossier.to_dict()})
-    return judged_code(arguments, dossier.exit_code)
+    # As for run: what a recipe publishes by decision was decided, and only --strict asks that it breaks nothing.
+    return FAILS if arguments.strict and dossier.holds_if_unknown else judged_code(arguments, dossier.exit_code)
 
 
 def _require_fitting(arguments: argparse.Namespace, is_certificate: bool) -> None:

@@ -74,6 +74,19 @@ def test_of_a_certificate(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["dossier", certificate, "--force"]) == 1
 
 
+def test_who_signed_the_certificate(folder: Path) -> None:
+    pytest.importorskip("cryptography")
+    certificate = "out/people-release-certificate.json"
+    assert main(["run", "people.toml", "--output", "out", "--quiet"]) == 0
+    assert main(["keygen", "--name", "Ann", "--output", "ann.key", "--quiet"]) == 0
+    asked = ["dossier", certificate, "--trusted-key", "ann.key.pub", "--force"]
+    assert main(asked) == 1
+    assert main(["sign", certificate, "--key", "ann.key", "--quiet"]) == 0
+    assert main(asked) == 0
+    told = json.loads(Path("dossier.json").read_text())
+    assert told["decisions"]["certificate_signature"] == "signed by Ann's key."
+
+
 def test_what_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["dossier", "--template"]) == 0
     assert Answers.loads(capsys.readouterr().out) == Answers()

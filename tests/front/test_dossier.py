@@ -124,6 +124,15 @@ def test_one_row_alone_is_counted() -> None:
     assert dossier.adversaries.not_tried[0].reason == "no published column is a secret"
 
 
+def test_what_holds_only_over_what_is_known_is_never_said_to_hold() -> None:
+    people = pd.DataFrame({"age": [20, 20, 21, 21], "number": [1, 2, 3, 4]})
+    data = Microdata(people, {"age": "quasi-identifier", "number": "insensitive"})
+    dossier = Dossier.of(Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data), Policy(name="Ours", levels={"k": 2}))
+    assert {one.outcome for one in dossier.reached.statements} == {"holds over what is known"}
+    assert (dossier.people.as_it_is, len(dossier.people.gives_away), dossier.exit_code) == (["number"], 1, 3)
+    assert 'class="kept"' not in dossier.to_html()
+
+
 def test_the_page_has_its_sections_and_lines_to_fill_in() -> None:
     page = measured().to_html()
     found = re.findall(r"<h2[^>]*>.*?</span> (.*?)</h2>", page)

@@ -256,6 +256,11 @@ class Dossier(Sections):
             codes.add(1 if "fails" in outcomes else 3 if "claimed" in outcomes else 0)
         return next((code for code in (1, 3) if code in codes), 0)
 
+    @property
+    def holds_if_unknown(self) -> bool:
+        """Whether what was asked holds only over what is known: a column that is published as it is breaks it."""
+        return any(one.outcome == "holds over what is known" for one in self.reached.statements)
+
     def to_html(self) -> str:
         """The dossier as one HTML text, to read and to print: no script, no request, every text escaped.
 

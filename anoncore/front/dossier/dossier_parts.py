@@ -227,7 +227,15 @@ class PolicyResult(Part):
 class Statement(Part):
     """Something that was asked or promised, how it came out, and whose definition it is."""
 
-    outcome: Literal["holds", "fails", "claimed", "not judged", "promised", "not asked, and not protected"]
+    outcome: Literal[
+        "holds",
+        "holds over what is known",
+        "fails",
+        "claimed",
+        "not judged",
+        "promised",
+        "not asked, and not protected",
+    ]
     sentence: Text
     source: Text = ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from anoncore import utility
 from anoncore.base.errors import AnonymizationError, ParameterError
@@ -128,8 +129,9 @@ def _number(value: float | AnonymizationError) -> float | None:
 def reached(measured: MeasuredRelease, judgement: Judgement | None) -> Reached:
     """Section 6: the verdict, and a line for every rule of the policy."""
     verdict, say = measured.verdict, measured.say
+    kept: Literal["holds", "holds over what is known"] = "holds over what is known" if verdict.breaking else "holds"
     statements = [
-        Statement(outcome="holds" if one.holds else "fails", sentence=say(one.sentence), source=one.source)
+        Statement(outcome=kept if one.holds else "fails", sentence=say(one.sentence), source=one.source)
         for one in verdict.statements
     ]
     statements += [Statement(outcome="not judged", sentence=say(text)) for text in verdict.unjudged]
