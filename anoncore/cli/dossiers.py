@@ -29,6 +29,7 @@ from anoncore.cli.table_file import read_file, table_path
 from anoncore.cli.verify import contents_of
 from anoncore.front.dossier.dossier import Dossier
 from anoncore.front.dossier.measured_treatment import CONSIDERED
+from anoncore.front.dossier.other_draws import OTHER_DRAWS
 from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.policy import Policy
 from anoncore.publishing.certification.certificate import Certificate, file_text
@@ -75,6 +76,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         type=table_path,
         metavar="TABLE",
         help="people who are not in the release, drawn as those were who are in it, to attack it with",
+    )
+    command.add_argument(
+        "--draws",
+        type=int,
+        default=OTHER_DRAWS,
+        metavar="NUMBER",
+        help="of a method that draws at random: further draws that are measured, to say how far they lie apart "
+        f"(default: {OTHER_DRAWS})",
     )
     command.add_argument(
         "--output",
@@ -147,7 +156,9 @@ def _of_recipe(arguments: argparse.Namespace, policy: Policy | None, answers: An
         run = recipe.run(part_of(progress, 0.0, 0.2))
         points = _considered(ranges, run.data)
         control = None if people is None else run.data.with_same_tags(people)
-        dossier = Dossier.of(run.release, policy, answers, points, control, part_of(progress, 0.4, 1.0))
+        dossier = Dossier.of(
+            run.release, policy, answers, points, control, arguments.draws, part_of(progress, 0.4, 1.0)
+        )
     tell_reading(recipe)
     return dossier
 

@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 
 from anoncore import AnonymizationError, Answers, Dossier, Microdata, ParameterError, Policy, Release
-from anoncore.algorithms import Algorithm, Anatomy, LocalSuppression, Mondrian, OptimalRecoding
+from anoncore.algorithms import Algorithm, Anatomy, LocalSuppression, Mondrian, OptimalRecoding, RandomPartition
 from anoncore.front.dossier.allowed_texts import WITHHELD, AllowedTexts
 from anoncore.front.dossier.measured_treatment import CONSIDERED
+from anoncore.measures import value_of
 from anoncore.publishing import Certificate, new_key, release_files
 from anoncore.publishing.report.drawing import Mark, points
 from anoncore.requirements import KAnonymity
@@ -122,6 +123,19 @@ def test_one_row_alone_is_counted() -> None:
     # Nobody said which share of the population is in the table, so nothing is estimated, and nothing is 0.
     assert (uniques["population-uniques"].value, uniques["population-uniques"].standing) == (None, "not measured")
     assert dossier.adversaries.not_tried[0].reason == "no published column is a secret"
+
+
+def test_other_draws_of_a_random_method_are_laid_beside_this_one() -> None:
+    drawn = Dossier.of(RandomPartition(k=4, seed=1).anonymize(table()), draws=3).identifiability
+    spread = {one.name: one for one in drawn.spread}
+    assert "3 further ones were measured" in drawn.draws
+    tried = [value_of(RandomPartition(k=4, seed=seed).anonymize(table()), "two-way-error") for seed in (1, 2, 3, 4)]
+    lost = spread["two-way-error"]
+    assert (lost.value, lost.least, lost.most) == (tried[0], min(tried[1:]), max(tried[1:]))
+    once = Dossier.of(RandomPartition(k=4, seed=1).anonymize(table()), draws=0).identifiability
+    assert once.spread == []
+    assert once.draws.endswith("was not measured.")
+    assert "draws nothing at random" in measured().identifiability.draws
 
 
 def test_what_holds_only_over_what_is_known_is_never_said_to_hold() -> None:

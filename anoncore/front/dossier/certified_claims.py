@@ -181,7 +181,7 @@ def identifiability(certificate: Certificate, verification: Verification) -> Ide
     ]
     draws = f"How far other draws would lie from this one was not measured: {NEEDS_ORIGINAL}."
     return Identifiability(
-        levels=[*_levels(certificate, verification)], sizes=sizes, uniques=uniques, draws=draws, notes=[]
+        levels=[*_levels(certificate, verification)], sizes=sizes, uniques=uniques, draws=draws, spread=[], notes=[]
     )
 
 

@@ -17,6 +17,7 @@ from anoncore.front.dossier import measured_release as measuring
 from anoncore.front.dossier import measured_treatment as treating
 from anoncore.front.dossier.dossier_page import dossier_page
 from anoncore.front.dossier.dossier_parts import Sections
+from anoncore.front.dossier.other_draws import OTHER_DRAWS, other_draws
 from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.judgement import CODES
 from anoncore.front.policy.policy import Policy
@@ -89,6 +90,7 @@ class Dossier(Sections):
         answers: Answers | None = None,
         considered: Sequence[Point] = (),
         control: Microdata | None = None,
+        draws: int = OTHER_DRAWS,
         progress: Progress | None = None,
     ) -> Self:
         """The dossier of a release: what its tables and the original show is measured.
@@ -108,6 +110,9 @@ class Dossier(Sections):
             `two-way-error` and `strongest-attribute`.
         control : Microdata, optional
             People who are not in the release, drawn as those were who are in it; see `Microdata.split`.
+        draws : int
+            Of a method that draws at random: how many further draws are measured, to say how far their numbers lie
+            apart.
         progress : callable, optional
             Called with the share done and a text; it may raise CancelledError to stop.
 
@@ -151,7 +156,7 @@ class Dossier(Sections):
             released=measuring.released(measured, recipient),
             people=measuring.people(measured),
             adversaries=adversaries,
-            identifiability=measuring.identifiability(measured),
+            identifiability=measuring.identifiability(measured, *other_draws(measured, draws)),
             treatment=treating.treatment(measured, points),
             reached=treating.reached(measured, judgement),
             decisions=treating.decisions(answers, "", ()),

@@ -148,6 +148,20 @@ class Sizes(Part):
     standing: Standing
 
 
+class Spread(Part):
+    """A number over several draws of a random method: that of the release, and the least and most of further draws."""
+
+    name: Text
+    title: Text
+    value: float
+    text: Text
+    least: float
+    least_text: Text
+    most: float
+    most_text: Text
+    draws: int
+
+
 class Identifiability(Part):
     """4. Identifiability: levels of the worst group, groups by size, and who is unique."""
 
@@ -155,6 +169,7 @@ class Identifiability(Part):
     sizes: list[Sizes]
     uniques: list[Figure]
     draws: Annotated[Text, Field(description="Whether the method draws at random, and how often it was drawn.")]
+    spread: list[Spread]
     notes: list[Text]
 
 

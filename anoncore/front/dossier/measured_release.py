@@ -30,6 +30,7 @@ from anoncore.front.dossier.dossier_parts import (
     Released,
     SizeClass,
     Sizes,
+    Spread,
     TableOfRelease,
 )
 from anoncore.front.dossier.typed_answers import Answers
@@ -44,8 +45,6 @@ from anoncore.table.microdata import Microdata
 
 SIZE_LIMITS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 """Sizes of groups that are counted together: 11 is the least that the EMA, Health Canada and CMS take."""
-DRAWN_ONCE = "The method draws at random. These are the numbers of one draw; how far others differ was not measured."
-NOT_DRAWN = "The method draws nothing at random: another run gives the same groups."
 NOT_KNOWN = "The method that made the release is not known."
 NO_CONTROL = "No people who are not in the release were at hand as a control group."
 ALONE_BEFORE = "Rows that were alone in the original table"
@@ -255,8 +254,8 @@ def _risk_notes(measured: MeasuredRelease) -> Iterator[str]:
     yield from (measured.say(note) for note in risk.notes)
 
 
-def identifiability(measured: MeasuredRelease) -> Identifiability:
-    """Section 4."""
+def identifiability(measured: MeasuredRelease, draws: str, spread: list[Spread]) -> Identifiability:
+    """Section 4; `draws` and `spread` say whether the method draws at random, and how far other draws lie apart."""
     release, notes = measured.release, []
     levels: list[Figure] = []
     try:
@@ -267,12 +266,8 @@ def identifiability(measured: MeasuredRelease) -> Identifiability:
     else:
         levels = [measured.figure(one, one.attribute) for one in profile.scores]
         notes = [measured.say(note) for note in profile.notes]
-    algorithm = release.algorithm
-    draws = (
-        NOT_KNOWN if algorithm is None else DRAWN_ONCE if algorithm.seeds or not algorithm.is_repeatable else NOT_DRAWN
-    )
     return Identifiability(
-        levels=levels, sizes=[*_sizes(release)], uniques=[*_uniques(measured)], draws=draws, notes=notes
+        levels=levels, sizes=[*_sizes(release)], uniques=[*_uniques(measured)], draws=draws, spread=spread, notes=notes
     )
 
 
