@@ -96,6 +96,9 @@ def test_the_seven_sections_by_hand() -> None:
     assert dossier.reached.policy.headline == POLICY.judge(release()).headline
     assert [one.status for one in dossier.reached.policy.rules] == ["kept", "kept"]
     assert dossier.decisions.review_until == ""
+    # What to call next is no matter of somebody who signs.
+    reasons = {one.name: one.reason for one in dossier.adversaries.not_tried}
+    assert reasons["singling out"] == "No people outside the table were given to compare with."
 
 
 def test_what_was_considered_stands_beside_this_release() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,7 +49,7 @@ SIZE_LIMITS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 NOT_KNOWN = "The method that made the release is not known."
 NO_CONTROL = "No people who are not in the release were at hand as a control group."
 ALONE_BEFORE = "Rows that were alone in the original table"
-ADVICE = "; give "
+ADVICE = re.compile("; (give|use) .*")
 """How the part of a message begins that says what to call next, which is no matter of a dossier."""
 NO_SHARE = "the share of the population that is in the table was not given"
 
@@ -205,7 +206,7 @@ def adversaries(measured: MeasuredRelease) -> Adversaries:
                 )
             )
         for name, reason in found.not_tried.items():
-            told, attack = measured.say(reason.partition(ADVICE)[0]), name.replace("_", " ")
+            told, attack = measured.say(ADVICE.sub(".", reason)), name.replace("_", " ")
             not_tried.append(NotTried(attribute=found.attribute_name, name=attack, reason=told))
     if release.is_synthetic or not measured.secrets:
         reason = "the rows of this table are nobody's" if release.is_synthetic else "no published column is a secret"
