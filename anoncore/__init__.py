@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from anoncore.estimators.anonymizer import Anonymizer
     from anoncore.front import extend as extend
     from anoncore.front.anonymizing import anonymize
+    from anoncore.front.dossier.dossier import Dossier
+    from anoncore.front.dossier.typed_answers import Answers
     from anoncore.front.policy.judgement import JudgedRule, Judgement
     from anoncore.front.policy.policy import Policy
     from anoncore.front.question import check
@@ -44,6 +46,8 @@ _HOMES = {
     ),
     "anoncore.estimators.anonymizer": ("Anonymizer",),
     "anoncore.front.anonymizing": ("anonymize",),
+    "anoncore.front.dossier.dossier": ("Dossier",),
+    "anoncore.front.dossier.typed_answers": ("Answers",),
     "anoncore.front.policy.judgement": ("JudgedRule", "Judgement"),
     "anoncore.front.policy.policy": ("Policy",),
     "anoncore.front.question": ("check",),
@@ -63,10 +67,12 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "AnonymizationError",
     "Anonymizer",
+    "Answers",
     "CancelledError",
     "DataError",
     "Distorted",
     "Domain",
+    "Dossier",
     "Exact",
     "Fragment",
     "Generalized",

@@ -90,6 +90,11 @@ COMMANDS = {
         "add_report_options",
         "Make the releases of one to six recipes and write one report (HTML): of one, or all side by side.",
     ),
+    "dossier": Command(
+        "dossiers",
+        "add_options",
+        "Write what a person reads, prints and signs before a table leaves the house, from a recipe or a certificate.",
+    ),
     "script": Command(
         "reports",
         "add_script_options",

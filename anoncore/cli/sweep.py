@@ -121,7 +121,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
     policy = policy_of(arguments)
     rules = () if policy is None else policy_targets(policy)
     targets = [*(_target(text) for text in arguments.target), *rules]
-    ranges = _ranges(arguments.tried)
+    ranges = ranges_of(arguments.tried)
     if not ranges and not targets:
         raise ParameterError("Say what to try with --try 'mondrian k=2,5,10', or what to reach with --target k=10.")
     spare = arguments.spare if targets or policy is not None else None
@@ -198,7 +198,7 @@ def _target(text: str) -> Target:
     return Target(name.strip(), limit)
 
 
-def _ranges(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+def ranges_of(tried: Sequence[str]) -> dict[str, dict[str, list[float]]]:
     """Read texts such as `mondrian k=2,5 t=0.1`: the values of each axis, by method."""
     ranges: dict[str, dict[str, list[float]]] = {}
     for text in tried:

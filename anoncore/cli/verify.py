@@ -112,7 +112,7 @@ def _verified_files(arguments: argparse.Namespace) -> int:
     key = None if arguments.key_file is None else read_key(arguments.key_file)
     with log().progress() as report:
         report(0.0, "Reading the files")
-        contents = _contents(files)
+        contents = contents_of(files)
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
@@ -230,7 +230,11 @@ def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) 
     return files, findings
 
 
-def _contents(files: Sequence[Path]) -> dict[str, bytes]:
+def contents_of(files: Sequence[Path]) -> dict[str, bytes]:
+    """The contents of published files by name.
+
+    Raises ParameterError for two of one name, and DataError for one that cannot be read.
+    """
     contents: dict[str, bytes] = {}
     for file in files:
         if file.name in contents:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anoncore import Policy, Recipe
+from anoncore import Answers, Policy, Recipe
 from anoncore.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +95,8 @@ class PageRun:
             self._python(block)
         elif block.language == "toml" and block.file == "policy.toml":
             Policy.loads(block.code)
+        elif block.language == "toml" and block.file == "answers.toml":
+            Answers.loads(block.code)
         elif block.language == "toml":
             # A page may show a part of a recipe; the rest is the least there is.
             least = {"source": {"builtin": "census"}, "algorithm": {"name": "mondrian"}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,21 +11,18 @@ from anoncore.base import toml
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.extensions import load_extensions
-from anoncore.base.showing import Shown, printable
-from anoncore.base.texts import no_such, quoted
+from anoncore.base.showing import Shown
+from anoncore.base.texts import no_such
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.wording import rules_in_words
+from anoncore.front.toml_reading import read_text, toml_values
 from anoncore.measures.criteria import NUMBERS
 from anoncore.recipes.schema import DRAFT
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-LONGEST = 100_000
-"""Characters of the longest policy that is read."""
-MOST_DOTS = 200
-"""Dots in a line: a key of many thousand parts would take the reader of TOML minutes."""
 FOLDER = Path(__file__).with_name("presets")
 PRESETS = (
     "open",
@@ -116,12 +112,7 @@ class Policy(Rules):
         file = Path(policy)
         if isinstance(policy, str) and not file.suffix and not file.exists():
             raise ParameterError(f"{no_such('policy', policy, PRESETS)} A file is named with its ending, .toml.")
-        try:
-            with file.open("rb") as opened:
-                return cls.loads(opened.read(LONGEST + 1))
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise ParameterError(f"The policy {quoted(file.name)} cannot be read: {reason}.") from None
+        return cls.loads(read_text(file, "policy"))
 
     @classmethod
     def loads(cls, text: str | bytes) -> Self:
@@ -148,19 +139,7 @@ class Policy(Rules):
         >>> Policy.loads('name = "Ours"\\n[levels]\\nk = 5').levels.k
         5
         """
-        if len(text) > LONGEST:
-            raise ParameterError(f"The policy is longer than {LONGEST:,} characters, which none is.")
-        try:
-            text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-        except UnicodeDecodeError:
-            raise ParameterError("The policy is not UTF-8 text.") from None
-        if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
-            raise ParameterError(f"The policy has a line with more than {MOST_DOTS} dots, which none has.")
-        try:
-            values = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ParameterError(printable(f"The policy is not valid TOML: {error}.")) from None
-        return cls(**values)
+        return cls(**toml_values(text, "policy"))
 
     @staticmethod
     def presets() -> dict[str, str]:

@@ -32,6 +32,11 @@ TURNED_TEXT = '<text x="11" y="{0}" text-anchor="middle" transform="rotate(-90 1
 HINT = "<title>{}</title>"
 BOX = '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="fill s{}"></rect>'
 GRID_LINE = '<line x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}" class="grid"></line>'
+MARKS = {
+    False: '<circle cx="{:.1f}" cy="{:.1f}" r="5" class="mark"></circle>',
+    True: '<rect x="{:.1f}" y="{:.1f}" width="12" height="12" class="mark chosen"></rect>',
+}
+"""How a point is marked: the chosen one by another form, so that both are told apart in grey."""
 CURVE = '<polyline points="{}" class="line s{}"{}></polyline>'
 DASHED = ' stroke-dasharray="{}"'
 SWATCH = (
@@ -124,6 +129,42 @@ def curves(series: Sequence[Series], x: str, of: str, text: Callable[[float], st
             across = axis.place(grid[place])
             points += [f"{across:.1f},{height:.1f}" for height in dict.fromkeys((up[place - 1], up[place]))]
         parts.append(_filled(CURVE, " ".join(points), one.style % STYLES, _dashes(one.style)))
+    parts += axis.ticks(text)
+    return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point of a picture: its label, its place as shares, and whether it is the chosen one."""
+
+    label: str
+    x: float
+    y: float
+    is_chosen: bool = False
+
+
+def points(marks: Sequence[Mark], x: str, y: str, text: Callable[[float], str], alt: str) -> Markup:
+    """Points with a label each, from 0 to the largest on both axes; what is below 0 stands at 0.
+
+    Points that lie on each other share a label.
+    """
+    axis = _Axis(0.0, max(0.01, *(mark.x for mark in marks)) * 1.04)
+    top = max(0.01, *(mark.y for mark in marks)) * 1.08
+    parts = _frame(top, text, x, y, _round(0, top))
+    labels: list[tuple[float, float, list[str]]] = []
+    for mark in sorted(marks, key=lambda mark: mark.is_chosen):
+        across, up = axis.place(max(mark.x, 0.0)), TOP + PLOT_HEIGHT * (1 - max(mark.y, 0.0) / top)
+        corner = 6 if mark.is_chosen else 0
+        parts.append(_filled(MARKS[mark.is_chosen], across - corner, up - corner))
+        near = next((one for one in labels if abs(one[0] - across) < 22 and abs(one[1] - up) < 14), None)
+        if near is None:
+            labels.append((across, up, [mark.label]))
+        else:
+            near[2].append(mark.label)
+    for across, up, names in labels:
+        is_far_right = across > WIDTH - 60
+        place, anchor = (across - 10, "end") if is_far_right else (across + 10, "start")
+        parts.append(_text(place, up - 5, ", ".join(names), anchor=anchor))
     parts += axis.ticks(text)
     return _svg(TOP + PLOT_HEIGHT + BOTTOM, parts, alt)
 

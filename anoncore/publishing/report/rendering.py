@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+OWN = "anoncore.publishing.report"
+"""The package with the templates of reports."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -37,15 +40,16 @@ def section(title: str, template: str, **values: object) -> Section:
 
 def rendered(template: str, **values: object) -> Markup:
     """A template filled with the values; a value that the template names and that is not given is an error."""
-    return markup(_environment().get_template(template).render(**values))
+    return markup(environment_of(OWN).get_template(template).render(**values))
 
 
 @cache
-def _environment() -> Environment:
+def environment_of(*packages: str) -> Environment:
+    """What fills the templates of packages; of several with one name, that of the first package."""
     # Imported here: most runs of the program write no report.
     jinja2 = imported("jinja2", WRITING_REPORT)
     environment: Environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("anoncore.publishing.report"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -63,14 +63,15 @@ def published(subject: Subject) -> Section:
     return section(
         "What is published",
         "published.html",
-        attributes=list(_attributes(release)),
+        attributes=list(attributes_told(release)),
         joined=len(tables) > 1 and release.is_shared,
         group_word=release.group_word,
         samples=[sample_of(name, frame) for name, frame in tables.items()],
     )
 
 
-def _attributes(release: Release) -> Iterator[tuple[str, str, str]]:
+def attributes_told(release: Release) -> Iterator[tuple[str, str, str]]:
+    """Name, role and what becomes of it, of every column of the table."""
     for name, role in release.data.roles.items():
         if name in release.attributes:
             told = treatments(release, name)

@@ -19,7 +19,7 @@ SHORTEST_CODE = 4
 HALF = 0.5
 LEAST_ADDRESS = 2**24
 """The least number that stands for an IP address outside of reserved networks."""
-_DIGITS, _FIVE_DIGITS = re.compile("[0-9]"), re.compile(r"(?:[0-9][^0-9]*){5}")
+_DIGITS, _FIVE_DIGITS = re.compile("[0-9]"), re.compile(r"[0-9](?:[^0-9]*+[0-9]){4}")
 _SIGNS = {"F": "@", "N": ".", "O": ".:"}
 """Signs of which the addresses of a kind have one."""
 _DIGEST = re.compile(r"[0-9a-fA-F]{32,128}")

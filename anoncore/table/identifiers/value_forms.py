@@ -38,7 +38,8 @@ class ValueForm:
 
     def fits(self, text: str) -> bool:
         """Whether a text has the form and its check digits hold."""
-        if self.pattern.fullmatch(text) is None:
+        pattern = self.pattern
+        if pattern.fullmatch(text) is None:
             return False
         # A pattern also takes letters and digits of other scripts, with which nobody computes a check digit.
         return self.holds is None or (text.isascii() and self.holds(text))
@@ -86,9 +87,9 @@ _DATES = (
 )
 _STREETS = (
     r"\d+\w? .*\b(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|close|crescent)\.?(?:,.*)?",
-    r".*\w(?:straße|strasse|str\.|weg|platz|allee|gasse|damm|ufer|straat|laan|plein|gracht|kade|singel) \d+.*",
+    r".*\w(?:straße|strasse|str\.|weg|platz|allee|gasse|damm|ufer|straat|laan|plein|gracht|kade|singel) \d.*",
     r"\d+,? (?:bis |ter )?(?:rue|avenue|boulevard|place|chemin|impasse|allée|quai)\b.*",
-    r"(?:calle|c/|avenida|avda\.?|plaza|paseo|camino|via|viale|piazza|corso|vicolo|rua|travessa|praça|largo)\b.*\d+.*",
+    r"(?:calle|c/|avenida|avda\.?|plaza|paseo|camino|via|viale|piazza|corso|vicolo|rua|travessa|praça|largo)\b.*\d.*",
 )
 _PLATES = (
     r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} \d{1,4}[EH]?",
@@ -154,7 +155,7 @@ FORMS: Sequence[ValueForm] = (
     ),
     ValueForm("M", "device identifiers", re.compile(r"\(01\)\d{14}.*"), None, SURE),
     ValueForm("O", "IP addresses", re.compile(rf"(?:{_OCTET}\.){{3}}{_OCTET}(?:/\d+)?")),
-    ValueForm("O", "IP addresses", re.compile(r"[\da-f]*:[\da-f:]*:[\da-f:.]*", re.IGNORECASE), _is_ipv6, SURE),
+    ValueForm("O", "IP addresses", re.compile(r"(?=[^:]*+:[^:]*+:)[\da-f:.]+", re.IGNORECASE), _is_ipv6, SURE),
     ValueForm("C", DATES, re.compile(_either(*_DATES), re.IGNORECASE), None, SURE, mend=Mend.YEAR),
     ValueForm("C", DATES, re.compile(rf"{_YEAR}\d{{4}}"), _is_whole_date, 0.9, 0.05, True, Mend.YEAR),
     ValueForm(
@@ -244,11 +245,11 @@ FORMS: Sequence[ValueForm] = (
     ValueForm("M", "device numbers (IMEI)", re.compile(_IMEI), checks.has_luhn, LIKELY, 0.1, True),
     ValueForm("L", "vehicle plates", re.compile(_either(*_PLATES))),
     ValueForm("D", "telephone numbers", re.compile(_either(*_PHONES), re.IGNORECASE)),
-    ValueForm("B", "street addresses", re.compile(_either(*_STREETS), re.IGNORECASE), None, SURE),
+    ValueForm("B", "street addresses", re.compile(_either(*_STREETS), re.IGNORECASE | re.DOTALL), None, SURE),
     ValueForm("B", "postal codes", re.compile(_either(*_POSTAL), re.IGNORECASE)),
     ValueForm("B", "postal codes", re.compile(r"\d{5}-\d{4}"), mend=Mend.THREE_DIGITS),
     ValueForm("B", "coordinates", re.compile(r"[(\[]?-?\d{1,2}\.\d{2,} ?[,; ] ?-?\d{1,3}\.\d{2,}[)\]]?")),
-    ValueForm("A", "names with a form of address", re.compile(_TITLES, re.IGNORECASE), None, SURE),
+    ValueForm("A", "names with a form of address", re.compile(_TITLES, re.IGNORECASE | re.DOTALL), None, SURE),
     ValueForm("R", "digests", re.compile(r"[\da-f]{32}|[\da-f]{40}|[\da-f]{64}", re.IGNORECASE)),
 )
 """All forms, those that are written most particularly first: a value counts for the first form that its column has."""

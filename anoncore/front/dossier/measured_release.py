@@ -1,0 +1,343 @@
+"""The sections of a dossier that are measured of a release, with its original table at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import pandas as pd
+
+from anoncore import attacks, privacy
+from anoncore.attacks.reidentification import DEFINITIONS
+from anoncore.attacks.strongest import Strongest
+from anoncore.base.errors import AnonymizationError, CancelledError
+from anoncore.base.progress import Progress
+from anoncore.base.score import Score
+from anoncore.base.texts import share_text
+from anoncore.front.dossier.allowed_texts import AllowedTexts
+from anoncore.front.dossier.dossier_parts import (
+    Adversaries,
+    Attack,
+    Column,
+    Figure,
+    Finder,
+    Identifiability,
+    NotTried,
+    People,
+    Released,
+    SizeClass,
+    Sizes,
+    Spread,
+    TableOfRelease,
+)
+from anoncore.front.dossier.typed_answers import Answers
+from anoncore.measures.criteria import BREACH_R
+from anoncore.measures.kept_results import KeptResults
+from anoncore.measures.verdict import Verdict, verdict
+from anoncore.publishing.certification.certifying import content_hash
+from anoncore.publishing.report.treatments import attributes_told
+from anoncore.release.release import Release
+from anoncore.release.unchanged import unchanged
+from anoncore.table.microdata import Microdata
+
+SIZE_LIMITS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
+"""Sizes of groups that are counted together: 11 is the least that the EMA, Health Canada and CMS take."""
+NOT_KNOWN = "The method that made the release is not known."
+NO_CONTROL = "No people who are not in the release were at hand as a control group."
+ALONE_BEFORE = "Rows that were alone in the original table"
+ADVICE = re.compile("; (give|use) .*")
+"""How the part of a message begins that says what to call next, which is no matter of a dossier."""
+NO_SHARE = "the share of the population that is in the table was not given"
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRelease:
+    """A release and what is measured of it, each once."""
+
+    release: Release
+    answers: Answers
+    control: Microdata | None
+    progress: Progress
+
+    @cached_property
+    def results(self) -> KeptResults:
+        """Results of measures, each worked out once."""
+        return KeptResults(self.release)
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The published tables by name."""
+        return self.release.pandas_tables()
+
+    @cached_property
+    def allowed(self) -> AllowedTexts:
+        """What may be quoted."""
+        return AllowedTexts.of(self.release, self.tables)
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """The sensitive attributes that are published."""
+        return tuple(name for name in self.release.data.sensitive if name in self.release.attributes)
+
+    def say(self, text: str) -> str:
+        """A measured text in the words of the table, without a value that is not published."""
+        return self.allowed.sentence(self.release.data.in_words(text))
+
+    def figure(self, score: Score, attribute: str | None = None) -> Figure:
+        """A score as a number of the dossier."""
+        value = float(score)
+        about: dict[str, Any] = {
+            "name": score.name,
+            "title": self.say(score.title),
+            "attribute": attribute,
+            "meaning": self.say(score.meaning),
+        }
+        if value != value:
+            return Figure(**about, standing="not measured", reason="it is not defined for this release")
+        beside = "" if score.baseline is None else _text(score, float(score.baseline))
+        known = value if isfinite(value) else None
+        return Figure(**about, value=known, text=_text(score, value), beside=beside, standing="measured")
+
+    @cached_property
+    def strongest(self) -> tuple[Strongest, ...]:
+        """Every attack on every secret that is published."""
+        return tuple(self._attacked(name) for name in self.secrets)
+
+    def _attacked(self, attribute: str) -> Strongest:
+        return attacks.strongest(
+            self.release,
+            attribute,
+            BREACH_R,
+            control=self.control,
+            foreground=self._foreground(attribute),
+            progress=self.progress,
+        )
+
+    def _foreground(self, attribute: str) -> Any:
+        """The attack by foreground knowledge, which others need as well; None where it does not apply."""
+        try:
+            return self.results("attacks.foreground_knowledge", attacks.foreground_knowledge, attribute, BREACH_R)
+        except CancelledError:
+            raise
+        except AnonymizationError:
+            return None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What was asked and holds or not, and what nobody asked for and fails badly."""
+        found = self._foreground(self.secrets[0]) if self.secrets and not self.release.is_synthetic else None
+        excess = float(found.excess) if found is not None and found.learned else None
+        return verdict(self.release, cache=self.results, foreground=excess)
+
+
+def _text(score: Score, value: float) -> str:
+    if not isfinite(value):
+        return "infinite"
+    return share_text(value) if score.entry.form == "share" else score.entry.text(value)
+
+
+def released(measured: MeasuredRelease, recipient: str) -> Released:
+    """Section 1, of a release whose tables are at hand."""
+    answers = measured.answers
+    tables = [
+        TableOfRelease(name=name, columns=[*map(str, table.columns)], rows=len(table))
+        for name, table in measured.tables.items()
+    ]
+    return Released(
+        title=answers.title,
+        purpose=answers.purpose,
+        recipients=answers.recipients,
+        policy_recipient=recipient,
+        duration=answers.duration,
+        controls=[*answers.controls],
+        tables=tables,
+        files=[],
+        sha256=content_hash(measured.release),
+        standing="measured",
+    )
+
+
+def people(measured: MeasuredRelease) -> People:
+    """Section 2."""
+    release, data, answers = measured.release, measured.release.data, measured.answers
+    columns = [
+        Column(name=name, role=role, treatment=told, decided_by=answers.decided_by(name))
+        for name, role, told in attributes_told(release)
+    ]
+    published = {*release.attributes}
+    return People(
+        rows=data.n_rows if data.knows_rows else None,
+        people=data.n_people if data.people_word == "people" and data.knows_rows else None,
+        counted=measured.allowed.sentence(data.unit_note),
+        population=answers.population,
+        sampling=answers.sampling,
+        columns=columns,
+        left_out=[one.name for one in columns if one.name not in published],
+        as_it_is=[name for name in data.insensitive if name in published],
+        gives_away=[measured.say(text) for text in measured.verdict.decided],
+        standing="measured",
+    )
+
+
+def adversaries(measured: MeasuredRelease) -> Adversaries:
+    """Section 3."""
+    release = measured.release
+    lines, not_tried = [], []
+    for found in () if release.is_synthetic else measured.strongest:
+        best = {id(one) for one in (found.identity, found.attribute, found.membership) if one is not None}
+        for one in found.tried:
+            lines.append(
+                Attack(
+                    attribute=found.attribute_name,
+                    aim=one.aim,
+                    name=one.name,
+                    title=one.title,
+                    share=one.share,
+                    measured=release.data.in_words(one.measured),
+                    control=one.control,
+                    compared_with=release.data.in_words(one.compared_with),
+                    gain=float(one.gain),
+                    is_strongest=id(one) in best,
+                    standing="measured",
+                )
+            )
+        for name, reason in found.not_tried.items():
+            told, attack = measured.say(ADVICE.sub(".", reason)), name.replace("_", " ")
+            not_tried.append(NotTried(attribute=found.attribute_name, name=attack, reason=told))
+    if release.is_synthetic or not measured.secrets:
+        reason = "the rows of this table are nobody's" if release.is_synthetic else "no published column is a secret"
+        not_tried.append(NotTried(attribute=None, name="every attack on secrets", reason=reason))
+    algorithm = release.algorithm
+    return Adversaries(
+        finders=[*_finders(measured)],
+        attacks=lines,
+        not_tried=not_tried,
+        known_method=NOT_KNOWN if algorithm is None else measured.say(algorithm.minimality_here.text).replace("`", "'"),
+        earlier=[],
+        notes=[*_risk_notes(measured)],
+        control=NO_CONTROL
+        if measured.control is None
+        else f"{measured.control.n_rows:,} rows of people who are not in the release were the control group.",
+    )
+
+
+def _finders(measured: MeasuredRelease) -> Iterator[Finder]:
+    """Who looks for people: the prosecutor, the journalist and the marketer."""
+    definitions = DEFINITIONS
+    try:
+        risk = measured.results("attacks.reidentification", attacks.reidentification)
+    except AnonymizationError as error:
+        for name, knows in definitions.items():
+            reason = measured.say(str(error))
+            yield Finder(adversary=name, knows=measured.say(knows), standing="not measured", reason=reason)
+        return
+    for one in (risk.prosecutor, risk.journalist, risk.marketer):
+        yield Finder(
+            adversary=one.model,
+            knows=measured.say(one.definition),
+            largest=float(one.largest),
+            mean=float(one.mean),
+            guess=None if one.mean.baseline is None else float(one.mean.baseline),
+            standing="measured",
+        )
+
+
+def _risk_notes(measured: MeasuredRelease) -> Iterator[str]:
+    """What has to be known of the chances to be found."""
+    try:
+        risk = measured.results("attacks.reidentification", attacks.reidentification)
+    except AnonymizationError:  # each adversary says why
+        return
+    yield from (measured.say(note) for note in risk.notes)
+
+
+def identifiability(measured: MeasuredRelease, draws: str, spread: list[Spread]) -> Identifiability:
+    """Section 4; `draws` and `spread` say whether the method draws at random, and how far other draws lie apart."""
+    release, notes = measured.release, []
+    levels: list[Figure] = []
+    try:
+        profile = measured.results("privacy.profile", privacy.profile)
+    except AnonymizationError as error:
+        title = "Levels of the worst group"
+        levels.append(Figure(name="levels", title=title, standing="not measured", reason=measured.say(str(error))))
+    else:
+        levels = [measured.figure(one, one.attribute) for one in profile.scores]
+        notes = [measured.say(note) for note in profile.notes]
+    return Identifiability(
+        levels=levels, sizes=[*_sizes(release)], uniques=[*_uniques(measured)], draws=draws, spread=spread, notes=notes
+    )
+
+
+def _sizes(release: Release) -> Iterator[Sizes]:
+    if release.is_synthetic:
+        return
+    for part in release.fragments[:1] if release.is_shared else release.fragments:
+        counts: dict[int, int] = {}
+        for size in release.people_per_group(part).tolist():
+            counts[size] = counts.get(size, 0) + 1
+        word = release.counted_word
+        yield Sizes(
+            table="all tables" if release.is_shared and len(release.fragments) > 1 else part.name,
+            counted="people" if word == "people" else "rows",
+            classes=size_classes(counts),
+            standing="measured",
+        )
+
+
+def size_classes(counts: dict[int, int]) -> list[SizeClass]:
+    """Groups by size, of the number of groups of each size; sizes that no group has are told as well."""
+    found = []
+    for low, high in SIZE_LIMITS:
+        inside = {size: number for size, number in counts.items() if size >= low and (high is None or size <= high)}
+        sizes = f"{low} or more" if high is None else f"{low}" if high == low else f"{low} to {high}"
+        members = sum(size * number for size, number in inside.items())
+        found.append(SizeClass(sizes=sizes, groups=sum(inside.values()), members=members))
+    return found
+
+
+def _uniques(measured: MeasuredRelease) -> Iterator[Figure]:
+    """Who is alone by what others may know: in the original, in the release, and in the population."""
+    release = measured.release
+    try:
+        release.require_original("Who was alone is counted in the original table")
+        before = unchanged(release.data).partition.sizes
+    except AnonymizationError as error:
+        reason = measured.say(str(error))
+        yield Figure(name="unique-rows-before", title=ALONE_BEFORE, standing="not measured", reason=reason)
+    else:
+        yield _share("unique-rows-before", ALONE_BEFORE, float((before == 1).sum()) / release.data.n_rows)
+    name, title = "unique-rows-published", "Rows that are alone by what is published"
+    try:
+        risk = measured.results("attacks.reidentification", attacks.reidentification)
+    except AnonymizationError as error:
+        yield Figure(name=name, title=title, standing="not measured", reason=measured.say(str(error)))
+    else:
+        yield _share(name, title, float((risk.class_size == 1).mean()))
+    yield _population(measured)
+
+
+def _population(measured: MeasuredRelease) -> Figure:
+    title, fraction = "Unique in the population (estimated)", measured.answers.sampled_share
+    reason = NO_SHARE
+    if fraction is not None:
+        try:
+            found = attacks.population_uniqueness(measured.release, fraction)
+        except AnonymizationError as error:
+            reason = measured.say(str(error))
+        else:
+            figure = measured.figure(found.share)
+            return figure.model_copy(update={"title": title, "meaning": f"{figure.meaning} {found.method}"})
+    return Figure(name="population-uniques", title=title, standing="not measured", reason=reason)
+
+
+def _share(name: str, title: str, share: float) -> Figure:
+    return Figure(name=name, title=title, value=share, text=share_text(share), standing="measured")
+
+
+def names_of(data: Microdata) -> Sequence[str]:
+    """Every column of a table, also those that are in no release."""
+    return [*data.roles, *data.left_out]
