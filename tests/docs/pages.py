@@ -7,6 +7,7 @@ import io
 import re
 import shlex
 import tomllib
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 from anoncore import Answers, Policy, Recipe
 from anoncore.cli import main
 
+NO_RECIPES: dict[str, Callable[[str], object]] = {"policy.toml": Policy.loads, "answers.toml": Answers.loads}
+"""Files of TOML that are no recipes, and what reads them."""
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "pages"
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
@@ -93,10 +96,8 @@ class PageRun:
             Path(block.file).write_text(block.code, encoding="utf-8")
         if block.language == "python":
             self._python(block)
-        elif block.language == "toml" and block.file == "policy.toml":
-            Policy.loads(block.code)
-        elif block.language == "toml" and block.file == "answers.toml":
-            Answers.loads(block.code)
+        elif block.language == "toml" and block.file in NO_RECIPES:
+            NO_RECIPES[block.file](block.code)
         elif block.language == "toml":
             # A page may show a part of a recipe; the rest is the least there is.
             least = {"source": {"builtin": "census"}, "algorithm": {"name": "mondrian"}}
