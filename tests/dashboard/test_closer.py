@@ -8,8 +8,8 @@ import time
 import pytest
 
 from anoncore.base.texts import share_text
+from anoncore.measures.promise_marks import upwards
 from dashboard.board import grid
-from dashboard.board.facts import upwards
 from dashboard.closer.cells import PAGES
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, loaded, people
