@@ -18,6 +18,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from anoncore import Answers, Dossier, Policy, anonymize, datasets  # noqa: E402
 from tests.dashboard import browser  # noqa: E402
 from tests.dashboard.browser import Visitor  # noqa: E402
 
@@ -54,12 +55,23 @@ def table(visitor: Visitor) -> None:
     visitor.go("Table")
 
 
+def dossier(visitor: Visitor) -> None:
+    """A dossier where it says which adversaries were considered, as it is read on a screen."""
+    people = datasets.table("census").load(n_rows=2_000)
+    release = anonymize(people, ["age", "sex", "education", "race"], secret="diagnosis", k=11, t=0.3)
+    answers = Answers(title="Census of 2026", recipients="the university's statistics course")
+    visitor.page.goto("about:blank")
+    visitor.page.set_content(Dossier.of(release, Policy.load("ema-policy-0070"), answers).to_html())
+    visitor.page.get_by_role("heading", level=2).nth(2).evaluate("node => node.scrollIntoView()")
+
+
 SHOTS: dict[str, Callable[[Visitor], None]] = {
     "board": board,
     "map": over_the_map,
     "publish": publish,
     "attack": attack,
     "table": table,
+    "dossier": dossier,
 }
 
 
