@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,15 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("anoncore")
+
+
+@pytest.fixture(scope="session")
+def chrome() -> Iterator[Any]:
+    """One browser for all tests that drive one: a process can drive only one at a time."""
+    from tests.dashboard import browser
+
+    with browser.chrome() as found:
+        yield found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

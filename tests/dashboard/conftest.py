@@ -203,13 +203,6 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def chrome() -> Iterator[Any]:
-    """One browser for all tests that drive one."""
-    with browser.chrome() as found:
-        yield found
-
-
-@pytest.fixture(scope="session")
 def profiles() -> list[Any]:
     """Emptied profiles of the browser that no visitor has now."""
     return []

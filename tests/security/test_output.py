@@ -58,13 +58,12 @@ def _uploads() -> dict[str, bytes]:
 
 @pytest.mark.browser
 @no_browser
-def test_a_server_in_which_everything_fails_prints_nothing_of_the_table(tmp_path: Path) -> None:
+def test_a_server_in_which_everything_fails_prints_nothing_of_the_table(chrome: Any, tmp_path: Path) -> None:
     assert find_spec("rich") is not None, "Streamlit prints failures by it where it is there, and past the log"
     printed = tmp_path / "printed.txt"
     with (
         printed.open("wb") as output,
         browser.serving(APP, output=output, PYTHONPATH=str(browser.ROOT)) as (address, _process),
-        browser.chrome() as chrome,
     ):
         visitor = browser.visitor(chrome, address)
         visitor.open("table")
