@@ -9,6 +9,8 @@ import pytest
 
 MANY = int(os.environ.get("ANONCORE_TABLES", "100"))
 """Every change is checked on so many; whoever changes an attack or a method sets 300."""
+ALL = 300
+"""From so many on, nothing that takes turns is left out."""
 
 
 def few_and_many(few: int) -> list[Any]:

@@ -25,13 +25,13 @@ def downloads(chrome: Any, address: str, tmp_path_factory: pytest.TempPathFactor
     visitor = browser.visitor(chrome, address)
     visitor.open("")
     visitor.ask(k=5, l=None, t=None)
-    # Two columns are enough to be compared.
-    for method in ("Slicing", "Stack & Deal"):
+    # One column is enough to be taken away.
+    for method in ("Anatomy", "Slicing", "Stack & Deal"):
         visitor.remove_column(method)
     visitor.go("Export")
     visitor.show_release("Mondrian")
     visitor.see("Take away")
-    keys = ("csv", "certificate", "report", "comparison", "mapping", "recipe", "script")
+    keys = ("csv", "certificate", "report", "mapping", "recipe", "script")
     found = {key: _download(visitor, key, folder) for key in keys}
     with zipfile.ZipFile(found["csv"]) as archive:
         _, table = archive.namelist()
@@ -78,11 +78,10 @@ def test_files_are_named_for_what_they_are(downloads: dict[str, Path]) -> None:
     assert "HERE = Path(__file__).parent" in downloads["script"].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("key", ["report", "comparison"])
 @pytest.mark.parametrize("width", [390, 1366, 1920])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_is_read_without_scripts_or_network(
-    chrome: Any, downloads: dict[str, Path], key: str, width: int, scheme: str
+    chrome: Any, downloads: dict[str, Path], width: int, scheme: str
 ) -> None:
     context = chrome.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=False
@@ -92,7 +91,7 @@ def test_the_report_is_read_without_scripts_or_network(
     said: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: said.append(message.text))
-    address = downloads[key].as_uri()
+    address = downloads["report"].as_uri()
     page.goto(address)
     assert asked == [address]
     assert said == []

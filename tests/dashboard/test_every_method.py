@@ -15,7 +15,7 @@ TABS = ("Distributions", "Associations", "Count queries", "Predictions")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameters"), subjects())
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 def test_every_method_is_judged_on_every_page(visitor: Visitor, name: str, parameters: dict[str, Any]) -> None:
     add_run(visitor, build(name, parameters), people(), ROLES)
     for page in ("classes", "privacy", "utility", "export"):

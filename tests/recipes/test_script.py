@@ -37,7 +37,7 @@ def same_groups(release: Any, other: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameters"), subjects())
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 def test_the_script_of_every_algorithm_makes_the_same_groups(
     name: str, parameters: dict[str, Any], tmp_path: Path
 ) -> None:

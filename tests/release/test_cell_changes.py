@@ -101,7 +101,7 @@ def plain(release: Release, attribute: str, row: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameters"), subjects())
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=0))
 @given(table=tagged_tables(max_rows=25))
 @settings(max_examples=10)
 def test_releases_of_every_method(name: str, parameters: dict[str, Any], table: Any) -> None:

@@ -175,7 +175,7 @@ def test_the_size_of_the_parts_does_not_matter(most, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameters"), subjects())
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 @given(table=tagged_tables(max_rows=25))
 @settings(max_examples=12)
 def test_releases_of_every_method(name, parameters, table):

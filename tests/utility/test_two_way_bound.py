@@ -462,7 +462,7 @@ def test_the_bound_is_reached_by_links_of_values_that_are_equally_frequent(n_val
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "parameters"), subjects())
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=0))
 @given(data=tagged_tables(max_rows=25))
 @settings(max_examples=12)
 def test_the_error_of_every_method_is_within_the_bound(name, parameters, data) -> None:
@@ -481,7 +481,7 @@ def check_error(release: Release, bound: utility.TwoWayErrorBound) -> None:
     assert list(bound.pairs.columns) == list(error.pairs.columns)
 
 
-@pytest.mark.parametrize(("name", "parameters"), subjects())
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 def test_every_method_is_answered_or_changes_values(name, parameters) -> None:
     release = released(name, parameters, people())
     if release is None:
