@@ -73,6 +73,8 @@ SHOTS: dict[str, Callable[[Visitor], None]] = {
     "table": table,
     "dossier": dossier,
 }
+ON_PAPER = {"dossier"}
+"""What is as light in the dark, because it is made to be printed."""
 
 
 def taken(visitor: Visitor) -> bytes:
@@ -89,7 +91,7 @@ def main(names: list[str]) -> None:
     with sync_playwright() as play, browser.serving() as (address, _process):
         chrome: Any = play.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
         for name in names or SHOTS:
-            for dark in (False, True):
+            for dark in (False,) if name in ON_PAPER else (False, True):
                 visitor = browser.visitor(chrome, address, WIDTH, HEIGHT, dark)
                 visitor.open("")
                 visitor.page.locator("table.board .number").first.wait_for()
