@@ -22,6 +22,8 @@ from dashboard.table import large_runs
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.large_visits import WAIT, ends, finish, job_of, metric, name_table, people, tagged, take_sample
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:

@@ -17,6 +17,8 @@ from dashboard.session.workspace import MicrodataStore, Workspace
 from dashboard.tasks import reading
 from tests.dashboard.results import put
 
+pytestmark = pytest.mark.slow
+
 MB = 1 << 20
 
 

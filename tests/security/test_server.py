@@ -24,6 +24,8 @@ from tests.dashboard import browser
 from tests.dashboard.conftest import Visitor, no_warm_up, visit, visitor
 from tests.dashboard.results import add_run
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["no_warm_up", "visit", "visitor"]
 
 SECRET = "Ottilie Geheimrat"

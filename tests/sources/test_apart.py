@@ -16,6 +16,8 @@ from anoncore.base.errors import DataError
 from anoncore.sources import apart, read_table, table_sheets
 from anoncore.sources.apart import Limits, read_table_apart, table_sheets_apart, usual_limits
 
+pytestmark = pytest.mark.slow
+
 MB = 1 << 20
 AMPLE = Limits(2_000 * MB, 60, 600, 500 * MB)
 ODD = (

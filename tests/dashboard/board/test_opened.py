@@ -22,6 +22,8 @@ from dashboard.session.opened import MOST_TABLES, opened_alone, opened_files
 from dashboard.session.wishes import Step, Wishes, from_plain, to_plain
 from tests.dashboard.results import ROLES, loaded, people
 
+pytestmark = pytest.mark.slow
+
 WAIT = 120
 PUBLISHED_ROLES = {name: role for name, role in ROLES.items() if role != "identifier"}
 

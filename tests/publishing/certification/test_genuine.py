@@ -173,6 +173,7 @@ def test_values_of_types_that_a_file_holds_in_another_type_verify(extra: pd.Seri
         assert failures(release, format) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("kind", MISSING, ids=str)
 def test_a_column_that_is_missing_everywhere_verifies(kind: Any, format: FileFormat) -> None:

@@ -25,6 +25,8 @@ from anoncore.requirements import KAnonymity
 from anoncore.sources.large_table import LargeTable
 from tests.publishing.parts.folders import certified_run, failures, verified
 
+pytestmark = pytest.mark.slow
+
 ROLES = {
     "person-id": "identifier",
     "name": "identifier",
