@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from anoncore import attacks, privacy, utility
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.showing import Shown
-from anoncore.base.texts import share_text
+from anoncore.base.texts import listing, share_text
 from anoncore.kernels.arrays import Int64
 from anoncore.measures.criteria import usual_distance
 from anoncore.measures.kept_results import Cache, KeptResults
@@ -157,11 +157,14 @@ def answer(
     named = dict(releases) if isinstance(releases, Mapping) else dict(_titles(releases))
     if not named:
         raise ParameterError("releases holds none; give at least one release.")
-    cached = {name: KeptResults(release) for name, release in named.items()}
-    candidates = [_candidate(name, one, promise, is_attacked, cached[name]) for name, one in named.items()]
-    found = composed(candidates)
-    best = named.get(found.column)
-    return found if best is None or is_attacked or not best.data.sensitive else _not_attacked(found)
+    candidates, not_measured = [], {}
+    for name, release in named.items():
+        cache = KeptResults(release)
+        secrets = release.data.sensitive
+        measured = {one: attack for one in secrets if is_attacked and (attack := _attacked(release, one, cache))}
+        candidates.append(_candidate(name, release, promise, [*measured.values()], cache))
+        not_measured[name] = _not_measured([one for one in secrets if one not in measured])
+    return composed(candidates, not_measured)
 
 
 def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] | None = None) -> Answer:
@@ -259,11 +262,15 @@ def _titles(releases: Sequence[Release]) -> Iterable[tuple[str, Release]]:
 
 
 def _candidate(
-    name: str, release: Release, promise: Sequence[Requirement], is_attacked: bool, cache: Cache
+    name: str,
+    release: Release,
+    promise: Sequence[Requirement],
+    measured: Sequence[attacks.ForegroundKnowledge],
+    cache: Cache,
 ) -> Candidate:
-    """A release, measured."""
+    """A release, measured; `measured` are the attacks that were made on it."""
     wanted = tuple(promise) if release.is_synthetic else unpromised(release, promise, name, cache)
-    attacked = _attacked(release, cache) if is_attacked else None
+    strongest = max(measured, key=lambda attack: float(attack.excess), default=None)
     judged = verdict(release, wanted, cache=cache)
     lost, text = _lost(release, cache)
     smallest = None if release.is_synthetic else int(hidden_among(release).min())
@@ -273,30 +280,31 @@ def _candidate(
         title=name,
         marks=marks(release, promise, name, cache),
         breaking=judged.breaking,
-        against=_against(judged, attacked, people),
+        against=_against(judged, strongest, people),
         lost=lost,
         lost_text=text,
         reasons=reasons(people, smallest, has_buckets(release), _distance(release, promise, cache), text),
     )
 
 
-def _attacked(release: Release, cache: Cache) -> attacks.ForegroundKnowledge | None:
-    """The attack by foreground knowledge on the secret that it gives away most of, above chance."""
-    made = []
-    for name in release.data.sensitive:
-        try:
-            found = cache("attacks.foreground_knowledge", attacks.foreground_knowledge, name)
-        except AnonymizationError:  # the attack does not apply to every release
-            continue
-        if not np.isnan(found.excess):
-            made.append(found)
-    return max(made, key=lambda one: float(one.excess), default=None)
+def _attacked(release: Release, secret: str, cache: Cache) -> attacks.ForegroundKnowledge | None:
+    """The attack by foreground knowledge on a secret; None where it could not be made or could learn nothing."""
+    try:
+        attack = cache("attacks.foreground_knowledge", attacks.foreground_knowledge, secret)
+    except AnonymizationError:  # the attack does not apply to every release
+        return None
+    return None if np.isnan(attack.excess) else attack
 
 
-def _against(judged: Verdict, attacked: attacks.ForegroundKnowledge | None, people: str) -> str:
+def _not_measured(secrets: Sequence[str]) -> list[str]:
+    """Of which secrets nobody knows how many people are given away."""
+    return [f"How many people it gives away was not measured: {listing(secrets)}."] if secrets else []
+
+
+def _against(judged: Verdict, attack: attacks.ForegroundKnowledge | None, people: str) -> str:
     """What speaks against a release, empty for nothing."""
-    if attacked is not None and attacked.excess > GIVEN_AWAY:
-        share, above = float(attacked.recall), float(attacked.excess)
+    if attack is not None and attack.excess > GIVEN_AWAY:
+        share, above = float(attack.recall), float(attack.excess)
         return given_away(share, above, TOGETHER, people)
     is_bad = bool(judged.not_asked or judged.failed or judged.breaking)
     return speaks_against(judged.headline, [one.title for one in judged.not_asked]) if is_bad else ""
@@ -335,8 +343,3 @@ def _lost(release: Release, cache: Cache) -> tuple[float, str]:
         return value, f"at most {share_text(value)}"
     except AnonymizationError:
         return 1.0, ""
-
-
-def _not_attacked(found: Answer) -> Answer:
-    """The answer, with what was not measured."""
-    return replace(found, more=(*found.more, "What it gives away was not measured."))

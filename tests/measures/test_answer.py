@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, ParameterError, Release, privacy, utility
+from anoncore import Microdata, ParameterError, Release, attacks, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.measures import answer, verdict
@@ -39,14 +39,24 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_named_with_wh
         "Publish fine: everybody hides among 3 or more, no group is farther than 0.17 from the table and "
         f"{share_text(fine)} of the pairs of values are read wrongly (coarse: {share_text(coarse)})."
     )
-    assert found.more == ()
+    # In a table of 24 people the attack can learn nothing, which says nothing of what the release gives away.
+    assert found.more == ("How many people it gives away was not measured: 'illness'.",)
 
 
 def test_without_the_attack_the_answer_says_that_it_was_not_measured() -> None:
     data = people()
     found = answer([mondrian(data, 3)], [KAnonymity(k=3)], is_attacked=False)
     assert (found.tone, found.column) == ("good", "Mondrian")
-    assert found.more == ("What it gives away was not measured.",)
+    assert found.more == ("How many people it gives away was not measured: 'illness'.",)
+
+
+def test_an_attack_that_cannot_be_made_is_never_taken_for_one_that_found_nobody() -> None:
+    # Between four people nothing can be learned, so that the attack has no excess.
+    frame = pd.DataFrame({"age": [20, 21, 40, 41], "illness": ["flu", "cold", "flu", "cold"]})
+    release = Mondrian(requirements=[KAnonymity(k=4)]).anonymize(Microdata(frame, ROLES))
+    assert not attacks.foreground_knowledge(release, "illness").learned
+    found = answer([release], [KAnonymity(k=4)])
+    assert "How many people it gives away was not measured: 'illness'." in found.more
 
 
 def test_where_none_keeps_it_the_nearest_is_named_with_what_it_misses() -> None:

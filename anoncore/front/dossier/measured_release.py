@@ -129,9 +129,9 @@ class MeasuredRelease:
     @cached_property
     def verdict(self) -> Verdict:
         """What was asked and holds or not, and what nobody asked for and fails badly."""
-        found = self._foreground(self.secrets[0]) if self.secrets and not self.release.is_synthetic else None
-        excess = float(found.excess) if found is not None and found.learned else None
-        return verdict(self.release, cache=self.results, foreground=excess)
+        attacked = () if self.release.is_synthetic else map(self._foreground, self.secrets)
+        excesses = [float(attack.excess) for attack in attacked if attack is not None and attack.learned]
+        return verdict(self.release, cache=self.results, foreground=max(excesses, default=None))
 
 
 def _text(score: Score, value: float) -> str:

@@ -7,8 +7,8 @@ from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Levels, Limit, measure_named
 from anoncore.measures.criteria import NUMBERS
 
-REFUSED_TEXT = "no column of free text is published"
-REFUSED_IDENTIFIERS = "no identifier of HIPAA's safe harbor is published"
+REFUSED_TEXT = "no column of free text is found"
+REFUSED_IDENTIFIERS = "no identifier of HIPAA's safe harbor is found by names and values"
 
 
 def rules_in_words(policy: Rules) -> dict[str, str]:
