@@ -12,23 +12,18 @@ if str(HERE.parent) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
-from anoncore.base.extensions import load_extensions  # noqa: E402
 from dashboard.board import making  # noqa: E402
 from dashboard.elements import routes  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
-from dashboard.process import ending, retention  # noqa: E402
+from dashboard.process import launch  # noqa: E402
 from dashboard.serving import access  # noqa: E402
 from dashboard.session import state  # noqa: E402
-from dashboard.tasks import quiet_log, warmup  # noqa: E402
+from dashboard.tasks import warmup  # noqa: E402
 
 
 def main() -> None:
     """Draw the frame around every page, then the page."""
-    quiet_log.install()
-    load_extensions()
-    retention.start()
-    ending.start()
-    warmup.start()
+    launch.begin_beside_pages()
     if not access.admit():
         st.navigation(routes.pages(), position="hidden")
         st.set_page_config(page_title="anoncore", page_icon=str(HERE / "icon.svg"))

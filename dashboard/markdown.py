@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from anoncore import AnonymizationError
 from anoncore.release.reading.published_values import ADVICE
@@ -35,6 +35,12 @@ def escaped(text: str) -> str:
     """
     broken = BEGUN.sub(lambda found: found[0] + JOINER, " ".join(text.split()))
     return "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in broken)
+
+
+def few(texts: Sequence[str], most: int) -> str:
+    """The first of many texts, and how many there are more."""
+    shown = ", ".join(texts[:most])
+    return shown if len(texts) <= most else f"{shown} and {len(texts) - most:,} more"
 
 
 def reason(error: AnonymizationError) -> str:

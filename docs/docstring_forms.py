@@ -14,6 +14,8 @@ from anoncore.release.openness import QUESTION
 from anoncore.requirements import REQUIREMENTS
 
 FACTS = ("Assumes", "Cost", "Use", "Avoid", "Source")
+RECORD = "anoncore.kernels.arrays.record"
+"""What makes dataclasses of arrays, which have the fields of a dataclass as parameters."""
 _BEGIN = re.compile(rf"({'|'.join(FACTS)}): ")
 
 
@@ -24,6 +26,12 @@ class DocstringForms(griffe.Extension):
         """Rewrite the docstring of one object."""
         if obj.docstring is not None:
             obj.docstring.value = listed(obj.docstring.value)
+
+    def on_class_instance(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Let griffe know a record for the dataclass that it is."""
+        for decorator in cls.decorators:
+            if decorator.callable_path == RECORD:
+                decorator.value = griffe.ExprName("dataclasses.dataclass")
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Say of a checked model what it is made with; in the source that stands with its fields."""

@@ -17,10 +17,12 @@ REQUIRE_BROWSER = "ANONCORE_REQUIRE_BROWSER"
 sys.dont_write_bytecode = False
 
 # How long an example takes says nothing of what it computes, least of all beside other tests. What every change must
-# pass (`.ci/run`) draws the same examples in every run; elsewhere new ones are drawn, and look for new faults.
+# pass (`.ci/run`) draws the same examples in every run; elsewhere new ones are drawn, and look for new faults. A test
+# that needs more examples says how many.
 settings.register_profile(
     "anoncore",
     deadline=None,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),
     print_blob=True,

@@ -54,7 +54,11 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         settings = archive.read(f"{PAGE}/dashboard/.streamlit/config.toml")
-    core = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore").rglob("*.py")}
+    core = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "anoncore").rglob("*.py*")
+        if path.suffix in (".py", ".pyi")
+    }
     page = {f"{PAGE}/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "dashboard").rglob("*.py")}
     report = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore/publishing/report/templates").iterdir()}
     rules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "anoncore/front/policy/presets").iterdir()}
@@ -75,6 +79,7 @@ def test_wheel_holds_the_packages_their_settings_and_nothing_else(wheel: Path) -
         ".csv",
         ".json",
         ".py",
+        ".pyi",
         ".typed",
         ".svg",
         ".toml",

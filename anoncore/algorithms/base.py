@@ -17,12 +17,11 @@ from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError,
 from anoncore.base.model import Registry, TupleOf
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes
-from anoncore.privacy.check import check
-from anoncore.privacy.guarantees import PersonalGuarantee
+from anoncore.privacy.guarantees import PersonalGuarantee, broken
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Distorted, Exact, Generalized
+from anoncore.release.recoding import Distorted, Exact, Generalized, Recoding
 from anoncore.release.release import Fragment, Release, ReleaseMethod
-from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, Requirement
+from anoncore.requirements import REQUIREMENTS, CheckSet, Comparison, KAnonymity, Requirement
 from anoncore.requirements.worth import protects
 from anoncore.table.microdata import Microdata
 
@@ -44,6 +43,12 @@ Requirements = Annotated[
 Seed = Annotated[
     int | None,
     Field(ge=0, title="Seed", description="Makes the run repeatable; leave empty for a release that is published."),
+]
+
+
+ClassSize = Annotated[int, Field(ge=1, title="k", description="Fewest rows in a group.")]
+MostSuppressed = Annotated[
+    float, Field(ge=0, lt=1, title="Most suppressed", description="Share of the rows that may be suppressed.")
 ]
 
 
@@ -113,14 +118,15 @@ class Algorithm(ReleaseMethod):
         # Groups that a reader takes for one keep a monotone requirement together; any other is checked on what is read.
         joinable = data.people is not None or not all(promise.is_monotone(data) for promise in promises)
         release = as_read(release) if joinable else release
-        violations = check(release, promises)
-        if violations and joinable:
+        failing = broken(release, promises)
+        if failing and joinable:
             release = with_joined_groups(release, promises)
-            violations = check(release, promises)
-        if violations:
-            raise AnonymizationError(f"{self.title} broke its promise: {violations[0].sentence}")
+            failing = broken(release, promises)
+        if failing:
+            raise AnonymizationError(f"{self.title} broke its promise: {failing[0].sentence}")
         report(1.0, "Done")
-        return replace(release, notes=(*release.notes, data.unit_note)) if data.unit_note else release
+        notes = tuple(note for note in (data.unit_note, data.preparation_note) if note)
+        return replace(release, notes=(*release.notes, *notes)) if notes else release
 
     @classmethod
     def why_unavailable(cls) -> str:
@@ -219,8 +225,26 @@ class Algorithm(ReleaseMethod):
         return None
 
 
+class ByRequirements(Algorithm):
+    """An algorithm that promises what it is asked for, in every group; also in one of suppressed rows."""
+
+    requirements: Requirements = (KAnonymity(k=5),)
+
+    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements."""
+        return tuple(self.requirements)
+
+
 ALGORITHMS: Registry[Algorithm] = Registry("algorithm", Algorithm)  # type: ignore[type-abstract]
 """Every algorithm, by its name in recipes and on the command line, e.g. `mondrian`."""
+
+
+def _built(value: Any) -> Any:
+    return ALGORITHMS.build(value) if isinstance(value, dict) else value
+
+
+AS_METHOD = BeforeValidator(_built)
+"""For a field that is a method of its own: recipes write it as a table of its fields."""
 
 
 def require_groups(method: Algorithm) -> None:
@@ -287,19 +311,26 @@ def _rounded_down(level: float, steps_up: int = 0) -> float:
 
 
 def generalized_release(
-    algorithm: Algorithm, data: Microdata, partition: Partition, notes: tuple[str, ...] = ()
+    algorithm: Algorithm | None,
+    data: Microdata,
+    partition: Partition,
+    notes: tuple[str, ...] = (),
+    recodings: Mapping[str, Recoding] | None = None,
+    suppressed_group: int | None = None,
 ) -> Release:
     """A release of one fragment: quasi-identifiers by the tightest region of each group's rows, all other attributes
-    exact.
+    exact, but for those of which `recodings` are given. Without an algorithm, nobody says how the groups were made.
     """
-    known = set(data.quasi_identifiers)
-    recodings = {
-        name: Generalized.of_rows(data.domain[name], partition, data.codes[name])
+    known, given = set(data.quasi_identifiers), recodings or {}
+    every = {
+        name: given[name]
+        if name in given
+        else Generalized.of_rows(data.domain[name], partition, data.codes[name])
         if name in known
         else Exact(data.domain[name], partition, data.codes[name])
         for name in data.attributes
     }
-    return Release(data, (Fragment("release", partition, recodings),), algorithm, notes)
+    return Release(data, (Fragment("release", partition, every),), algorithm, notes, suppressed_group)
 
 
 def changed_release(

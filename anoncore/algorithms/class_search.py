@@ -14,7 +14,6 @@ from anoncore.algorithms.refinement import numbered, order_of_rows, refined
 from anoncore.base.errors import CancelledError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.annealing import anneal, repair
-from anoncore.kernels.arrays import Codes
 from anoncore.kernels.cheapest_boxes import UNIT
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -30,13 +29,16 @@ FEWEST_PARTS = 100
 FIRST_HEAT = 0.8
 """What the first steps may cost on the average, as a part of what a row loses on the average."""
 
+Refine = Annotated[
+    bool, Field(title="Refine", description="Afterwards move rows between groups, as long as less is lost by it.")
+]
 SearchSteps = Annotated[
     int,
     Field(
         ge=0,
         le=100_000,
         title="Search steps",
-        description="Millions of steps in which a search for classes that lose less follows refining; 0: none.",
+        description="Millions of steps in which a search for groups that lose less follows refining; 0: none.",
     ),
 ]
 
@@ -99,7 +101,7 @@ class _ClassSearch:
         search.raise_prices()
         self.bound = search.bound
         self._report(0.4)
-        work = self._work(Partition(self._packed(search)))
+        work = self._work(self._packed(search))
         if repair(work.rows, work.classes, self.checks.kernel):
             packed = refined(self.data, numbered(work.classes, work.order), self.requirements, silent)
             self._keep(packed, _loss(self._work(packed)))
@@ -141,7 +143,7 @@ class _ClassSearch:
         order = order_of_rows(self.data, partition)
         return Work.of(self.cells, self.checks, order, partition.group[order])
 
-    def _packed(self, search: PriceSearch) -> Codes:
+    def _packed(self, search: PriceSearch) -> Partition:
         """The class of every row: the sets that share most in the prices, beside what is left of the best classes."""
         rows, sets = search.rows, search.sets
         amounts = rows.boxes.amounts
@@ -163,7 +165,7 @@ class _ClassSearch:
                     group[ordered[next_row[i] : next_row[i] + n]] = n_groups
                 next_row[members] += copies
                 n_groups += 1
-        return np.unique(group, return_inverse=True)[1].astype(np.int32)
+        return Partition.alike([group])
 
 
 def _loss(work: Work) -> float:

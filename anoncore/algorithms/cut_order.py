@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import numpy as np
+
+from anoncore.kernels.arrays import Codes, Floats
 from anoncore.kernels.rounding import ACCUMULATED, reaches
+from anoncore.table.domain import Domain
 
 
 def widest_first(widths: Iterable[float]) -> list[int]:
@@ -23,3 +27,20 @@ def widest_first(widths: Iterable[float]) -> list[int]:
         left.remove(first)
         order.append(first)
     return order
+
+
+def widths(domains: Sequence[Domain], spans: Floats, low: Codes, high: Codes) -> Floats:
+    """The width of the codes low..high of every attribute as a share of its span, as `kernels.attributes.width` has it.
+
+    In a hierarchy it is that of the lowest node that holds them.
+    """
+    found = np.zeros(len(low))
+    for a in np.flatnonzero(low < high).tolist():
+        tree, ends = domains[a].tree, [low[a], high[a]]
+        if tree is None:
+            first, last = domains[a].steps[ends]
+        else:
+            node = tree.node_over(*ends)
+            first, last = tree.first[node], tree.last[node]
+        found[a] = (last - first) / spans[a]
+    return found

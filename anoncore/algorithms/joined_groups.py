@@ -15,6 +15,7 @@ import numpy as np
 
 from anoncore.base.errors import InfeasibleError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
+from anoncore.kernels.grouping import dense_key, first_rows
 from anoncore.privacy.check import check
 from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.partition import Partition
@@ -22,7 +23,6 @@ from anoncore.release.recoding import Generalized, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Requirement
 from anoncore.requirements.requirement import Check, hold_together
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 
 TRIED = 32
@@ -65,7 +65,7 @@ def as_read(release: Release) -> Release:
         return release
     (fragment,) = release.fragments
     partition = fragment.partition
-    first = partition.order[partition.starts[:-1]]
+    first = partition.first_rows
     cells: list[Codes] = []
     for name in release.data.quasi_identifiers:
         recoding = fragment.recodings.get(name)
@@ -80,14 +80,12 @@ def as_read(release: Release) -> Release:
         cells += by_group
     if not cells:
         return release
-    key = dense_key(cells, partition.n_groups)
-    _, found, number = np.unique(key, return_index=True, return_inverse=True)
-    if len(found) == partition.n_groups:
-        return release
     # Numbered as they come, so that the order of the groups stays that of the method.
-    rank = np.argsort(np.argsort(found)).astype(np.int32)
-    into = rank[number.reshape(-1)]
-    return _joined(release, Partition(into[partition.group]), into, np.sort(found))
+    into = dense_key(cells, partition.n_groups).astype(np.int32)
+    alike = first_rows(into)
+    if len(alike) == partition.n_groups:
+        return release
+    return _joined(release, Partition(into[partition.group]), into, alike)
 
 
 def _joined(release: Release, partition: Partition, into: Codes, alike: Int64 | None = None) -> Release:
@@ -135,7 +133,8 @@ class Joining:
         self.release = release
         self.requirements = requirements
         self.checks = _published_checks(release, requirements)
-        order, numbered = _by_content(release.data, release.partition)
+        order = order_by_content(release.data, release.partition)
+        numbered = Partition(np.argsort(order).astype(np.int32)[release.partition.group])
         self.members: list[Rows] = [release.partition.rows(group) for group in order.tolist()]
         regions = [
             recoding
@@ -144,18 +143,18 @@ class Joining:
             if isinstance(recoding, Generalized)
         ]
         shape = (len(order), len(regions))
-        self.sizes = np.array([len(rows) for rows in self.members], dtype=np.int64)
-        self.low = np.array([region.low[order] for region in regions], dtype=np.int64).T.reshape(shape)
-        self.high = np.array([region.high[order] for region in regions], dtype=np.int64).T.reshape(shape)
+        self.sizes = np.array([len(rows) for rows in self.members], np.int64)
+        self.low = np.array([region.low[order] for region in regions], np.int64).T.reshape(shape)
+        self.high = np.array([region.high[order] for region in regions], np.int64).T.reshape(shape)
         self.weight = np.array([1 / max(len(region.domain) - 1, 1) for region in regions])
-        self.failing = np.zeros(len(order), dtype=np.bool_) if failing is None else failing[order]
+        self.failing = np.zeros(len(order), np.bool_) if failing is None else failing[order]
         for condition in self.checks:
             codes = None if condition.values is None else condition.values.codes
             self.failing |= ~condition.holds(condition.levels(numbered, codes))
 
     def run(self) -> Release:
         """The release with groups joined until none fails; those whose cells are equal afterwards are one group."""
-        here: Bools = np.ones(len(self.members), dtype=np.bool_)
+        here: Bools = np.ones(len(self.members), np.bool_)
         while self.failing.any():
             group = int(np.argmax(self.failing))
             others = np.flatnonzero(here)
@@ -170,7 +169,7 @@ class Joining:
             self.failing[group] = not self._join(group, other)
             self.failing[other] = here[other] = False
         group_of_row = self._groups()
-        into = np.empty(self.release.partition.n_groups, dtype=np.int32)
+        into = np.empty(self.release.partition.n_groups, np.int32)
         into[self.release.partition.group] = group_of_row
         return as_read(_joined(self.release, Partition(group_of_row), into))
 
@@ -201,7 +200,7 @@ class Joining:
         """Let the other group join the group; whether the group now satisfies every requirement."""
         holds = self._holds(self.members[group], self.members[other])
         self.members[group] = np.concatenate((self.members[group], self.members[other]))
-        self.members[other] = np.zeros(0, dtype=np.int64)
+        self.members[other] = np.zeros(0, np.int64)
         self.sizes[group] += self.sizes[other]
         self.low[group] = np.minimum(self.low[group], self.low[other])
         self.high[group] = np.maximum(self.high[group], self.high[other])
@@ -210,7 +209,7 @@ class Joining:
     def _groups(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """The number of each row's group."""
         present = [rows for rows in self.members if len(rows)]
-        group = np.empty(sum(len(rows) for rows in present), dtype=np.int32)
+        group = np.empty(sum(len(rows) for rows in present), np.int32)
         for number, rows in enumerate(present):
             group[rows] = number
         return group
@@ -224,13 +223,8 @@ def _smallest(numbers: Floats, most: int) -> Int64:
     return few[np.argsort(numbers[few], kind="stable")[:most]]
 
 
-def _by_content(data: Microdata, partition: Partition) -> tuple[Int64, Partition]:
-    """The groups in order of their first row by content, and the partition with its groups numbered so.
-
-    The order of the table's rows then decides nothing.
-    """
-    _, first = np.unique(partition.group[data.canonical_order], return_index=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), dtype=np.int32)
-    number[order] = np.arange(len(order), dtype=np.int32)
-    return order, Partition(number[partition.group])
+def order_by_content(data: Microdata, partition: Partition) -> Int64:
+    """The groups by their first rows in order of content, so that the order of the table decides nothing."""
+    first = np.full(partition.n_groups, data.n_rows)
+    np.minimum.at(first, partition.group[data.canonical_order], np.arange(data.n_rows))
+    return np.argsort(first)

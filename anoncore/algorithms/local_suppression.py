@@ -7,25 +7,33 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import ceil, comb
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
-from anoncore.algorithms.base import ALGORITHMS, Algorithm, Requirements, require_feasible, require_groups
+from anoncore.algorithms.base import (
+    AS_METHOD,
+    Algorithm,
+    ByRequirements,
+    generalized_release,
+    require_feasible,
+    require_groups,
+)
 from anoncore.algorithms.refined_work import RefinedCells
 from anoncore.algorithms.refinement import refined
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.local_suppression import SuppressedRows, Whole, add_matches, count_together, place
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee, words_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Exact, Generalized, Recoding
-from anoncore.release.release import Fragment, Release
+from anoncore.release.recoding import Generalized
+from anoncore.release.release import Release
 from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.requirements import CheckSet, KAnonymity, Requirement
 from anoncore.requirements.requirement import hold_together
@@ -55,16 +63,16 @@ def fewest_cells(codes: Codes, tiers: Sequence[Sequence[Bools]], k: int, progres
     progress : callable
         Is told which share of the tiers is done.
     """
-    alike, number = CellsAlike.of_rows(codes, np.zeros(codes.shape, dtype=np.bool_))
+    alike, number = CellsAlike.of_rows(codes, np.zeros(codes.shape, np.bool_))
     salt, begin = words_of(alike.codes)
     everybody = np.arange(len(alike.rows))
-    lost = np.zeros(alike.codes.shape, dtype=np.bool_)
+    lost = np.zeros(alike.codes.shape, np.bool_)
     left = np.flatnonzero(alike.rows < k)
     n_left = len(left)
     for done, masks in enumerate(tiers):
         if not len(left):
             break
-        fits = np.zeros((len(masks), len(left)), dtype=np.int64)
+        fits = np.zeros((len(masks), len(left)), np.int64)
         for mask, counts in zip(masks, fits, strict=True):
             add_matches(alike.codes, alike.codes, salt, begin, ~mask, left, everybody, alike.rows, counts)
         enough = fits >= k
@@ -98,19 +106,15 @@ DONATED = (1.0, 0.9, 0.75, 0.6, 0.45, 0.3, 0.2, 0.1, 0.0)
 DIGITS = 9
 
 
-def _decode(value: Any) -> Any:
-    return ALGORITHMS.build(value) if isinstance(value, dict) else value
-
-
 Before = Annotated[
     SerializeAsAny[Algorithm] | None,
-    BeforeValidator(_decode),
+    AS_METHOD,
     Field(title="Method before", description="Generalizing method whose cells are suppressed; empty: exact values."),
 ]
 Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class LocalSuppression(Algorithm):
+class LocalSuppression(ByRequirements):
     """Suppresses single cells, as few as possible, and publishes every other value as it is.
 
     A suppressed cell is published as `*` and counts as a value of its own (`suppressed="value"`): a class is the rows
@@ -213,13 +217,12 @@ class LocalSuppression(Algorithm):
     )
     minimality = Minimality(
         Openness.DEPENDS,
-        "Readers know that cells were suppressed because the rows that agree in more cells are no class that satisfies "
+        "Readers know that cells were suppressed because the rows that agree in more cells are no group that satisfies "
         "the requirements, or because their row was given to others who needed company. With l-diversity, t-closeness "
         "or variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of sizes, "
-        "which everybody can count, and of the order of rows by content where some of a class are given to others.",
+        "which everybody can count, and of the order of rows by content where some of a group are given to others.",
     )
 
-    requirements: Requirements = (KAnonymity(k=5),)
     weights: Annotated[
         dict[str, Weight],
         Field(
@@ -297,7 +300,7 @@ class LocalSuppression(Algorithm):
         if len(self.requirements) != 1 or not isinstance(self.requirements[0], KAnonymity):
             asked = listing([one.label() for one in self.requirements]) or "nothing"
             raise DataError(
-                "Where a suppressed cell is any value there are no classes, only numbers of rows that agree, so "
+                "Where a suppressed cell is any value there are no groups, only numbers of rows that agree, so "
                 f"k-anonymity can be asked for and nothing else. Asked for is {asked}; choose k alone, or let a "
                 "suppressed cell count as a value of its own."
             )
@@ -317,7 +320,7 @@ class LocalSuppression(Algorithm):
         before = _exact(self, data)
         notes: tuple[str, ...] = ()
         if self.method is not None:
-            before = self.method.anonymize(data, lambda share, text: progress(0.5 * share, text))
+            before = self.method.anonymize(data, part_of(progress, 0.0, 0.5))
             notes = tuple(note for note in before.notes if note != data.unit_note)
         regions = {name: _Regions.of(before, name) for name in data.quasi_identifiers}
         codes = np.column_stack([one.region for one in regions.values()])
@@ -334,20 +337,17 @@ class LocalSuppression(Algorithm):
         cells = [np.where(gone, one.everything, one.region) for gone, one in zip(lost, regions.values(), strict=True)]
         changed = {name: cell != one.region for (name, one), cell in zip(regions.items(), cells, strict=True)}
         partition = Partition.alike(cells)
-        first = partition.order[partition.starts[:-1]]
-        fragment = before.fragments[0]
-        recodings: dict[str, Recoding] = {
-            name: regions[name].published(partition, cells[data.quasi_identifiers.index(name)][first])
-            if name in regions
-            else Exact(recoding.domain, partition, data.codes[name])
-            for name, recoding in fragment.recodings.items()
+        first = partition.first_rows
+        recodings = {
+            name: one.cells.chosen(partition, cell[first])
+            for (name, one), cell in zip(regions.items(), cells, strict=True)
         }
         everything = np.array([one.everything for one in regions.values()])
         is_left_out = (np.column_stack([cell[first] for cell in cells]) == everything).all(axis=1)
         says_something = any(len(data.domain[name]) > 1 for name in regions)
         left_out = int(np.flatnonzero(is_left_out)[0]) if is_left_out.any() and says_something else None
         notes = (*notes, _note(changed, data.n_rows))
-        release = Release(data, (Fragment("release", partition, recodings),), self, notes, left_out)
+        release = generalized_release(self, data, partition, notes, recodings, left_out)
         return release if self.judged_by_groups else self._with_any_value(release)
 
     def _with_any_value(self, release: Release) -> Release:
@@ -355,7 +355,7 @@ class LocalSuppression(Algorithm):
         k = self.requirements[0].threshold
         data = release.data
         codes = np.column_stack([data.codes[name] for name in data.quasi_identifiers])
-        people, _ = CellsAlike.of_rows(codes, np.zeros(codes.shape, dtype=np.bool_))
+        people, _ = CellsAlike.of_rows(codes, np.zeros(codes.shape, np.bool_))
         published = _published_cells(release)
         if agreeing_rows(published, people).min() < k or not self.personal_guarantees(release)[0].holds:
             raise AnonymizationError(f"{self.title} broke its promise: a published row fits fewer than {k:g} people.")
@@ -363,10 +363,10 @@ class LocalSuppression(Algorithm):
         few, single = (int(people.rows[found < least].sum()) for least in (k, 2))
         below, smallest = int(published.rows[published.rows < k].sum()), int(published.rows.min())
         classes = (
-            f"This is no k-anonymity with k = {k:g}: the smallest class of rows with equal cells has {smallest:,}, and "
-            f"{below:,} of {data.n_rows:,} rows are in classes below {k:g}."
+            f"This is no k-anonymity with k = {k:g}: the smallest group of rows with equal cells has {smallest:,}, and "
+            f"{below:,} of {data.n_rows:,} rows are in groups below {k:g}."
             if below
-            else f"The smallest class of rows with equal cells has {smallest:,}, so this is k-anonymity as well."
+            else f"The smallest group of rows with equal cells has {smallest:,}, so this is k-anonymity as well."
         )
         notes = (
             f"A suppressed cell counts as any value: every row fits the own values of at least {k:g} people.",
@@ -401,21 +401,13 @@ def _exact(model: LocalSuppression, data: Microdata) -> Release:
     """The table as it is, as a release whose classes are the rows with equal quasi-identifiers."""
     names = data.quasi_identifiers
     partition = Partition.alike([data.codes[name] for name in names])
-    first = partition.order[partition.starts[:-1]]
-    recodings: dict[str, Recoding] = {}
-    for name in data.attributes:
-        codes = data.codes[name]
-        if name not in names:
-            recodings[name] = Exact(data.domain[name], partition, codes)
-            continue
-        levels = Levels.of(data.domain[name])
-        node = levels.node[0][codes[first]]
-        low, high = levels.tree.first[node], levels.tree.last[node]
-        recodings[name] = Generalized(levels.domain, partition, "node", low, high, node=node)
-    return Release(data, (Fragment("release", partition, recodings),), model)
+    recodings = {
+        name: Generalized.of_rows(Levels.of(data.domain[name]).domain, partition, data.codes[name]) for name in names
+    }
+    return generalized_release(model, data, partition, recodings=recodings)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Regions:
     """The different regions of one quasi-identifier in a release, with a region of all values among them.
 
@@ -440,10 +432,6 @@ class _Regions:
         of_group: Codes = number.reshape(-1).astype(np.int32)
         return cls(of_group[:-1][fragment.partition.group], int(of_group[-1]), cells)
 
-    def published(self, partition: Partition, region: Codes) -> Generalized:
-        """The regions with these numbers, int32 (n_groups,), as those of groups."""
-        return self.cells.chosen(partition, region)
-
 
 @dataclass(eq=False)
 class _Search:
@@ -464,17 +452,16 @@ class _Search:
 
     @classmethod
     def of(cls, data: Microdata, checks: CheckSet, codes: Codes, weights: Floats) -> _Search:
-        sizes = codes.max(axis=0).astype(np.int64) + 1
+        salt, begin = words_of(codes)
         rows = SuppressedRows(
             codes=np.ascontiguousarray(codes),
             cells=checks.cells,
-            # Any fixed seed does, because the words decide nothing but what is equal.
-            salt=np.random.default_rng(20).integers(0, 2**64, int(sizes.sum()), dtype=np.uint64),
-            begin=starts_of(sizes[:-1]),
+            salt=salt,
+            begin=begin,
             people=checks.people,
         )
         partition = Partition.alike(list(codes.T))
-        holds = np.ones(partition.n_groups, dtype=np.bool_)
+        holds = np.ones(partition.n_groups, np.bool_)
         for check in checks.checks:
             holds &= check.holds(check.levels(partition))
         number = np.where(holds, np.cumsum(holds) - 1, -1).astype(np.int32)
@@ -485,14 +472,14 @@ class _Search:
         whole_rows = order[of_order >= 0]
         members = whole_rows[np.argsort(of_order[of_order >= 0], kind="stable")]
         starts = starts_of(partition.sizes[holds])
-        whole = Whole(members, starts, np.zeros(int(holds.sum()), dtype=np.int64))
-        nothing = np.zeros(codes.shape[1], dtype=np.bool_)
+        whole = Whole(members, starts, np.zeros(int(holds.sum()), np.int64))
+        nothing = np.zeros(codes.shape[1], np.bool_)
         return cls(data, rows, checks, weights, order[of_order < 0], whole, group, [nothing] * int(holds.sum()))
 
     def run(self, progress: Progress, most_first: bool) -> None:
         """Give every row a class; of what costs the same, what promises a class to most rows first, or to fewest."""
         n_rows = len(self.left)
-        tiers = self._tiers()
+        tiers = self._tiers(sorted({max(ceil(share * self.wanted), 1) for share in DONATED}, reverse=True))
         for number, tier in enumerate(tiers):
             sign = -1 if most_first else 1
             promised = [(sign * self._together(*step), place, *step) for place, step in enumerate(tier)]
@@ -535,40 +522,35 @@ class _Search:
         """
         n_whole = len(self.whole.given)
         sizes = np.diff(self.whole.starts)
-        takes_part = np.ones(len(self.masks), dtype=np.bool_)
+        takes_part = np.ones(len(self.masks), np.bool_)
         takes_part[:n_whole] = (self.whole.given > 0) | (sizes < 2 * self.wanted)
         moving = np.flatnonzero(takes_part[self.group])
         group = self.group.copy()
         if len(moving):
             part = published_beside(self.data, moving)
-            classes = _classes(group[moving])
+            classes = Partition.alike([group[moving]])
             codes = self.rows.codes[moving]
             domains = [_numbers(int(column.max()) + 1) for column in codes.T]
             better = refined(part, classes, requirements, progress, RefinedCells(codes, domains, self.weights))
             group[moving] = len(self.masks) + better.group
-        return _classes(group)
+        return Partition.alike([group])
 
-    def _tiers(self) -> list[list[tuple[Bools, int]]]:
+    def _tiers(self, leasts: Sequence[int]) -> list[list[tuple[Bools, int]]]:
         """What is tried one after the other: quasi-identifiers to suppress, and how many rows are enough with donors.
 
         Where a class of k rows has r of its own and k - r donors, each of the r rows costs k/r times its cells. What
         costs the same is a tier.
         """
-        wanted = self.wanted
-        leasts = sorted({max(ceil(share * wanted), 1) for share in DONATED}, reverse=True)
         tiers: dict[float, list[tuple[Bools, int]]] = {}
         for mask in self._masks():
             cost = float(self.weights[mask].sum())
             for least in leasts:
-                tiers.setdefault(round(cost * wanted / least, DIGITS), []).append((mask, least))
+                tiers.setdefault(round(cost * self.wanted / least, DIGITS), []).append((mask, least))
         return [tiers[cost] for cost in sorted(tiers)]
 
     def by_cost(self) -> list[list[Bools]]:
         """The sets of quasi-identifiers to suppress, those that cost the same in one list, the cheapest first."""
-        tiers: dict[float, list[Bools]] = {}
-        for mask in self._masks():
-            tiers.setdefault(round(float(self.weights[mask].sum()), DIGITS), []).append(mask)
-        return [tiers[cost] for cost in sorted(tiers)]
+        return [[mask for mask, _ in tier] for tier in self._tiers([self.wanted])]
 
     @property
     def wanted(self) -> int:
@@ -585,14 +567,14 @@ class _Search:
         chosen = [one for size in range(1, most + 1) for one in combinations(range(d), size)]
         masks = []
         for one in chosen:
-            mask = np.zeros(d, dtype=np.bool_)
+            mask = np.zeros(d, np.bool_)
             mask[list(one)] = True
             masks.append(mask)
         return masks if most == d else [*masks, *self._path()]
 
     def _path(self) -> list[Bools]:
         """Sets that become larger by one attribute each, by which most rows per weight would find a class."""
-        mask = np.zeros(len(self.weights), dtype=np.bool_)
+        mask = np.zeros(len(self.weights), np.bool_)
         path = []
         while not mask.all():
             worth = np.full(len(mask), -1.0)
@@ -628,7 +610,7 @@ class _Search:
         """Make one class of the rows that are left, without any cell, and of other classes, the smallest first, until
         it satisfies the requirements.
         """
-        everything = np.ones(len(self.weights), dtype=np.bool_)
+        everything = np.ones(len(self.weights), np.bool_)
         sizes = np.bincount(self.group[self.group >= 0], minlength=len(self.masks))
         lost = np.array([self.weights[mask].sum() for mask in self.masks])
         added = sizes * (self.weights.sum() - lost)
@@ -651,11 +633,6 @@ def _numbers(size: int) -> Domain:
     return replace(domain, tree=two_levels(domain))
 
 
-def _classes(group: Codes) -> Partition:
-    """The classes with these numbers, whatever numbers are left out."""
-    return Partition(np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.int32))
-
-
 def _differs(classes: Partition, region: Codes) -> Bools:
     """Whether each row's class has different regions, bool (n_rows,)."""
     low, high = classes.extent(region)
@@ -669,7 +646,7 @@ def _note(changed: dict[str, Bools], n_rows: int) -> str:
     n_cells = n_rows * len(changed)
     total = sum(counts.values())
     if not total:
-        return "No cell is suppressed: every class satisfies the requirements as it is."
+        return "No cell is suppressed: every group satisfies the requirements as it is."
     n_touched = int(np.logical_or.reduce(list(changed.values())).sum())
     most = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
     return (

@@ -11,11 +11,11 @@ from anoncore.algorithms.base import Algorithm, Seed, generalized_release
 from anoncore.algorithms.bucketization.bucketization import only_sensitive
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import InfeasibleError
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.arrays import Codes, Floats, Int64, Rows
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.recoding import Distorted
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -94,7 +94,7 @@ class Mask(Algorithm):
     def _release(self, data: Microdata, progress: Progress) -> Release:
         name = only_sensitive(data, self.title)
         inner = Mondrian(requirements=(KAnonymity(k=self.k),))
-        partition = inner.anonymize(data, lambda share, text: progress(0.7 * share, text)).partition
+        partition = inner.anonymize(data, part_of(progress, 0.0, 0.7)).partition
         progress(0.75, "Changing sensitive values")
         view = data.sensitive_view(name)
         counts = partition.histogram(view.codes, view.size)
@@ -111,16 +111,13 @@ class Mask(Algorithm):
         for group, share in zip(violating.tolist(), shares.tolist(), strict=True):
             rows = members[partition.starts[group] : partition.starts[group + 1]]
             replacement.lower(codes, rows[rng.permutation(len(rows))], self._limit(len(rows), share, view))
-        release = generalized_release(self, data, partition)
-        recodings = dict(release.fragments[0].recodings)
         distorted = Distorted(data.domain[name], partition, codes, data.codes[name])
-        recodings[name] = distorted
         changed, n = distorted.n_changed, data.n_rows
         note = (
             f"{changed:,} of {n:,} values of '{name}' ({changed / n:.2%}) were changed, in {len(violating):,} of "
             f"{partition.n_groups:,} groups."
         )
-        return Release(data, (Fragment("release", partition, recodings),), self, (note,))
+        return generalized_release(self, data, partition, (note,), {name: distorted})
 
     def _reference_shares(self, shares: Floats, violating: Int64, rng: np.random.Generator) -> Floats:
         """One share per violating group, drawn from those of the set L; 1/l for all where no group satisfies

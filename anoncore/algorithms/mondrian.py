@@ -10,16 +10,17 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
-from anoncore.algorithms.class_search import SearchSteps, improved
+from anoncore.algorithms.base import ByRequirements, generalized_release
+from anoncore.algorithms.class_search import Refine, SearchSteps, improved
 from anoncore.algorithms.refused_cuts import refused_cuts
 from anoncore.base.compile_time import Pool
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bytes, Int32, Int64
+from anoncore.kernels.arrays import Bytes, Floats, Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks, KernelPeople
+from anoncore.kernels.grouping import put_at
 from anoncore.kernels.mondrian import Partitioning, grow
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
 from anoncore.privacy.cell_knowledge import CellKnowledge
@@ -27,10 +28,9 @@ from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
-from anoncore.release.release import Fragment, Release
-from anoncore.requirements import CheckSet, KAnonymity, Requirement
-from anoncore.table.domain import Kind
-from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.release.release import Release
+from anoncore.requirements import CheckSet
+from anoncore.table.domain import Kind, kernel_attributes
 from anoncore.table.microdata import Microdata
 
 CRITERIA = {"median": MEDIAN, "infogain": INFOGAIN, "regression": REGRESSION, "loss": LOSS}
@@ -38,7 +38,7 @@ SMALL_TASK = 20_000
 """Rows from which a node is split as a task of its own; smaller ones are grown to their leaves in one go."""
 
 
-class Mondrian(Algorithm):
+class Mondrian(ByRequirements):
     """Cuts the quasi-identifier space into boxes that each satisfy all requirements, as long as a cut is allowable.
 
     `split` chooses the cut. `median` takes the widest attribute relative to its domain and cuts it at its median; if
@@ -116,16 +116,15 @@ class Mondrian(Algorithm):
     )
     minimality = Minimality(
         Openness.DEPENDS,
-        "Mondrian cuts a class wherever the requirements allow it, so readers know that every cut of a class that "
+        "Mondrian cuts a group wherever the requirements allow it, so readers know that every cut of a group that "
         "was left whole would have broken a requirement. With l-diversity, t-closeness or variance diversity that "
         "tells about the sensitive values. With k-anonymity alone cuts depend on sizes, which everybody can "
-        "count; then only people who agree in all quasi-identifiers and are divided between two classes (which "
+        "count; then only people who agree in all quasi-identifiers and are divided between two groups (which "
         "`strict` never does) are divided by the order of their other values. With `refine`, readers also know that "
-        "no row could move to another class with less loss: where requirements look at sensitive values, a move that "
+        "no row could move to another group with less loss: where requirements look at sensitive values, a move that "
         "was left out may have been refused because of them.",
     )
 
-    requirements: Requirements = (KAnonymity(k=5),)
     split: Annotated[
         Literal["median", "infogain", "regression", "loss"],
         Field(title="Split", description="What a cut optimizes: balance, a class, a number, or information loss."),
@@ -147,10 +146,7 @@ class Mondrian(Algorithm):
         Field(title="Recoding", description="Publish the ranges of the rows present, or the whole boxes."),
     ] = "rows"
 
-    refine: Annotated[
-        bool,
-        Field(title="Refine", description="Afterwards move rows between classes, as long as less is lost by it."),
-    ] = False
+    refine: Refine = False
     search_steps: SearchSteps = 0
 
     @property
@@ -163,16 +159,12 @@ class Mondrian(Algorithm):
         """Whether the split looks at the target."""
         return self.split in ("infogain", "regression")
 
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """The requirements."""
-        return tuple(self.requirements)
-
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a target that does not fit, InfeasibleError for a requirement that the table fails."""
         super().validate_data(data)
         if self.refine and self.recoding == "regions":
             raise DataError(
-                "Rows that move between classes leave the boxes that were cut; publish the ranges of the rows present "
+                "Rows that move between groups leave the boxes that were cut; publish the ranges of the rows present "
                 "(recoding = rows), or do not refine."
             )
         if not self.uses_target:
@@ -210,7 +202,7 @@ class Mondrian(Algorithm):
         Of a refined class only that its cell is the lowest node.
         """
         checks = CheckSet(self.requirements, release.data)
-        everywhere = np.ones(release.partition.n_groups, dtype=np.bool_)
+        everywhere = np.ones(release.partition.n_groups, np.bool_)
         if self.recoding == "regions":
             return CellKnowledge(everywhere)
         if self.refine:
@@ -235,12 +227,18 @@ class Mondrian(Algorithm):
         Release
             The release.
         """
-        release = generalized_release(self, data, partition)
-        recodings = dict(release.fragments[0].recodings)
-        for column, name in enumerate(data.quasi_identifiers):
-            recodings[name] = Generalized.of_boxes(data.domain[name], partition, regions[:, column])
+        boxes = {
+            name: Generalized.of_boxes(data.domain[name], partition, regions[:, column])
+            for column, name in enumerate(data.quasi_identifiers)
+        }
         notes = ("Cells are the boxes of the partition tree; they cover the whole domain.",)
-        return Release(data, (Fragment("release", partition, recodings),), self, notes)
+        return generalized_release(self, data, partition, notes, boxes)
+
+
+def xlogx_of(model: Mondrian, most_rows: int) -> Floats:
+    """x log2 x for numbers of rows up to this one, float (most_rows + 1,), where the cuts of a method need it."""
+    counted = np.arange(most_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
+    return counted * np.log2(np.maximum(counted, 1))
 
 
 def search_of(
@@ -260,7 +258,6 @@ def search_of(
     if model.uses_target and model.target is not None:
         domain = data.domain[model.target]
         target, n_classes = domain.shares, len(domain)
-    counted = np.arange(most_rows + 1 if model.split == "infogain" else 2, dtype=np.float64)
     return Search(
         criterion=CRITERIA[model.split],
         strict=model.strict,
@@ -269,7 +266,7 @@ def search_of(
         n_sensitive=len(checks.views),
         n_classes=n_classes,
         target=target,
-        xlogx=counted * np.log2(np.maximum(counted, 1)),
+        xlogx=xlogx_of(model, most_rows),
         content=content,
         people=people,
     )
@@ -289,7 +286,7 @@ class Growth:
 
     def __post_init__(self) -> None:
         self.spare = np.empty_like(self.rows)
-        self.starts = np.zeros(len(self.rows), dtype=np.uint8)
+        self.starts = np.zeros(len(self.rows), np.uint8)
 
     @classmethod
     def of(cls, model: Mondrian, data: Microdata) -> Growth:
@@ -299,13 +296,13 @@ class Growth:
         columns = [data.codes[name] for name in names] + list(checks.cells.T)
         if model.uses_target and model.target is not None:
             columns.append(data.codes[model.target])
-        content = np.zeros((0, 0), dtype=np.int64) if model.strict else data.content_words
+        content = np.zeros((0, 0), np.int64) if model.strict else data.content_words
         search = search_of(model, data, checks, data.n_rows, content, checks.people)
-        rows = np.empty((data.n_rows, len(columns) + 1), dtype=np.int32)
+        rows = np.empty((data.n_rows, len(columns) + 1), np.int32)
         for number, column in enumerate(columns):
             rows[:, number] = column
         rows[:, -1] = np.arange(data.n_rows)
-        regions = np.empty((data.n_rows if model.recoding == "regions" else 0, len(names), 2), dtype=np.int32)
+        regions = np.empty((data.n_rows if model.recoding == "regions" else 0, len(names), 2), np.int32)
         regions[:1, :, 0] = 0
         regions[:1, :, 1] = [len(data.domain[name]) - 1 for name in names]
         return cls(rows, regions, kernel_attributes([data.domain[name] for name in names]), search, checks.kernel)
@@ -328,7 +325,7 @@ class Growth:
                             if lo < hi:
                                 running.add(pool.submit(self._task, lo, hi, SMALL_TASK))
                             done += max(lo - hi, 0)
-                    progress(0.05 + 0.85 * done / n, f"{done:,} of {n:,} rows in their classes")
+                    progress(0.05 + 0.85 * done / n, f"{done:,} of {n:,} rows in their groups")
             finally:
                 for task in running:
                     task.cancel()
@@ -349,6 +346,4 @@ class Growth:
 
     def groups(self) -> Int32:
         """Group of every row in original order."""
-        group = np.empty(len(self.rows), dtype=np.int32)
-        group[self.rows[:, -1]] = np.cumsum(self.starts, dtype=np.int32) - 1
-        return group
+        return put_at(self.rows[:, -1], np.cumsum(self.starts, dtype=np.int32) - 1)

@@ -7,23 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anoncore.algorithms.cut_order import widths
 from anoncore.algorithms.mondrian import Growth, Mondrian
 from anoncore.algorithms.refused_cuts import beside_median
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.kernels.attributes import HIERARCHY
-from anoncore.privacy.check import COMPARISON_WORDS, level_texts
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
+from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet
-from anoncore.table.domain import Domain
-from anoncore.table.kernel_attributes import kernel_attributes
-from anoncore.table.microdata import Microdata
+from anoncore.table.domain import Domain, Tree, kernel_attributes
 
 MOST_CUTS = 300
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Region:
     """A node of the tree of cuts: its box and its rows.
 
@@ -42,7 +40,7 @@ class Region:
     is_final: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CutSteps:
     """Cuts of a release in an order in which each comes after the one that made its region.
 
@@ -152,38 +150,25 @@ def attempts(release: Release, rows: Int64) -> list[Attempt]:
     """
     data, checks = release.data, CheckSet(mondrian_of(release).requirements, release.data)
     domains = [data.domain[name] for name in data.quasi_identifiers]
-    attributes = kernel_attributes(domains)
+    spans = kernel_attributes(domains).span
+    columns = np.array([data.codes[domain.name][rows] for domain in domains])
+    low, high = columns.min(axis=1), columns.max(axis=1)
     found = []
-    for a, domain in enumerate(domains):
-        codes = data.codes[domain.name][rows]
-        low, high = int(codes.min()), int(codes.max())
-        width = 0.0 if low == high else _extent(domain, low, high) / float(attributes.span[a])
+    for domain, codes, width in zip(domains, columns, widths(domains, spans, low, high).tolist(), strict=True):
         if width == 0.0:
             continue
-        if attributes.form[a] == HIERARCHY:
-            side, where = _children(domain, codes, low, high)
+        if domain.tree is not None:
+            side, where = _children(domain.tree, codes)
         else:
             side, where = _halves(domain, codes)
         sizes = tuple(np.bincount(side).tolist())
-        found.append(Attempt(domain.name, width, where, sizes, _broken(data, checks, rows, side)))
+        found.append(Attempt(domain.name, width, where, sizes, _broken(checks, rows, side)))
     return sorted(found, key=lambda one: -round(one.width, 9))
 
 
-def _extent(domain: Domain, low: int, high: int) -> float:
-    """How far the codes reach on the attribute's axis; in a hierarchy, the values of the lowest node that has them."""
-    if domain.tree is None:
-        return float(domain.steps[high] - domain.steps[low])
-    node = domain.tree.common_ancestor(np.array([low]), np.array([high]))[0]
-    return float(domain.tree.last[node] - domain.tree.first[node])
-
-
-def _children(domain: Domain, codes: Codes, low: int, high: int) -> tuple[Codes, str]:
+def _children(tree: Tree, codes: Codes) -> tuple[Codes, str]:
     """The side of each row in the cut into the children of the lowest node with all codes, and the children's names."""
-    tree = domain.tree
-    assert tree is not None
-    node = int(tree.common_ancestor(np.array([low]), np.array([high]))[0])
-    children = tree.children[tree.child_start[node] : tree.child_start[node + 1]]
-    children = children[np.argsort(tree.first[children])]
+    children = tree.children_of(tree.node_over(codes.min(), codes.max()))
     side = np.searchsorted(tree.first[children], codes, side="right") - 1
     kept, dense = np.unique(side, return_inverse=True)
     return dense.astype(np.int32), " | ".join(tree.labels[children[one]] for one in kept)
@@ -200,7 +185,7 @@ def _halves(domain: Domain, codes: Codes) -> tuple[Codes, str]:
     return (codes > last).astype(np.int32), f"up to {domain.text(int(left))} | from {domain.text(int(right))}"
 
 
-def _broken(data: Microdata, checks: CheckSet, rows: Int64, side: Codes) -> str:
+def _broken(checks: CheckSet, rows: Int64, side: Codes) -> str:
     """The first requirement that a side fails, with what the side reaches; empty where all hold."""
     sides = Partition(side)
     for check in checks.checks:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY
+from anoncore.kernels.grouping import combined_key, dense_key, starts_of
 from anoncore.kernels.refined_classes import Classes, RefinedRows
 from anoncore.kernels.refining import CHANGED, refine_classes
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet
-from anoncore.table.domain import Domain
-from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.domain import Domain, kernel_attributes
 from anoncore.table.microdata import Microdata
 
 MOST_ROUNDS = 12
@@ -28,10 +27,9 @@ CLASSES_AT_ONCE = 2_000
 """Classes that the kernel looks at before progress is told."""
 MOST_TALLIED = 2**24
 """Classes times sensitive values up to which every class has its tally."""
-LARGEST_KEY = 2**62
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RefinedCells:
     """What the rows have in their quasi-identifiers, and what a cell that covers a whole domain costs.
 
@@ -50,7 +48,7 @@ class RefinedCells:
         return cls(codes, [data.domain[name] for name in names], np.ones(len(names)))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Work:
     """Classes that are refined: of the rows `order` of a table, in that order."""
 
@@ -98,7 +96,7 @@ def in_round(step: Callable[[int, int], float], first: int, end: int, number: in
     saved = 0.0
     for begin in range(first, end, CLASSES_AT_ONCE):
         share = (begin - first) / (end - first)
-        progress((number + share) / MOST_ROUNDS, f"Refining the classes, round {number + 1}")
+        progress((number + share) / MOST_ROUNDS, f"Refining the groups, round {number + 1}")
         saved += step(begin, min(begin + CLASSES_AT_ONCE, end))
     return saved
 
@@ -119,23 +117,17 @@ def _rows(cells: RefinedCells, checks: CheckSet, order: Int64) -> RefinedRows:
         axis=attributes.position / np.repeat(span, sizes),
         unit=1 / span,
         word_start=starts_of((sizes + 63) // 64),
-        places=_places(codes, sizes),
+        places=_places(codes),
         people=people,
     )
 
 
-def _places(codes: Codes, sizes: Int64) -> Codes:
+def _places(codes: Codes) -> Codes:
     """The places of the rows in d orders: each attribute sorted by those after it, in a circle, and last by itself."""
     n, d = codes.shape
-    places = np.empty((d, n), dtype=np.int32)
+    places = np.empty((d, n), np.int32)
     for last in range(d):
-        key, capacity = np.zeros(n, dtype=np.int64), 1
-        for a in (*range(last + 1, d), *range(last + 1)):
-            # Before the key would outgrow int64, it is numbered anew by the combinations that occur.
-            if capacity * int(sizes[a]) >= LARGEST_KEY:
-                key, capacity = np.unique(key, return_inverse=True)[1], n
-            key = key * sizes[a] + codes[:, a]
-            capacity *= int(sizes[a])
+        key = combined_key((codes[:, a] for a in (*range(last + 1, d), *range(last + 1))), n)
         places[last, np.argsort(key, kind="stable")] = np.arange(n, dtype=np.int32)
     return places
 
@@ -143,11 +135,10 @@ def _places(codes: Codes, sizes: Int64) -> Codes:
 def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_counts: int) -> Classes:
     """What the classes cover, numbered by their first row."""
     n, d = rows.codes.shape
-    different, begins, number = np.unique(group, return_index=True, return_inverse=True)
-    partition = Partition(np.argsort(np.argsort(begins))[number].astype(np.int32))
-    n_groups = len(different)
-    low, high, node = (np.zeros((n_groups, d), dtype=np.int32) for _ in range(3))
-    bits, loss = np.zeros((n_groups, rows.word_start[-1]), dtype=np.uint64), np.zeros(n_groups)
+    partition = Partition(dense_key((group,), n).astype(np.int32))
+    n_groups = partition.n_groups
+    low, high, node = (np.zeros((n_groups, d), np.int32) for _ in range(3))
+    bits, loss = np.zeros((n_groups, rows.word_start[-1]), np.uint64), np.zeros(n_groups)
     for a, domain in enumerate(domains):
         codes, begin, form = np.ascontiguousarray(rows.codes[:, a]), rows.attributes.code_start[a], rows.attributes.form
         low[:, a], high[:, a] = partition.extent(codes)
@@ -163,7 +154,7 @@ def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_count
         else:
             loss += rows.axis[begin + high[:, a]] - rows.axis[begin + low[:, a]]
     order, starts = partition.order.astype(np.int32), partition.starts
-    after, before = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+    after, before = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     after[order[:-1]], before[order[1:]] = order[1:], order[:-1]
     after[order[starts[1:] - 1]], before[order[starts[:-1]]] = -1, -1
     sizes, group = partition.sizes.astype(np.int64), partition.group.astype(np.int32)
@@ -171,7 +162,7 @@ def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_count
     for own, places in zip(standing, rows.places, strict=True):
         own[places] = group
     is_tallied = rows.people is None and n_groups * n_counts <= MOST_TALLIED
-    tallies = np.zeros((n_groups, n_counts) if is_tallied else (0, 0), dtype=np.int64)
+    tallies = np.zeros((n_groups, n_counts) if is_tallied else (0, 0), np.int64)
     if is_tallied:
         np.add.at(tallies, (group[:, None], rows.cells), 1)
     return Classes(
@@ -189,7 +180,7 @@ def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_count
         saved=np.zeros(n),
         most_saved=np.zeros(n_groups),
         tallies=tallies,
-        visits=np.zeros(1, dtype=np.int64),
-        visited=np.zeros(n_groups, dtype=np.int64),
-        changed=np.zeros(n_groups, dtype=np.int64),
+        visits=np.zeros(1, np.int64),
+        visited=np.zeros(n_groups, np.int64),
+        changed=np.zeros(n_groups, np.int64),
     )

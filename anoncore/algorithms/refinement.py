@@ -12,7 +12,8 @@ import numpy as np
 from anoncore.algorithms.refined_work import LEAST_SAVED, MOST_ROUNDS, RefinedCells, Work, in_round
 from anoncore.base.errors import CancelledError
 from anoncore.base.progress import Progress, part_of
-from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.grouping import put_at, starts_of
 from anoncore.kernels.refined_classes import Classes
 from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, swap_rows
 from anoncore.release.partition import Partition
@@ -133,7 +134,7 @@ def _second_part(codes: Codes, group: Codes) -> Bools:
         column = codes[:, a]
         below = starts_of(np.bincount(column)) / len(column)
         cut = int(np.abs(below - 0.5).argmin())
-        low, high = (np.full(len(different), start, dtype=np.int32) for start in (len(below), -1))
+        low, high = (np.full(len(different), start, np.int32) for start in (len(below), -1))
         np.minimum.at(low, number, column)
         np.maximum.at(high, number, column)
         is_second, n_cut = (low + high >= 2 * cut - 1)[number], int(((low < cut) & (high >= cut)).sum())
@@ -172,9 +173,7 @@ def _at_once(tasks: Sequence[Callable[[Progress], None]], progress: Progress) ->
 
 def numbered(classes: Classes, order: Int64) -> Partition:
     """The classes that are left, of the rows in their own order."""
-    group = np.empty(len(order), dtype=np.int32)
-    group[order] = classes.group
-    return Partition(np.unique(group, return_inverse=True)[1].astype(np.int32))
+    return Partition.alike([put_at(order, classes.group)])
 
 
 def content_ranks(data: Microdata) -> Int64:
@@ -191,7 +190,7 @@ def order_of_rows(data: Microdata, partition: Partition) -> Int64:
     ordered, rank = data.canonical_order, content_ranks(data)
     # Random words per content: their sum over a class tells it from others, but with a probability of 2^-64.
     word = np.random.default_rng(21).integers(0, 2**64, int(rank[-1]) + 1, dtype=np.uint64)[rank]
-    sums = np.zeros(partition.n_groups, dtype=np.uint64)
+    sums = np.zeros(partition.n_groups, np.uint64)
     group = partition.group[ordered]
     np.add.at(sums, group, word)
     by_class = np.lexsort((sums[group], rank))

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from anoncore.algorithms.cut_order import widest_first
+from anoncore.algorithms.cut_order import widest_first, widths
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Int64, record
 from anoncore.kernels.attributes import HIERARCHY
+from anoncore.kernels.grouping import dense_key, put_at
 from anoncore.privacy.refusals import OTHER, RefusalList, Refusals
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
-from anoncore.table.kernel_attributes import kernel_attributes
-from anoncore.table.keys import dense_key
+from anoncore.table.domain import kernel_attributes
 
 MOST_ENTRIES_OF_NODE = 200_000
 """Row numbers that the refused cuts of one node may hold; further cuts of it are left out."""
 ALIKE = (
-    "People who agree in all quasi-identifiers and are divided between two classes are divided by the order of their "
+    "People who agree in all quasi-identifiers and are divided between two groups are divided by the order of their "
     "other values, which is not used."
 )
 EARLIER = "The cuts that this split tried before it found the ones that it made are not used."
 LARGE = "Of large nodes only some of the refused cuts are used."
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Cut:
     """A cut of a node: the rows of each side. `is_certain` is False where the secret decides who lies on which side."""
 
@@ -72,9 +71,7 @@ class _CutTree:
     @cached_property
     def rank(self) -> Int64:
         """Where each row stands in the order of content, int64 (n_rows,)."""
-        rank = np.empty(self.data.n_rows, dtype=np.int64)
-        rank[self.data.canonical_order] = np.arange(self.data.n_rows)
-        return rank
+        return put_at(self.data.canonical_order, np.arange(self.data.n_rows))
 
     @cached_property
     def likeness(self) -> Int64:
@@ -85,7 +82,7 @@ class _CutTree:
         """Whether people who agree in all quasi-identifiers lie in different classes."""
         kinds = int(self.likeness.max()) + 1
         lowest = np.full(kinds, np.iinfo(np.int32).max)
-        highest = np.zeros(kinds, dtype=np.int32)
+        highest = np.zeros(kinds, np.int32)
         np.minimum.at(lowest, self.likeness, self.of_row)
         np.maximum.at(highest, self.likeness, self.of_row)
         return bool((lowest < highest).any())
@@ -139,8 +136,7 @@ class _CutTree:
             return
         codes = self.codes[rows]
         low, high = codes.min(axis=0), codes.max(axis=0)
-        widths = self._widths(low, high)
-        for a in widest_first(widths.tolist()):
+        for a in widest_first(widths(self.domains, self.attributes.span, low, high)):
             if self.attributes.form[a] == HIERARCHY:
                 yield from self._children(rows, codes[:, a], a, low[a], high[a])
             else:
@@ -149,26 +145,12 @@ class _CutTree:
             if low[a] < high[a] and self.attributes.form[a] != HIERARCHY:
                 yield from self._thresholds(rows, codes[:, a])
 
-    def _widths(self, low: Codes, high: Codes) -> Floats:
-        """The width of each attribute's codes as a share of its domain, as the kernel `width` computes it."""
-        widths = np.zeros(len(low))
-        for a, domain in enumerate(self.domains):
-            if low[a] == high[a]:
-                continue
-            if domain.tree is None:
-                widths[a] = (domain.steps[high[a]] - domain.steps[low[a]]) / self.attributes.span[a]
-            else:
-                node = domain.tree.common_ancestor(low[a : a + 1], high[a : a + 1])[0]
-                widths[a] = (domain.tree.last[node] - domain.tree.first[node]) / self.attributes.span[a]
-        return widths
-
     def _children(self, rows: Int64, codes: Codes, a: int, low: int, high: int) -> Iterator[Cut]:
         """The cut into the children of the lowest node that holds all codes."""
         tree = self.domains[a].tree
         if tree is None:
             return
-        node = int(tree.common_ancestor(np.array([low]), np.array([high]))[0])
-        children = tree.children[tree.child_start[node] : tree.child_start[node + 1]]
+        children = tree.children_of(tree.node_over(low, high))
         sides = [rows[(codes >= tree.first[child]) & (codes <= tree.last[child])] for child in children]
         sides = [side for side in sides if len(side)]
         if min(map(len, sides)) >= self.least:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import floor
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
-from anoncore.algorithms.base import ALGORITHMS, Algorithm, require_groups
+from anoncore.algorithms.base import AS_METHOD, Algorithm, require_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import put_at
 from anoncore.kernels.rounding import ROUNDING, lies_below
 from anoncore.privacy.check import check
 from anoncore.release.openness import Minimality, Openness
@@ -51,7 +52,7 @@ def relief(release: Release) -> Floats:
     return np.round(score, EQUAL_DIGITS)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Runs:
     """The rows of each group that share a code, by group and then by code.
 
@@ -115,13 +116,9 @@ def _width(recoding: Generalized, low: Codes, high: Codes) -> Floats:
 FAMILY = "generalization"
 
 
-def _decode(value: Any) -> Any:
-    return ALGORITHMS.build(value) if isinstance(value, dict) else value
-
-
 Method = Annotated[
     SerializeAsAny[Algorithm],
-    BeforeValidator(_decode),
+    AS_METHOD,
     Field(title="Method", description="Generalizing algorithm that publishes the other rows."),
 ]
 
@@ -184,11 +181,11 @@ class Suppression(Algorithm):
     minimality = Minimality(
         Openness.DEPENDS,
         "What readers learn who know the method that publishes the other rows, they learn here too. Besides, they know "
-        "that people were left out because their quasi-identifiers lay far from those of others in their class, and "
+        "that people were left out because their quasi-identifiers lay far from those of others in their group, and "
         "that leaving out fewer or more rows would have lost more. Rows are chosen by their quasi-identifiers in "
-        "classes of that method, so with k-anonymity alone this depends on sizes and quasi-identifiers; with "
-        "l-diversity, t-closeness or variance diversity the classes, and so the choice, depend on who has which "
-        "sensitive value, and so does whether the class of those left out keeps the requirements.",
+        "groups of that method, so with k-anonymity alone this depends on sizes and quasi-identifiers; with "
+        "l-diversity, t-closeness or variance diversity the groups, and so the choice, depend on who has which "
+        "sensitive value, and so does whether the group of those left out keeps the requirements.",
     )
 
     method: Method = Mondrian()
@@ -221,7 +218,7 @@ class Suppression(Algorithm):
     def _release(self, data: Microdata, progress: Progress) -> Release:
         limit = _Limit.of(data, self.max_suppression)
         best = self._made(data, _within(progress, 0, self.rounds + 1))
-        published = np.ones(data.n_rows, dtype=np.bool_)
+        published = np.ones(data.n_rows, np.bool_)
         least, release = float(information_loss(best)), best
         for number in range(1, self.rounds + 1):
             first = limit.first(relief(release), published, limit.rows * number // self.rounds)
@@ -247,7 +244,7 @@ class Suppression(Algorithm):
         return replace(release, notes=tuple(note for note in release.notes if note != release.data.unit_note))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Limit:
     """How many rows may be left out, of how many people, and the place of each row in order of content."""
 
@@ -258,8 +255,7 @@ class _Limit:
 
     @classmethod
     def of(cls, data: Microdata, share: float) -> _Limit:
-        place = np.empty(data.n_rows, dtype=np.int64)
-        place[data.canonical_order] = np.arange(data.n_rows)
+        place = put_at(data.canonical_order, np.arange(data.n_rows))
         rows, people = (floor(share * count * (1 + ROUNDING)) for count in (data.n_rows, data.n_people))
         return cls(rows, people, place, data)
 
@@ -275,14 +271,14 @@ class _Limit:
         people = self.data.people
         if people is not None:
             # Rows of people who have a row left out already are always allowed, others until there are too many people.
-            gone = np.zeros(self.data.n_people, dtype=np.bool_)
+            gone = np.zeros(self.data.n_people, np.bool_)
             gone[people[~published]] = True
             person = people[chosen]
             is_new = ~gone[person]
             _, first = np.unique(person, return_index=True)
-            counts = np.zeros(len(chosen), dtype=np.int64)
+            counts = np.zeros(len(chosen), np.int64)
             counts[first] = is_new[first]
-            rank = np.empty(self.data.n_people, dtype=np.int64)
+            rank = np.empty(self.data.n_people, np.int64)
             rank[person[first]] = np.cumsum(counts)[first]
             chosen = chosen[~is_new | (rank[person] <= self.people - int(gone.sum()))]
         return chosen[: max(room, 0)]
@@ -305,5 +301,5 @@ def _note(release: Release) -> str:
         of_people = f", of {len(np.unique(data.people[left_out])):,} of {data.n_people:,} people,"
     return (
         f"{n_rows:,} of {data.n_rows:,} rows ({n_rows / data.n_rows:.2%}){of_people} are left out: every "
-        "quasi-identifier may have any value in them, and they are one class."
+        "quasi-identifier may have any value in them, and they are one group."
     )

@@ -31,6 +31,7 @@ from anoncore.attacks.population_uniqueness import PopulationUniqueness, populat
 from anoncore.attacks.posterior import sensitive_posterior
 from anoncore.attacks.region_membership import RegionMembership, region_membership
 from anoncore.attacks.reidentification import Reidentification, Risk, reidentification
+from anoncore.attacks.shifted_dates import ShiftedDates, shifted_dates
 from anoncore.attacks.singling_out import SinglingOut, singling_out
 from anoncore.attacks.special_uniques import SpecialUniques, special_uniques
 from anoncore.attacks.strongest import AttackGain, Strongest, strongest
@@ -61,6 +62,7 @@ __all__ = [
     "Reidentification",
     "Risk",
     "SetLeak",
+    "ShiftedDates",
     "SinglingOut",
     "SpecialUniques",
     "Strongest",
@@ -86,6 +88,7 @@ __all__ = [
     "region_membership",
     "reidentification",
     "sensitive_posterior",
+    "shifted_dates",
     "singling_out",
     "special_uniques",
     "strongest",

@@ -6,12 +6,11 @@ import numpy as np
 
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.arguments import checked
-from anoncore.base.errors import ParameterError
 from anoncore.base.number import measure
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.matching import distances_from_table
 from anoncore.release.release import Release
-from anoncore.requirements.t_closeness import GROUNDS, Ground, ground_reference
+from anoncore.requirements.t_closeness import Ground, ground_reference
 from anoncore.table.microdata import SensitiveValues
 
 
@@ -76,15 +75,13 @@ def posterior_emd(release: Release, attribute: str, ground: Ground = "equal") ->
     [0.333, 0.333, 0.333, 0.333, 0.333, 0.333]
     """
     release.require_people("What is believed of a person follows from the group that holds their row")
-    if ground not in GROUNDS:
-        raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     data, beliefs = release.data, signature_posterior(release, attribute)
     size = len(data.domain[attribute])
     texts = tuple(data.domain[attribute].texts)
     view = SensitiveValues(attribute, data.counted_codes(attribute), size, -1, texts, people=data.people)
     reference = ground_reference(data, view, ground)
     first, last, weight = reference[size + 1 :].reshape(-1, 3).T
-    edges = np.ascontiguousarray(first, dtype=np.int64), np.ascontiguousarray(last, dtype=np.int64), weight.copy()
+    edges = np.ascontiguousarray(first, np.int64), np.ascontiguousarray(last, np.int64), weight.copy()
     table, distance = reference[:size] / reference[:size].sum(), np.zeros(beliefs.n_signatures)
     for part, entries in beliefs.parts():
         distance[part] = distances_from_table(entries.start, entries.code, entries.share, table, *edges)

@@ -34,4 +34,4 @@ def coarse_values(domain: Domain, codes: Codes | Int64) -> Codes:
         numbers = np.full(n_codes, MOST_CATEGORIES - 1)
         frequent = np.argsort(-count, kind="stable")[: MOST_CATEGORIES - 1]
         numbers[frequent] = np.arange(len(frequent))
-    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int32)

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import nan
+from typing import Any
 
 import numpy as np
 
-from anoncore.attacks.foreground.control import Excess
+from anoncore.attacks.foreground.control import Excess, beside_control
 from anoncore.attacks.recoded_classes import RecodedClasses
 from anoncore.attacks.refined_counts import MOST_CELLS, NOT_MADE_SO, CountBounds, count_bounds
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-REFINEMENT_NARROWED = Number(
+REFINEMENT_NARROWED = replace(
+    RISK,
     name="refinement-narrowed",
     title="Narrowed counts",
     template=(
         "Share of the combinations of values that a generalized {group} allows of which readers who know local "
         "recoding can tell better how many rows have them."
     ),
-    family="adversary",
     source="Chhillar, Righi, Sutter and Kornaropoulos 2025 (arXiv 2509.03350)",
-    form="share",
     unit="share of cells",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="0: without the method any of them may be that of all rows, or of none.",
     release_forms=("generalization",),
     is_slow=True,
@@ -72,25 +71,13 @@ REFINEMENT_BREACH = replace(
     of_attribute=True,
     short="Breached",
 )
-REFINEMENT_CONTROL = replace(
+REFINEMENT_CONTROL, REFINEMENT_EXCESS = beside_control(
     REFINEMENT_BREACH,
-    name="refinement-control",
-    title="Breached by refinement by chance",
-    template="The same share where nothing was to be learned: {attribute} shuffled over all people.",
-    baseline="",
-    short="By chance",
+    "Share of the people with a protected value of {attribute} which refinement believes with more than 1/{r}, "
+    "less the same share on shuffled secrets.",
 )
-REFINEMENT_EXCESS = replace(
-    REFINEMENT_BREACH,
-    name="refinement-excess",
-    title="Breached by refinement above chance",
-    template=(
-        "Share of the people with a protected value of {attribute} which refinement believes with more than 1/{r}, "
-        "less the same share on shuffled secrets."
-    ),
-    bounds=(-1.0, 1.0),
-    baseline="0: what the attack gets on shuffled secrets.",
-    short="Above chance",
+REFINEMENT_CONTROL = replace(
+    REFINEMENT_CONTROL, template="The same share where nothing was to be learned: {attribute} shuffled over all people."
 )
 ALONE = (
     "The table that was anonymized is not given, so nothing is said of people; give it as `original` to "
@@ -101,14 +88,14 @@ FROM_ELSEWHERE = (
     "combination of levels first and suppressed what was left; of suppressed rows no finer group is used."
 )
 LEFT_OVER = (
-    "One class holds rows that were left over. Readers are taken to know which, and nothing is concluded from it."
+    "One group holds rows that were left over. Readers are taken to know which, and nothing is concluded from it."
 )
 NONE_LEFT_OVER = "No rows were left over, and readers are taken to know that."
 ORDER_BY_LOSS = "Of combinations of levels whose losses depend on the table, it is not used which was tried first."
 ORDER = "Of combinations of levels of which neither is finer in all attributes, it is not used which was tried first."
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Refinement(Result):
     """What readers of a locally recoded table learn from the groups that were not made classes.
 
@@ -292,7 +279,7 @@ def refinement(
     >>> found.own_belief[:4].tolist(), found.without_attack[:4].tolist()
     ([1.0, 1.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5])
     """
-    release.require_people("Refinement counts the rows of people behind the cells of a class")
+    release.require_people("Refinement counts the rows of people behind the cells of a group")
     if not r >= 1:
         raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
     if draws < 0 or most_cells < 0 or (k is not None and k < 2):
@@ -304,14 +291,14 @@ def refinement(
     data.require_quasi_identifiers()
     if data.people is not None:
         raise ReleaseError(
-            "Refinement counts the rows of a class; it is not measured where a person may have several rows."
+            "Refinement counts the rows of a group; it is not measured where a person may have several rows."
         )
     report = silent if progress is None else progress
     classes = RecodedClasses.of(release, k)
     bounds = count_bounds(classes, most_cells, part_of(report, 0, 0.9))
-    words = {"attribute": f"'{attribute}'", "r": f"{r:g}", "group": release.group_word}
+    words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
     sizes = classes.sizes[bounds.of_class]
-    cells = {
+    cells: dict[str, Any] = {
         "narrowed": Score(_mean(bounds.high - bounds.low < sizes), REFINEMENT_NARROWED, baseline=0.0, words=words),
         "ruled_out": Score(_mean(bounds.high == 0), REFINEMENT_RULED_OUT, baseline=0.0, words=words),
     }
@@ -337,10 +324,7 @@ def refinement(
         own_belief=own,
         without_attack=without,
         recall=Score(recall, REFINEMENT_BREACH, baseline=guess, words=words),
-        control=Score(beside.control, REFINEMENT_CONTROL, words=words),
-        excess=Score(beside.excess, REFINEMENT_EXCESS, baseline=0.0, words=words),
-        control_interval=beside.control_interval,
-        excess_interval=beside.excess_interval,
+        **beside.scores(REFINEMENT_CONTROL, REFINEMENT_EXCESS, words),
         located=Score(located, REFINEMENT_LOCATED, baseline=located_without, words=words),
         **cells,
         cell_class=bounds.of_class,
@@ -373,14 +357,14 @@ def _notes(release: Release, classes: RecodedClasses, bounds: CountBounds, most_
     n_uncounted = int((hidden & classes.takes_all & ~bounds.is_counted).sum())
     if n_uncounted:
         notes.append(
-            f"Of {int(hidden.sum()):,} generalized classes {n_uncounted:,} allow so many combinations of values that "
+            f"Of {int(hidden.sum()):,} generalized groups {n_uncounted:,} allow so many combinations of values that "
             "their counts were not bounded; shares of cells leave them out, and people may be in them unless an "
-            "earlier class fits."
+            "earlier group fits."
         )
     if bounds.n_apart:
         notes.append(
             f"{bounds.n_apart:,} of {len(bounds.low):,} cells lie in parts of more than {most_cells:,} cells, of which "
-            "each class was bounded alone: their ranges hold, and may be wider than need be."
+            "each group was bounded alone: their ranges hold, and may be wider than need be."
         )
     if not release.data.knows_rows:
         notes.append(ALONE)
@@ -388,7 +372,7 @@ def _notes(release: Release, classes: RecodedClasses, bounds: CountBounds, most_
     return tuple(notes)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Places:
     """The classes in which people with the same quasi-identifiers may be, and how many of them.
 
@@ -417,12 +401,12 @@ class _Places:
         least = np.where(classes.n_combinations[of_class] == 1, most, 0)
         low, high = least.copy(), np.where(classes.taken(codes[which], of_class), 0, most)
         # Every bounded cell has a key of its own, by which the pairs of people and classes find it.
-        state = np.zeros(len(classes.levels), dtype=np.int64)
+        state = np.zeros(len(classes.levels), np.int64)
         keys = classes.key(bounds.codes, state) + classes.class_words[bounds.of_class]
         wanted = classes.key(codes[which], state) + classes.class_words[of_class]
         sorted_keys = np.argsort(keys)
         place = np.searchsorted(keys[sorted_keys], wanted)
-        cell = sorted_keys[np.minimum(place, len(keys) - 1)] if len(keys) else np.zeros(len(wanted), dtype=np.int64)
+        cell = sorted_keys[np.minimum(place, len(keys) - 1)] if len(keys) else np.zeros(len(wanted), np.int64)
         is_bounded = bounds.is_counted[of_class]
         low[is_bounded], high[is_bounded] = bounds.low[cell[is_bounded]], bounds.high[cell[is_bounded]]
         if not np.bincount(which, weights=high, minlength=len(codes)).all():
@@ -450,7 +434,7 @@ class _Places:
             for i in np.flatnonzero(np.diff(start)[combination] > 1).tolist():
                 at = slice(start[combination[i]], start[combination[i] + 1])
                 belief[i] = least_share(low[at], high[at], shares[of_class[at], secret[i]])
-            beliefs.append(np.where(view.codes == view.unique, nan, belief[number.reshape(-1)]))
+            beliefs.append(np.where(view.codes == view.unique, nan, belief[number]))
         return beliefs[0], beliefs[1]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -18,17 +18,17 @@ from anoncore.attacks.posterior import (
     signature_posterior,
     table_distribution,
 )
-from anoncore.attacks.published_keys import Entries
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.base.typed_values import Key, value_key
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
+from anoncore.privacy.published import Entries
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
@@ -37,19 +37,15 @@ By = str | Sequence[str] | None
 PEOPLE_AT_ONCE = 50_000
 """People, at most, whose beliefs are looked at together."""
 
-FEW_VALUES = Number(
+FEW_VALUES = replace(
+    RISK,
     name="composition-few-values",
     title="Few values left together",
     template=(
         "Share of the people who are in all releases and have fewer than {l} possible values of {attribute} once the "
         "releases are laid side by side."
     ),
-    family="adversary",
     source="Ganta, Kasiviswanathan and Smith, KDD 2008",
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the largest such share that one of the releases leaves alone.",
     of_attribute=True,
 )
@@ -83,7 +79,7 @@ JOINT_TRUTH = replace(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Composition(Result):
     """What releases of overlapping people tell together about the people who are in all of them.
 
@@ -282,7 +278,7 @@ def _shared_people(tables: Sequence[Microdata], by: By) -> tuple[pd.Index, Int64
     shared = list(rows_of[0])
     for other in rows_of[1:]:
         shared = [person for person in shared if person in other]
-    rows = np.array([list(map(of.__getitem__, shared)) for of in rows_of], dtype=np.int64)
+    rows = np.array([list(map(of.__getitem__, shared)) for of in rows_of], np.int64)
     people = pd.Index(shared, tupleize_cols=True)
     return people, rows
 
@@ -319,7 +315,7 @@ def _common_values(domains: Sequence[Domain]) -> tuple[tuple[Any, ...], list[Int
         for value in domain:
             values.setdefault(value_key(value), value)
     place = {key: number for number, key in enumerate(values)}
-    codes = [np.array([place[value_key(value)] for value in domain], dtype=np.int64) for domain in domains]
+    codes = [np.array([place[value_key(value)] for value in domain], np.int64) for domain in domains]
     return tuple(values.values()), codes
 
 
@@ -327,7 +323,7 @@ def _same_people(releases: Sequence[Release], rows: Int64) -> Bools:
     """Whether the group of each person is the same set of people in a release as in an earlier one, bool (n_releases,
     n_releases, n_shared): the later release first.
     """
-    same = np.zeros((len(releases), *rows.shape), dtype=np.bool_)
+    same = np.zeros((len(releases), *rows.shape), np.bool_)
     groups = [
         (release.partition.group[rows[number]].astype(np.int64), release.partition.sizes) if release.is_shared else None
         for number, release in enumerate(releases)
@@ -341,7 +337,7 @@ def _same_people(releases: Sequence[Release], rows: Int64) -> Bools:
     return same
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Part:
     """The beliefs about some people, one entry per person and value that some release gives a belief above 0.
 
@@ -372,7 +368,7 @@ class Part:
         return np.bincount(self.person[chosen], minlength=len(self.people)).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Together:
     """The beliefs of several releases about the people who are in all of them.
 
@@ -407,14 +403,14 @@ class Together:
         different, of_person = np.unique(signatures, return_inverse=True)
         entries = self.beliefs[number].leading(different)
         is_all = len(entries) == len(different) and int(entries.sizes[of_person].sum()) <= MOST_ENTRIES
-        return entries.some(of_person.reshape(-1)) if is_all or len(signatures) == 1 else None
+        return entries.some(of_person) if is_all or len(signatures) == 1 else None
 
     def _part(self, people: Int64, found: list[Entries]) -> Part:
         m = len(self.prior)
         own = [codes[one.code] for one, codes in zip(found, self.codes, strict=True)]
         pairs, alone = side_by_side(found, own, m)
         person, code = np.divmod(pairs, m)
-        news = np.ones((len(found), len(people)), dtype=np.bool_)
+        news = np.ones((len(found), len(people)), np.bool_)
         for later, earlier in combinations(reversed(range(len(found))), 2):
             differs = ~np.isclose(alone[later], alone[earlier], rtol=0, atol=ACCUMULATED)
             says_the_same = np.bincount(person, weights=differs, minlength=len(people)) == 0
@@ -438,7 +434,7 @@ class Together:
         return np.where(is_open, weights / np.where(is_open, total, 1.0), part.alone.mean(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Figures:
     """What is counted of each person: possible values, strongest beliefs, belief in the truth, and what was news."""
 
@@ -454,12 +450,12 @@ class _Figures:
         """Look at all people; `true` int64 (n_shared,) are their values."""
         shape = together.rows.shape
         found = cls(
-            possible=np.zeros(shape[1], dtype=np.int64),
-            possible_alone=np.zeros(shape, dtype=np.int64),
+            possible=np.zeros(shape[1], np.int64),
+            possible_alone=np.zeros(shape, np.int64),
             largest=np.zeros(shape[1]),
             largest_alone=np.zeros(shape),
             truth=np.zeros(shape[1]),
-            news=np.ones(shape, dtype=np.bool_),
+            news=np.ones(shape, np.bool_),
         )
         for part in together.parts():
             found.possible[part.people] = part.count(part.can_be)

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import ALSO_SYNTHETIC, Number
+from anoncore.base.number import ALSO_SYNTHETIC, RISK, Number
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import share_text
+from anoncore.kernels.arrays import record
 
 GIOMI = "Giomi et al., PETS 2023"
 CONFIDENCE = 0.95
@@ -39,16 +40,13 @@ class AttackNumbers:
     @classmethod
     def of(cls, name: str, title: str, success: str, precision: str, recall: str, guess: str) -> AttackNumbers:
         """Entries for an attack: its name and title, and what its success, precision, recall and guess are."""
-        members = Number(
+        members = replace(
+            RISK,
             name=f"{name}-members",
             title=f"{title}: in the table",
             template=f"{success}, of people who are in the table.",
-            family="adversary",
             source=GIOMI,
-            form="share",
             unit="share of guesses",
-            higher_is_better=False,
-            bounds=(0.0, 1.0),
             baseline=guess,
             release_forms=ALSO_SYNTHETIC,
             is_slow=True,
@@ -78,7 +76,7 @@ class AttackNumbers:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Tried:
     """What one adversary got: the share of right guesses and the number of all, of members and of control.
 
@@ -96,7 +94,7 @@ class Tried:
     control_interval: Callable[[float], Interval] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Figures(Result):
     """What the best of several adversaries gets, and all of them beside each other.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.guessing import Positions
 from anoncore.release.population import neighbours
 from anoncore.release.release import Release
@@ -20,7 +19,7 @@ FAR = 2.0
 """Where a value lies that has no place on an attribute's axis from 0 to 1: farther off than any value of the table."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class People:
     """What is true of some people, an axis per attribute, in the codes of the released table.
 
@@ -100,8 +99,8 @@ def control_of(
 def _chosen(data: Microdata, most: int | None, rng: np.random.Generator) -> Int64:
     """Rows of a table at random, which depend on its content and not on the order of its rows."""
     if most is None or most >= data.n_rows:
-        return np.asarray(data.canonical_order, dtype=np.int64)
-    return np.asarray(data.canonical_order[rng.choice(data.n_rows, most, replace=False)], dtype=np.int64)
+        return np.asarray(data.canonical_order, np.int64)
+    return np.asarray(data.canonical_order[rng.choice(data.n_rows, most, replace=False)], np.int64)
 
 
 def _places(own: Domain, domain: Domain) -> Floats:

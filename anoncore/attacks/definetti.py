@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from anoncore.attacks.coarse_values import coarse_values
-from anoncore.attacks.foreground.control import Excess, shuffled_release
-from anoncore.attacks.published_keys import Cells, key_inside_groups
+from anoncore.attacks.foreground.control import Excess, beside_control, shuffled_release
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import ONE_PARTITION, Number, measure
+from anoncore.base.number import ONE_PARTITION, RISK, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
-from anoncore.kernels.secret_assignments import count_secrets, swap_secrets, weigh_entries
+from anoncore.kernels.secret_assignments import swap_secrets, weigh_entries
+from anoncore.privacy.published import Cells, key_inside_groups
 from anoncore.release.recoding import ColumnRegions, Generalized, Recoding
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain
@@ -30,46 +31,25 @@ Learning = Literal["assignments", "regions"]
 STARTS, BURN_IN, SAMPLES = 4, 50, 100
 """Random assignments to begin with, rounds of swaps that are not counted, and rounds that are."""
 
-DEFINETTI_BREACH = Number(
+DEFINETTI_BREACH = replace(
+    RISK,
     name="definetti-breach",
     title="Breached by deFinetti's attack",
     template=(
         "Share of the people with a protected value of {attribute} in which deFinetti's attack believes with more than "
         "1/{r}."
     ),
-    family="adversary",
     source="Kifer, SIGMOD 2009",
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the same share for an adversary who takes every possible world for equally likely.",
     release_forms=ONE_PARTITION,
     of_attribute=True,
     is_slow=True,
     short="Breached",
 )
-DEFINETTI_CONTROL = replace(
+DEFINETTI_CONTROL, DEFINETTI_EXCESS = beside_control(
     DEFINETTI_BREACH,
-    name="definetti-control",
-    title="Breached by deFinetti's attack by chance",
-    template=(
-        "The same share where nothing was to be learned: {attribute} shuffled over all people before the method runs."
-    ),
-    baseline="",
-    short="By chance",
-)
-DEFINETTI_EXCESS = replace(
-    DEFINETTI_BREACH,
-    name="definetti-excess",
-    title="Breached by deFinetti's attack above chance",
-    template=(
-        "Share of the people with a protected value of {attribute} in which deFinetti's attack believes with more than "
-        "1/{r}, less the same share on shuffled secrets."
-    ),
-    bounds=(-1.0, 1.0),
-    baseline="0: what the attack gets on shuffled secrets.",
-    short="Above chance",
+    "Share of the people with a protected value of {attribute} in which deFinetti's attack believes with more than "
+    "1/{r}, less the same share on shuffled secrets.",
 )
 DEFINETTI_RIGHT = replace(
     DEFINETTI_BREACH,
@@ -84,7 +64,7 @@ DEFINETTI_RIGHT = replace(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DeFinetti(Result):
     """What deFinetti's attack believes about people.
 
@@ -256,8 +236,6 @@ def definetti(
             "draws and burn_in are at least 0, starts and samples at least 1; given were "
             f"draws {draws}, burn_in {burn_in}, starts {starts} and samples {samples}."
         )
-    if learns_from not in get_args(Learning):
-        raise ParameterError(f"learns_from is 'assignments' or 'regions', not {learns_from!r}.")
     if learns_from == "regions" and len(release.fragments) > 1:
         raise ReleaseError("Regions are those of one generalized table, but this release has several fragments.")
     report = silent if progress is None else progress
@@ -284,10 +262,7 @@ def definetti(
         own_belief=np.where(beliefs.needs, beliefs.own, np.nan),
         without_attack=np.where(beliefs.needs, beliefs.own_without, np.nan),
         recall=Score(beliefs.recall(r), DEFINETTI_BREACH, baseline=guess, words=words),
-        control=Score(beside.control, DEFINETTI_CONTROL, words=words),
-        excess=Score(beside.excess, DEFINETTI_EXCESS, baseline=0.0, words=words),
-        control_interval=beside.control_interval,
-        excess_interval=beside.excess_interval,
+        **beside.scores(DEFINETTI_CONTROL, DEFINETTI_EXCESS, words),
         right=Score(
             beliefs.mean(beliefs.right), DEFINETTI_RIGHT, baseline=beliefs.mean(beliefs.right_without), words=words
         ),
@@ -306,7 +281,7 @@ class _Rounds:
     samples: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Beliefs:
     """Beliefs about every person by the attack and by random worlds, float (n_rows,): the strongest one, that in their
     own value, and the chance that the most believed value is theirs. `needs`: whether the own value needs protection.
@@ -366,7 +341,7 @@ class _Beliefs:
                 right = np.where(own_entry >= 0, is_most[np.maximum(own_entry, 0)] / ties, 0.0)
             figures.append([of_place[groups.place] for of_place in (strongest, own, right)])
         (strongest, own, right), (_, own_without, right_without) = figures
-        needs = np.ones(len(true), dtype=np.bool_) if protected is None else true == 0
+        needs = np.ones(len(true), np.bool_) if protected is None else true == 0
         return cls(needs, strongest, own, right, own_without, right_without)
 
     def mean(self, share: Floats | Bools) -> float:
@@ -388,7 +363,7 @@ def _all_codes(size: int) -> Codes:
     return np.arange(size, dtype=np.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Groups:
     """People whom nothing published tells apart, with the secrets that they have among them.
 
@@ -419,7 +394,7 @@ class _Groups:
         fragment = release.fragment_of(attribute)
         cell = Cells.of(partition, key_inside_groups(fragment, known)).of_row.astype(np.int64)
         # Neither the numbers of groups nor the order of rows have a part in what is drawn.
-        rank = np.empty(data.n_rows, dtype=np.int64)
+        rank = np.empty(data.n_rows, np.int64)
         rank[data.canonical_order] = np.arange(data.n_rows)
         first_rank = np.full(int(cell.max()) + 1, data.n_rows)
         np.minimum.at(first_rank, cell, rank)
@@ -439,7 +414,7 @@ class _Groups:
             entry_start=entry_start,
             code=pairs % n_codes,
             count=count.astype(np.float64),
-            secret_entry=entry.reshape(-1).astype(np.int64),
+            secret_entry=entry.astype(np.int64),
             first=starts_of(np.diff(entry_start)[group]),
         )
 
@@ -469,7 +444,7 @@ class _Groups:
         return np.where(keys[entry] == wanted, at, -1)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Features:
     """What the model knows of people: a feature per known attribute, numbered over all of them.
 
@@ -486,7 +461,7 @@ class _Features:
     def of(cls, release: Release, names: Sequence[str]) -> _Features:
         data = release.data
         coarse = [coarse_values(data.domain[name], data.codes[name]) for name in names]
-        begin = starts_of(np.array([int(one.max()) + 1 for one in coarse], dtype=np.int64))
+        begin = starts_of(np.array([int(one.max()) + 1 for one in coarse], np.int64))
         columns = [one[data.codes[name]] + begin[a] for a, (name, one) in enumerate(zip(names, coarse, strict=True))]
         value = np.column_stack(columns).astype(np.int64)
         return cls(tuple(names), value, begin, tuple(coarse))
@@ -540,7 +515,7 @@ def _by_assignments(groups: _Groups, features: _Features, rounds: _Rounds, seed:
     at = groups.first[:-1] - groups.entry_start[groups.group]
     for _ in range(rounds.samples):
         swap(likeliest)
-        count_secrets(likeliest, at, count)
+        count[at + likeliest] += 1.0
     return count / rounds.samples
 
 

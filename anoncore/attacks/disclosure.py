@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,63 +10,54 @@ import numpy.typing as npt
 from anoncore.attacks.posterior import SignaturePosterior, signature_posterior, table_distribution
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.score import Score
+from anoncore.base.shared_work import cached
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-LARGEST_BELIEF = Number(
+LARGEST_BELIEF = replace(
+    RISK,
     name="largest-belief",
     title="Largest belief",
     template="How sure an adversary who knows the quasi-identifiers is at most of anyone's value of {attribute}.",
-    family="adversary",
     source="Li et al., Slicing, 2009, section 4",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the share of the most frequent value in the table: what guessing without the release gets.",
     of_attribute=True,
 )
-BELIEF_IN_TRUTH = Number(
+BELIEF_IN_TRUTH = replace(
+    RISK,
     name="belief-in-truth",
     title="Belief in the truth",
     template=(
         "Probability that an adversary who knows the quasi-identifiers gives to people's true value of {attribute}, on "
         "average."
     ),
-    family="adversary",
     source="Li et al., Slicing, 2009, section 4",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the share of people's true value in the table, on average: what guessing without the release gets.",
     of_attribute=True,
 )
-BELIEVED_ABOVE_HALF = Number(
+BELIEVED_ABOVE_HALF = replace(
+    RISK,
     name="believed-above-half",
     title="Believed above 1/2",
     template=(
         "Share of people of whom an adversary who knows the quasi-identifiers believes one value with more than one "
         "half."
     ),
-    family="adversary",
     source="Li et al., Slicing, 2009, section 4",
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="1 where one value has more than half of the table, else 0: what guessing without the release gets.",
     of_attribute=True,
 )
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class AttributeDisclosure(Result):
     """What the adversary who knows everybody's quasi-identifiers believes of people's sensitive values.
 
@@ -139,7 +130,8 @@ class AttributeDisclosure(Result):
 def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosure:
     """How strongly the adversary who knows everybody's quasi-identifiers believes in people's sensitive values.
 
-    The beliefs are those of `sensitive_posterior`, person by person and summed up.
+    The beliefs are those of `sensitive_posterior`, person by person and summed up. They are worked out once for a
+    release, and their arrays cannot be changed.
 
     Parameters
     ----------
@@ -190,6 +182,11 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
     """
     release.require_people("What is believed of a person follows from the group that holds their row")
     release.require_linked({*release.data.quasi_identifiers, attribute})
+    # Methods that check their promise, the verdict and other attacks ask for the same beliefs.
+    return cached(release, "attribute disclosure", (attribute,), lambda: _disclosure(release, attribute), most=1)
+
+
+def _disclosure(release: Release, attribute: str) -> AttributeDisclosure:
     baseline = table_distribution(release, attribute)
     table = _protected(release.data, attribute, baseline)
     true = release.data.sensitive_view(attribute).codes
@@ -201,7 +198,9 @@ def attribute_disclosure(release: Release, attribute: str) -> AttributeDisclosur
         pairs = people.astype(np.int64) * (int(true.max()) + 1) + true
         _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
         is_protected, true = is_protected[first], true[first]
-        confidence = _strongest(confidence, pair.reshape(-1))
+        confidence = _strongest(confidence, pair)
+    for shared in (belief, confidence, baseline):
+        shared.flags.writeable = False
     words = {"attribute": f"'{attribute}'"}
     largest = Score(belief.max(), LARGEST_BELIEF, baseline=float(table.max()), words=words)
     mean_guess = float(table[true[is_protected]].mean())

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
@@ -25,19 +25,16 @@ STEP = 100
 LARGEST_CLASS = 2_000
 """Rows of a class up to which the rows below each child are weighed; in larger ones they tell next to nothing."""
 
-DOWNCODED_RIGHT = Number(
+DOWNCODED_RIGHT = replace(
+    RISK,
     name="downcoding-right-guesses",
     title="Cells guessed right, knowing the method",
     template=(
         "Share of the cells published as a node of a hierarchy whose child is guessed right by readers who know that "
         "the method generalized no more than it had to."
     ),
-    family="adversary",
     source="Cohen, USENIX Security 2022",
-    form="share",
     unit="share of generalized cells",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the share of right guesses by how frequent the children are in the table.",
     release_forms=("generalization",),
     short="Cells guessed right",
@@ -64,7 +61,7 @@ UNDONE = replace(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Downcoding(Result):
     """What readers who know the method make of cells that are published as nodes of hierarchies.
 
@@ -192,7 +189,7 @@ def downcoding(release: Release, progress: Progress | None = None) -> Downcoding
     release.require_people("Downcoding undoes the cells of people's rows")
     if release.data.people is not None:
         raise ReleaseError(
-            "Downcoding counts the rows of a class; it is not measured where a person may have several rows."
+            "Downcoding counts the rows of a group; it is not measured where a person may have several rows."
         )
     method = release.algorithm
     known = None if method is None else method.cell_knowledge(release)
@@ -208,7 +205,7 @@ def downcoding(release: Release, progress: Progress | None = None) -> Downcoding
 
 def _summed_up(release: Release, cells: _Cells, progress: Progress) -> Downcoding:
     group, n_rows = release.partition.group, release.data.n_rows
-    belief, without, gains, classes = {}, {}, [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
+    belief, without, gains, classes = {}, {}, [np.zeros(0)], [np.zeros(0, np.int64)]
     n_cells = n_right = n_right_without = n_sure = n_sure_without = 0.0
     for number, name in enumerate(cells.names):
         found = cells.looked_at(name, part_of(progress, number / len(cells.names), (number + 1) / len(cells.names)))
@@ -234,7 +231,7 @@ def _summed_up(release: Release, cells: _Cells, progress: Progress) -> Downcodin
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Guesses:
     """Of each generalized row of an attribute: the chance of a right guess, and the belief in the likeliest child."""
 
@@ -281,7 +278,7 @@ class _Cells:
             truth = np.searchsorted(tree.last[children], codes[rows])
             without = shares / shares.sum()
             belief = self._belief(name, group, children, without)
-            alike = np.zeros(len(rows), dtype=np.int64)
+            alike = np.zeros(len(rows), np.int64)
             parts.append(
                 _Guesses(
                     rows,
@@ -292,7 +289,7 @@ class _Cells:
                 )
             )
         return _Guesses(
-            np.concatenate([np.zeros(0, dtype=np.int64), *(one.rows for one in parts)]),
+            np.concatenate([np.zeros(0, np.int64), *(one.rows for one in parts)]),
             *(
                 np.concatenate([np.zeros(0), *(getattr(one, field) for one in parts)])
                 for field in ("right", "right_without", "best", "best_without")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncore.attacks.posterior import bucket_factors, bucket_posterior
-from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Floats, Int64
+from anoncore.privacy.published import Cells, published_key
 from anoncore.release.release import Release
 
 MOST_PEOPLE = 1_000_000

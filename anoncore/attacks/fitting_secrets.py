@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from anoncore.attacks.control_people import People
-from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Floats, Int64, runs_from
+from anoncore.kernels.arrays import Floats, Int64, record
+from anoncore.kernels.grouping import runs_from
 from anoncore.kernels.guessing import Regions, group_weights, secret_scores
+from anoncore.privacy.published import Cells, published_key
 from anoncore.release.overlap import links
 from anoncore.release.partition import Partition
 from anoncore.release.population import regions
@@ -24,7 +24,7 @@ MOST_ENTRIES = 20_000_000
 """Values of published regions that are counted one by one; of larger ones the middle stands for all."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Factor:
     """What one column of a release shows of what the adversary knows, cell by cell.
 
@@ -49,10 +49,10 @@ class Factor:
         names = tuple(sorted(names, key=lambda name: -len(fragment.recodings[name].domain)))
         n_cells, n_rows = len(cells), len(cells.of_row)
         if not names:
-            nothing = np.zeros((n_cells, 0), dtype=np.int32)
-            start, no_members = np.zeros((n_cells, 1), dtype=np.int64), np.zeros(0, dtype=np.int32)
+            nothing = np.zeros((n_cells, 0), np.int32)
+            start, no_members = np.zeros((n_cells, 1), np.int64), np.zeros(0, np.int32)
             return cls(names, cells, Regions(nothing, nothing, start, no_members), np.ones(n_cells), power)
-        first = np.empty(n_cells, dtype=np.int64)
+        first = np.empty(n_cells, np.int64)
         first[cells.of_row[::-1]] = np.arange(n_rows)[::-1]
         shown = regions([(fragment.recodings[name], first) for name in names])
         sizes = np.diff(shown.set_start, axis=1)
@@ -79,7 +79,7 @@ class Factor:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Evidence:
     """What the columns of one partition say of a secret: `factors` of the other columns, `own` of the secret's column.
 
@@ -104,7 +104,7 @@ def evidence_of(release: Release, attribute: str, known: Collection[str]) -> tup
             continue
         names = [name for name in fragment.attributes if name in known]
         # Rows of equal cells are alike to the adversary in whatever group.
-        whole = Partition(np.zeros(fragment.partition.n_rows, dtype=np.int32))
+        whole = Partition(np.zeros(fragment.partition.n_rows, np.int32))
         own = Factor.of(fragment, names, whole)
         found.append(Evidence((), own, *_entries(fragment, own.cells, attribute), np.ones(1)))
     return tuple(found)
@@ -161,7 +161,7 @@ def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, I
         codes[is_set] = members[runs_from(start[:, 0], sizes)[is_set]]
         keys, weight = np.repeat(cell, sizes) * size + codes, np.repeat(count / sizes, sizes)
     different, place = np.unique(keys, return_inverse=True)
-    return _by_cell(cells, different, np.bincount(place.reshape(-1), weights=weight).astype(np.float64), size)
+    return _by_cell(cells, different, np.bincount(place, weights=weight).astype(np.float64), size)
 
 
 def _by_cell(cells: Cells, pairs: Int64, count: Floats, size: int) -> tuple[Int64, Int64, Floats]:

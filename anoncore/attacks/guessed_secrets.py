@@ -5,18 +5,19 @@ Each of them learns from what a release publishes alone, and guesses about peopl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
 from math import nan
 
 import numpy as np
 
 from anoncore.attacks.coarse_values import coarse_values
-from anoncore.attacks.control_people import People, control_of, members_of
+from anoncore.attacks.control_figures import checked_queries
+from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.fitting_secrets import beliefs, evidence_of
 from anoncore.attacks.linked_records import Records
 from anoncore.base.errors import ParameterError
 from anoncore.base.extras import imported
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -26,7 +27,7 @@ MANY_NUMBERS = 50
 """Different numbers above which the learner estimates the secret's size instead of choosing among its values."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Guesses:
     """A code of the secret per person, int64 (n_people,), -1 for none, and how sure the adversary is of it, float."""
 
@@ -34,7 +35,7 @@ class Guesses:
     sure: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Truth:
     """What is true of some people: the code of the secret, -1 where the table lacks it; numbers lie at `number`."""
 
@@ -64,7 +65,7 @@ class Truth:
             return same
         guessed = self.domain.positions[guess]
         near = np.abs(guessed - self.number) <= self.tolerance * np.abs(guessed)
-        is_missing = guess == self.domain.missing_code if self.domain.has_missing else np.zeros(len(guess), dtype=bool)
+        is_missing = guess == self.domain.missing_code if self.domain.has_missing else np.zeros(len(guess), bool)
         right: Bools = same | (near & (guess >= 0) & ~is_missing)
         return right
 
@@ -73,15 +74,18 @@ def people_and_truths(
     release: Release,
     attribute: str,
     control: Microdata | None,
-    names: tuple[str, ...],
+    known: Collection[str] | None,
     tolerance: float,
     n_queries: int,
     rng: np.random.Generator,
-) -> tuple[list[People], list[Truth]]:
-    """People of the released table and, where it is given, of the control part, and what is true of the secret.
+) -> tuple[tuple[str, ...], list[People], list[Truth]]:
+    """What is known of people of the released table and, where it is given, of the control part, and their secrets.
 
-    Raises ParameterError for a tolerance that is no share of a guess.
+    Raises ReleaseError and ParameterError for attributes and numbers with which nobody can be asked for.
     """
+    release.fragment_of(attribute)
+    n_queries = checked_queries(n_queries)
+    names = attacked_attributes(release, None if known is None else list(known), besides=(attribute,))
     if not 0 <= tolerance < 1:
         raise ParameterError(f"The tolerance is a share of the guess from 0 to below 1, not {tolerance:g}.")
     everything = (*names, attribute)
@@ -91,7 +95,7 @@ def people_and_truths(
     truths = [
         Truth.of(release, attribute, control if number else None, one, tolerance) for number, one in enumerate(groups)
     ]
-    return groups, truths
+    return names, groups, truths
 
 
 def published_distribution(release: Release, attribute: str) -> Floats:
@@ -104,7 +108,7 @@ def published_distribution(release: Release, attribute: str) -> Floats:
 
 def by_rules(release: Release, attribute: str, names: tuple[str, ...], people: People, table: Floats) -> Guesses:
     """The likeliest secret by the cells that fit; the most frequent one where none does."""
-    code = np.full(len(people), int(table.argmax()), dtype=np.int64)
+    code = np.full(len(people), int(table.argmax()), np.int64)
     sure = np.zeros(len(people))
     known = people.of(names)
     # People with equal values are alike to the adversary.

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from anoncore.attacks.sampled_classes import SampledClasses, checked_fraction, sampled_classes
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, Number, measure
 from anoncore.base.pandas_versions import numbers_of
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.release.release import Release
 
-INDIVIDUAL_RISK_MEAN = Number(
+INDIVIDUAL_RISK_MEAN = replace(
+    RISK,
     name="individual-risk-mean",
     title="Mean individual risk",
     template="How likely a record of the sample is linked rightly with its person in the population, on average.",
-    family="adversary",
     source="Benedetti and Franconi, 1998",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
-    baseline="the mean of 1 / class size: what the risk is where the table is taken for the whole population.",
+    baseline="the mean of 1 / group size: what the risk is where the table is taken for the whole population.",
 )
-INDIVIDUAL_RISK_LARGEST = Number(
+INDIVIDUAL_RISK_LARGEST = replace(
+    RISK,
     name="individual-risk-largest",
     title="Largest individual risk",
     template="How likely the record of the sample that is most at risk is linked rightly with its person.",
-    family="adversary",
     source="Benedetti and Franconi, 1998",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
-    baseline="1 / the smallest class: what the risk is where the table is taken for the whole population.",
+    baseline="1 / the smallest group: what the risk is where the table is taken for the whole population.",
 )
 EXPECTED_LINKS = Number(
     name="expected-links",
@@ -50,14 +44,14 @@ EXPECTED_LINKS = Number(
     unit="records",
     higher_is_better=False,
     bounds=(0.0, None),
-    baseline="the number of classes: what is expected where the table is taken for the whole population.",
+    baseline="the number of groups: what is expected where the table is taken for the whole population.",
 )
 SERIES_FROM = 20
 """Records of a class from which on the risk is summed up term by term."""
 SERIES_TERMS = 60
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class IndividualRisk(Result):
     """The risk of each record of a sample, and what the records have together.
 
@@ -233,10 +227,10 @@ def _notes(release: Release, weights: str | None, fraction: float | None) -> tup
     if weights is None and fraction is None:
         notes.append(
             "Neither weights nor a sampling fraction was given, so the table is taken for the whole population: the "
-            "risk is 1 / class size."
+            "risk is 1 / group size."
         )
     elif weights is not None:
-        notes.append(f"The people of each class in the population are the sum of '{weights}' over its rows.")
+        notes.append(f"The people of each group in the population are the sum of '{weights}' over its rows.")
     if release.data.people is not None:
         notes.append("Rows are counted: each row is taken for another person of the sample.")
     return tuple(notes)

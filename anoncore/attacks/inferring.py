@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from math import nan
 
 import numpy as np
 import pandas as pd
 
-from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, checked_queries, figures
-from anoncore.attacks.control_people import attacked_attributes
+from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, figures
 from anoncore.attacks.guessed_secrets import (
     Guesses,
     by_nearest,
@@ -26,7 +24,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
-from anoncore.kernels.arrays import Bools
+from anoncore.kernels.arrays import Bools, record
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
@@ -44,7 +42,7 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Shares of the people at which the curve has a point."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Inference(Figures):
     """How often a secret is guessed of people who are in the release, and of people who are not.
 
@@ -186,11 +184,8 @@ def inference(
     >>> found.difference_interval[0] > 0
     True
     """
-    release.fragment_of(attribute)
-    n_queries = checked_queries(n_queries)
-    names = attacked_attributes(release, None if known is None else list(known), besides=(attribute,))
     rng = generator(seed)
-    groups, truths = people_and_truths(release, attribute, control, names, tolerance, n_queries, rng)
+    names, groups, truths = people_and_truths(release, attribute, control, known, tolerance, n_queries, rng)
     table = published_distribution(release, attribute)
     notes = list(rows_counted(release))
     guesses = {"rules from the release": [by_rules(release, attribute, names, one, table) for one in groups]}

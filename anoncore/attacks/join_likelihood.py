@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
+from anoncore.kernels.grouping import dense_key
 from anoncore.privacy.common_attribute import common_attribute, expected_counts
 from anoncore.release.release import Fragment, Release
-from anoncore.table.keys import dense_key
 
-LIKELIHOOD_LARGEST = Number(
+LIKELIHOOD_LARGEST = replace(
+    RISK,
     name="membership-likelihood-largest",
     title="Largest likelihood of membership",
     template="Share of the joined rows that fit a person, of the person for whom it is largest.",
-    family="adversary",
     source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
-    baseline="1 / combinations of classes: a class of each fragment that is drawn at random.",
+    baseline="1 / combinations of groups: a group of each fragment that is drawn at random.",
     release_forms=("own partitions",),
     short="Largest likelihood",
 )
@@ -41,7 +38,7 @@ LIKELIHOOD_MEAN = replace(
 UNMATCHED = Number(
     name="unmatched",
     title="People without a match",
-    template="Share of the people whose classes join to no row, as class values were changed.",
+    template="Share of the people whose groups join to no row, as class values were changed.",
     family="adversary",
     source="Zakerzadeh, Aggarwal and Barker, vertical fragmentation, section 5.1",
     form="share",
@@ -53,7 +50,7 @@ UNMATCHED = Number(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JoinLikelihood(Result):
     """How likely the join of the fragments holds each person's record.
 

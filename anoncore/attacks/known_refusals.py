@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from math import lgamma, log
 from typing import TYPE_CHECKING
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Floats, Int32, Int64, starts_of
+from anoncore.kernels.arrays import Floats, Int32, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.refused_groups import RefusedGroups, all_worlds, drawn_worlds
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
@@ -30,7 +30,7 @@ LEAST_WORK = 100_000
 """Rows counted in worlds that any linked classes may take."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Beliefs:
     """Beliefs by signature: people whom the readers cannot tell apart.
 
@@ -93,10 +93,10 @@ class _Readers:
         )
         self.classes_of = self._links()
         self.word = self.rng.integers(0, 2**63, len(refusals.group_start) - 1, dtype=np.uint64)
-        self.of_row = np.zeros(len(self.record), dtype=np.uint64)
+        self.of_row = np.zeros(len(self.record), np.uint64)
         counts = self.partition.histogram(view.codes, view.size)
         self.probability: list[Floats] = [counts / self.partition.sizes[:, None]]
-        self.drawn = [np.zeros(self.partition.n_groups, dtype=np.int64)]
+        self.drawn = [np.zeros(self.partition.n_groups, np.int64)]
         self.signature = self.partition.group.astype(np.int64)
         self.n_signatures = self.partition.n_groups
         self.n_used = self.n_worlds = self.n_settled = 0
@@ -111,7 +111,7 @@ class _Readers:
         pairs = np.unique(of_entry * self.partition.n_groups + self.partition.group[refusals.rows])
         shape = (len(refusals), self.partition.n_groups)
         refusal, group = pairs // self.partition.n_groups, pairs % self.partition.n_groups
-        return csr_array((np.ones(len(pairs), dtype=np.int32), (refusal, group)), shape=shape)
+        return csr_array((np.ones(len(pairs), np.int32), (refusal, group)), shape=shape)
 
     def run(self, progress: Progress) -> Beliefs:
         """Look at all classes that a refusal touches."""
@@ -166,7 +166,7 @@ class _Readers:
         members = np.concatenate([self.partition.rows(group) for group in classes]).astype(np.int64)
         starts = starts_of(self.partition.sizes[classes])
         signature, own = self._signatures(members, chosen)
-        tally = np.zeros((len(own), self.view.size), dtype=np.int64)
+        tally = np.zeros((len(own), self.view.size), np.int64)
         given = self.record[members].copy()
         if self._n_worlds(classes) <= log(MOST_COUNTED):
             for begin, end in pairwise(starts):
@@ -193,7 +193,7 @@ class _Readers:
         if kept == 0 or 0 < drawn < FEWEST_KEPT:
             return False
         self.probability.append(tally / (kept * own[:, None]))
-        self.drawn.append(np.full(len(own), drawn, dtype=np.int64))
+        self.drawn.append(np.full(len(own), drawn, np.int64))
         self.signature[members] = self.n_signatures + signature
         self.n_signatures += len(own)
         self.n_settled += len(members)

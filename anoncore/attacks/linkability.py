@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import nan
 from typing import Any
 
@@ -14,7 +13,6 @@ from anoncore.attacks.control_figures import AttackNumbers, Figures, Tried, chec
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.fitting_secrets import Factor, beliefs, evidence_of
 from anoncore.attacks.linked_records import Records
-from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
@@ -22,9 +20,10 @@ from anoncore.base.extras import imported
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.kernels.guessing import fitting_cells
 from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.privacy.published import Cells, published_key
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
@@ -47,7 +46,7 @@ UNSEEN = 1e-3
 """The chance of a value that no record of the leaves has."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Linkability(Figures):
     """How often two entries about one person are linked, of people who are in the release and of people who are not.
 
@@ -99,7 +98,7 @@ class Linkability(Figures):
     n_entries: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Links:
     """For each entry of the first list: how many of the second are likeliest, int64 (n,), and whether its own is."""
 
@@ -281,18 +280,18 @@ def _learned(
     for people in groups:
         chances = learner.predict_proba(known.features_of(people).astype(np.float32))
         shown = wanted.features_of(people)
-        scores = np.zeros((len(people), len(people)), dtype=np.float32)
+        scores = np.zeros((len(people), len(people)), np.float32)
         for axis, one in enumerate(classes):
             of_axis = chances[axis] if len(second) > 1 else chances
             here = one.of_values(shown[:, axis])
             lift = np.log(np.maximum(of_axis, UNSEEN) / np.maximum(one.shares, UNSEEN)).astype(np.float32)
             # A value that no record has speaks for nobody.
-            scores += np.column_stack((lift, np.zeros(len(lift), dtype=np.float32)))[:, here]
+            scores += np.column_stack((lift, np.zeros(len(lift), np.float32)))[:, here]
         found.append(_likeliest(scores))
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Classes:
     """The values of an attribute as a learner tells them apart: those that occur, or ranges of numbers."""
 
@@ -309,7 +308,7 @@ class _Classes:
             limits = np.unique(np.quantile(values, np.arange(1, MOST_CLASSES) / MOST_CLASSES))
             values = np.searchsorted(limits, values, side="right").astype(np.float64)
         different, number, count = np.unique(values, return_inverse=True, return_counts=True)
-        return cls(limits, different, number.reshape(-1).astype(np.int64), count / len(values))
+        return cls(limits, different, number.astype(np.int64), count / len(values))
 
     def of_values(self, values: Floats) -> Int64:
         """The class of each value, int64; the number of classes for one that does not occur."""
@@ -351,7 +350,7 @@ def _scores(release: Release, one: People, other: People) -> Floats:
     lead = max(release.fragments, key=shown)
     if not joined and not shown(lead)[0]:
         return _by_common(release, one, other)
-    whole = Partition(np.zeros(release.n_records, dtype=np.int32))
+    whole = Partition(np.zeros(release.n_records, np.int32))
     partition = release.partition if joined and len(release.fragments) > 1 else whole
     names = [name for name in lead.attributes if name in known]
     cells = Cells.of(partition, published_key(lead, names))

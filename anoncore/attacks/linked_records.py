@@ -7,22 +7,21 @@ which of another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from anoncore.attacks.control_people import People
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import dense_key
 from anoncore.kernels.guessing import Regions, nearest_records
 from anoncore.release.population import regions, sets_from
 from anoncore.release.recoding import Exact, Recoding
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain, Kind
-from anoncore.table.keys import dense_key
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Records:
     """Published records, an axis per attribute: what each publishes, and one value of each cell drawn at random.
 
@@ -59,9 +58,9 @@ class Records:
             # What is published exactly somewhere tells more than the same attribute generalized elsewhere.
             exact = [one for one in fragments if isinstance(release.fragments[one].recodings[name], Exact)]
             number = (exact or fragments)[0]
-            cells.append((release.fragments[number].recodings[name], np.asarray(linked[number], dtype=np.int64)))
+            cells.append((release.fragments[number].recodings[name], np.asarray(linked[number], np.int64)))
         order = release.records_order
-        priority = np.empty(len(order), dtype=np.int64)
+        priority = np.empty(len(order), np.int64)
         priority[order] = rng.permutation(len(order))
         low, high, start, members = regions(cells)
         sizes = np.diff(start, axis=1)
@@ -89,7 +88,7 @@ class Records:
     @cached_property
     def is_number(self) -> Bools:
         """Whether each attribute is numeric, bool (n_axes,)."""
-        return np.array([domain.kind is Kind.NUMERIC for domain in self.domains], dtype=np.bool_)
+        return np.array([domain.kind is Kind.NUMERIC for domain in self.domains], np.bool_)
 
     @cached_property
     def content(self) -> Int64:

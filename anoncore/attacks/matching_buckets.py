@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 import pandas as pd
 
 from anoncore.attacks.posterior import BucketFactor, bucket_factors
-from anoncore.attacks.published_keys import Cells, Entries, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
+from anoncore.privacy.published import Cells, Entries, published_key
 from anoncore.release.release import Release
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MatchingBuckets(Result):
     """The buckets that one person may be in, and what each of them says about the sensitive value.
 
@@ -119,9 +118,9 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
     0         2     1.0      1.0  1.0  0.667
     1         2     0.5      1.0  0.5  0.333
     """
-    release.require_people("The buckets that fit a person are those that may hold their row")
+    release.require_people("The groups that fit a person are those that may hold their row")
     if not release.is_shared or len(release.fragments) < 2:
-        raise ReleaseError("Only releases of several columns that share their buckets have matching buckets.")
+        raise ReleaseError("Only releases of several columns that share their groups have matching buckets.")
     if not 0 <= row < release.data.n_rows:
         raise ParameterError(f"The table has rows 0 to {release.data.n_rows - 1:,}, not {row}.")
     release.require_linked(set(release.data.quasi_identifiers) - {attribute})
@@ -156,7 +155,7 @@ def matching_buckets(release: Release, attribute: str, row: int) -> MatchingBuck
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Shown:
     """The cells of a factor, and the numbers of those that show what one row shows, one per bucket that has any."""
 

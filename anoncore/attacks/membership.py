@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 import pandas as pd
 
 from anoncore.attacks.join_likelihood import JoinLikelihood, join_likelihood
-from anoncore.attacks.published_keys import Cells, published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import BUCKETS, Number, measure
+from anoncore.base.number import BUCKETS, RISK, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64, Words, starts_of
+from anoncore.kernels.arrays import Floats, Int64, Words, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.membership import ColumnValues, count_pairs, count_tuples, draw_tuples, matching_buckets
+from anoncore.privacy.published import Cells, published_key
 from anoncore.release.form import form_of
 from anoncore.release.overlap import links
 from anoncore.release.recoding import Generalized, GroupValues
@@ -28,7 +29,7 @@ from anoncore.release.release import Release
 FAKE_TUPLES = Number(
     name="fake-tuples",
     title="Fake tuples",
-    template="Tuples that match a bucket although they are not in the table; they hide those that are.",
+    template="Tuples that match a group although they are not in the table; they hide those that are.",
     family="adversary",
     source="Li et al., Slicing, 2009, section 5",
     form="count",
@@ -38,16 +39,13 @@ FAKE_TUPLES = Number(
     baseline="0: the original table, where only members match.",
     release_forms=BUCKETS,
 )
-MEMBERSHIP_BELIEF = Number(
+MEMBERSHIP_BELIEF = replace(
+    RISK,
     name="membership-belief",
     title="Belief in membership",
-    template="Share of the different tuples matching a bucket that are in the table: how sure a match makes.",
-    family="adversary",
+    template="Share of the different tuples matching a group that are in the table: how sure a match makes.",
     source="Li et al., Slicing, 2009, section 5",
-    form="share",
     unit="share of tuples",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the share of all combinations of values that are in the table: a combination taken blindly.",
     release_forms=BUCKETS,
     is_slow=True,
@@ -64,7 +62,7 @@ MOST_WORDS = 32_000_000
 """Words of 64 bits, a bit per bucket, that may say which values the buckets show: 256 MB."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Membership(Result):
     """The tuples that match at least one bucket: those of the table, and fake ones that hide them.
 
@@ -238,7 +236,7 @@ def _counted(table: _Table) -> tuple[Floats, Floats, str]:
     class; and a sentence that says how they were found.
     """
     counts = table.count()
-    fake = np.array([np.append(_by_class(counts), counts.sum())] * 3, dtype=np.float64)
+    fake = np.array([np.append(_by_class(counts), counts.sum())] * 3, np.float64)
     finer = _by_class(counts, FINER_UP_TO).astype(np.float64)
     return fake, finer, f"All {int(fake[0, 3]):,} fake tuples were counted."
 
@@ -246,11 +244,11 @@ def _counted(table: _Table) -> tuple[Floats, Floats, str]:
 def _estimated(table: _Table, draws: int, confidence: float, seed: int) -> tuple[Floats, Floats, str]:
     """Estimate what `_counted` counts from tuples that are drawn at random from the buckets."""
     fake, finer = table.estimate(draws, confidence, np.random.default_rng(seed))
-    drawn = f"Estimated from {draws:,} random tuples of the buckets"
+    drawn = f"Estimated from {draws:,} random tuples of the groups"
     return fake, finer, f"{drawn}; the bounds hold with a confidence of {confidence:.0%}."
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Table:
     """The columns' values by bucket, and the different tuples of the table.
 
@@ -277,7 +275,7 @@ class _Table:
         shared = [
             (order.index(link.parent), published_key(fragments[link.column], link.attributes))
             if link.attributes
-            else (-1, np.zeros(release.data.n_rows, dtype=np.int64))
+            else (-1, np.zeros(release.data.n_rows, np.int64))
             for link in through
         ]
         originals, signature = np.unique(np.column_stack(keys), axis=0, return_inverse=True)
@@ -313,7 +311,7 @@ class _Table:
     def _count_many(self) -> Int64:
         if prod(self.sizes.tolist()) >= 2**63 or self.products.sum() > MOST_PAIRS:
             raise ParameterError(
-                f"The buckets have about {self.products.sum():.2g} tuples, too many to count; leave `exact` empty."
+                f"The groups have about {self.products.sum():.2g} tuples, too many to count; leave `exact` empty."
             )
         lead = int(np.argmax(self.sizes))
         others = self.products / np.diff(self.columns.bucket_start[lead])
@@ -352,7 +350,7 @@ def _wanted(release: Release, attributes: Collection[str] | None) -> set[str]:
     regional = [name for name in sorted(wanted) if isinstance(release.recoding(name), Generalized | GroupValues)]
     if regional:
         raise ReleaseError(
-            f"Membership is measured in buckets of values, but {listing(regional)} is generalized group by group."
+            f"Membership is measured where values are published as they are, but {listing(regional)} is generalized."
         )
     return wanted
 
@@ -377,7 +375,7 @@ def _column_values(
     sizes = [int(key.max()) + 1 for key in keys]
     by_value = [np.argsort(one.value, kind="stable") for one in cells]
     counts = np.concatenate([np.bincount(one.value) for one in cells])
-    own, asked, asked_sizes = [np.zeros(sizes[0], dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [0, 0]
+    own, asked, asked_sizes = [np.zeros(sizes[0], np.int64)], [np.zeros(0, np.int64)], [0, 0]
     for column, (parent, agreed) in enumerate(shared, start=1):
         own.append(_of_value(keys[column], agreed))
         asked.append(_of_value(keys[max(parent, 0)], agreed))
@@ -391,7 +389,7 @@ def _column_values(
         first=first,
         value_start=starts_of(counts),
         bucket=np.concatenate([one.group[order] for one, order in zip(cells, by_value, strict=True)]),
-        parent=np.array([-1, *(parent for parent, _ in shared)], dtype=np.int64),
+        parent=np.array([-1, *(parent for parent, _ in shared)], np.int64),
         own=np.concatenate(own),
         asked_first=np.cumsum(asked_sizes)[: len(cells)],
         asked=np.concatenate(asked),
@@ -407,7 +405,7 @@ def _column_values(
 def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> Words:
     """One bit for each value and bucket, set where the bucket shows the value; empty above `MOST_WORDS`."""
     n_words = n_groups // 64 + 1
-    shown = np.zeros((n_values if n_values * n_words <= MOST_WORDS else 0, n_words), dtype=np.uint64)
+    shown = np.zeros((n_values if n_values * n_words <= MOST_WORDS else 0, n_words), np.uint64)
     if len(shown):
         np.bitwise_or.at(shown, (value, bucket // 64), np.uint64(1) << (bucket % 64).astype(np.uint64))
     return shown
@@ -415,14 +413,14 @@ def _shown(value: Int64, bucket: Int64, n_values: int, n_groups: int) -> Words:
 
 def _of_value(key: Int64, of_row: Int64) -> Int64:
     """The entry of `of_row` that all rows of each value have in common, int64 (n_values,)."""
-    common = np.empty(int(key.max()) + 1, dtype=np.int64)
+    common = np.empty(int(key.max()) + 1, np.int64)
     common[key] = of_row
     return common
 
 
 def _by_class(counts: Int64, up_to: tuple[int, ...] = UP_TO) -> Int64:
     """Add up counts by number of matching buckets: one sum up to each of the given numbers, and one beyond the last."""
-    padded = np.concatenate((counts, np.zeros(max(up_to[-1] + 2 - len(counts), 0), dtype=np.int64)))
+    padded = np.concatenate((counts, np.zeros(max(up_to[-1] + 2 - len(counts), 0), np.int64)))
     return np.add.reduceat(padded, [0, *(number + 1 for number in up_to)])
 
 

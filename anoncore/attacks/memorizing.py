@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import nan
 
 import numpy as np
 
-from anoncore.attacks.control_figures import AttackNumbers, Figures, Interval, Tried, checked_queries, figures
-from anoncore.attacks.control_people import attacked_attributes
+from anoncore.attacks.control_figures import AttackNumbers, Figures, Interval, Tried, figures
 from anoncore.attacks.guessed_secrets import (
     Guesses,
     Truth,
@@ -25,7 +24,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
-from anoncore.kernels.arrays import Bools, Floats
+from anoncore.kernels.arrays import Bools, Floats, record
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
@@ -51,7 +50,7 @@ MEMORIZED = replace(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Memorization(Figures):
     """How well a secret is reconstructed of people who are in the release, and of people who are not.
 
@@ -193,11 +192,8 @@ def memorization(
     >>> low < 0 < high
     True
     """
-    release.fragment_of(attribute)
-    n_queries = checked_queries(n_queries)
-    names = attacked_attributes(release, None if known is None else list(known), besides=(attribute,))
     rng = generator(seed)
-    groups, truths = people_and_truths(release, attribute, control, names, tolerance, n_queries, rng)
+    names, groups, truths = people_and_truths(release, attribute, control, known, tolerance, n_queries, rng)
     weights = _weights([truth.code for truth in truths])
     records = Records.of(release, (*names, attribute), rng)
     guesses = {
@@ -227,7 +223,7 @@ def _weights(codes: Sequence[np.ndarray]) -> list[Floats]:
     """What each person of some groups counts: 1 over the share of people with their value, of all groups together."""
     everybody = np.concatenate(codes)
     _, place, count = np.unique(everybody, return_inverse=True, return_counts=True)
-    weight = (len(everybody) / count)[place.reshape(-1)]
+    weight = (len(everybody) / count)[place]
     return np.split(weight, np.cumsum([len(one) for one in codes])[:-1])
 
 

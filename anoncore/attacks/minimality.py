@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from anoncore.attacks.known_refusals import Beliefs, beliefs_by_refusals
 from anoncore.attacks.lift import interval_of_mean, right_guesses
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError, ReleaseError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.progress import Progress, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
 from anoncore.table.microdata import SensitiveValues
@@ -25,20 +25,16 @@ CAUTION = 3.0
 """Standard deviations by which a belief that was drawn is lowered before it counts as the strongest one."""
 
 SOURCE = "Wong, Fu, Wang and Pei, VLDB 2007"
-RIGHT_GUESSES = Number(
+RIGHT_GUESSES = replace(
+    RISK,
     name="minimality-right-guesses",
     title="Right guesses, knowing the method",
     template=(
         "Share of the people whose value of {attribute} is guessed right by readers who know the method and what it "
         "must have refused to publish."
     ),
-    family="adversary",
     source=SOURCE,
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
-    baseline="the share of right guesses of readers who only read the classes.",
+    baseline="the share of right guesses of readers who only read the groups.",
     release_forms=("generalization",),
     of_attribute=True,
     is_slow=True,
@@ -53,7 +49,7 @@ LIFT = replace(
         "all people."
     ),
     bounds=(-1.0, 1.0),
-    baseline="0: readers who only read the classes.",
+    baseline="0: readers who only read the groups.",
     short="Lift",
 )
 TRUE_BELIEF = replace(
@@ -62,7 +58,7 @@ TRUE_BELIEF = replace(
     title="Belief in the truth, knowing the method",
     template=("Probability that readers who know the method give to people's true value of {attribute}, on average."),
     unit="probability",
-    baseline="the same mean for readers who only read the classes.",
+    baseline="the same mean for readers who only read the groups.",
     short="Belief in truth",
 )
 STRONGEST = replace(
@@ -74,7 +70,7 @@ STRONGEST = replace(
         "were drawn count three standard deviations lower."
     ),
     unit="probability",
-    baseline="the largest belief of readers who only read the classes.",
+    baseline="the largest belief of readers who only read the groups.",
     short="Largest belief",
 )
 EXPOSED = replace(
@@ -85,12 +81,12 @@ EXPOSED = replace(
         "Share of the people about whose protected value of {attribute} the strongest belief rises by at least 5 "
         "percentage points because readers know the method."
     ),
-    baseline="0: readers who only read the classes.",
+    baseline="0: readers who only read the groups.",
     short="Exposed",
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MinimalityAttack(Result):
     """What readers believe who know everybody's quasi-identifiers and class, the method and its requirements.
 

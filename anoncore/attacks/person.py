@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, record
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
 WITHHELD = "not published"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PersonView(Result):
     """One row of the table under one release.
 

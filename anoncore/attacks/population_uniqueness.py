@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,25 +10,23 @@ from anoncore.attacks.sampled_classes import SampledClasses, checked_fraction, s
 from anoncore.attacks.uniqueness_estimates import Classes, dankar, pitman, slide_negative_binomial, zayatz
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
+from anoncore.kernels.arrays import record
 from anoncore.release.population import population_sizes
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
-POPULATION_UNIQUES = Number(
+POPULATION_UNIQUES = replace(
+    RISK,
     name="population-uniques",
     title="Unique in the population",
     template=(
         "Share of the people of the population who are unique in it by the published quasi-identifiers, estimated by "
         "Dankar's rule from the table as a sample."
     ),
-    family="adversary",
     source="Dankar et al., 2012",
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
     bounds=(0.0, None),
     baseline="the share of the rows that are unique in the table: what holds where it is taken for the population.",
 )
@@ -61,21 +59,19 @@ UNIQUES_COUNTED = replace(
     source="El Emam and Dankar, 2008",
     bounds=(0.0, 1.0),
 )
-UNIQUE_STAYS = Number(
+UNIQUE_STAYS = replace(
+    RISK,
     name="unique-stays-unique",
     title="A unique row is a unique person",
     template="How likely a row that is unique in the table belongs to a person who is unique in the population.",
-    family="adversary",
     source="Dankar et al., 2012",
-    form="share",
     unit="probability",
-    higher_is_better=False,
     bounds=(0.0, None),
     baseline="1: the table is the population.",
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PopulationUniqueness(Result):
     """Who is unique in the population, estimated from the sample and, where a population is given, counted.
 
@@ -311,7 +307,7 @@ def _reason(taken: str, fraction: float, alone: float) -> str:
 def _notes(uniques: dict[str, float], size: float) -> tuple[str, ...]:
     names = {"pitman": "Pitman's model", "snb": "The slide negative binomial model"}
     notes = [
-        f"{names[name]} has no solution for the sizes of this table's classes."
+        f"{names[name]} has no solution for the sizes of this table's groups."
         for name in names
         if np.isnan(uniques[name])
     ]

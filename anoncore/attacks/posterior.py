@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from anoncore.attacks.published_keys import Cells, Entries, key_inside_groups, published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import measure
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64, starts_of
+from anoncore.kernels.arrays import Floats, Int64, record
+from anoncore.kernels.grouping import dense_key, different_keys, first_rows, starts_of
 from anoncore.kernels.matching import Columns, slicing_posterior
-from anoncore.privacy.published import fragments_of
+from anoncore.privacy.published import Cells, Entries, fragments_of, key_inside_groups, published_key
 from anoncore.release.overlap import links
 from anoncore.release.release import Fragment, Release
-from anoncore.table.keys import dense_key, different_keys
 from anoncore.table.people import distinct_pairs
 
 ALL_ROWS = slice(None)
@@ -27,7 +25,7 @@ MOST_ENTRIES = 5_000_000
 """Beliefs above 0 that are held at once, unless those about a single person are more."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SignaturePosterior(ABC):
     """Beliefs by signature: people of one signature show the adversary the same values.
 
@@ -77,7 +75,7 @@ class SignaturePosterior(ABC):
             entries = self.leading(wanted[done:])
             probability[done + entries.cell, entries.code] = entries.share
             done += len(entries)
-        return probability[of_row.reshape(-1)]
+        return probability[of_row]
 
 
 def n_fitting(sizes: Int64) -> int:
@@ -99,7 +97,7 @@ def side_by_side(found: Sequence[Entries], codes: Sequence[Int64], n_codes: int)
     return pairs, shares
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupPosterior(SignaturePosterior):
     """Beliefs that follow from the person's own group in each fragment, which are independent evidence.
 
@@ -130,7 +128,7 @@ class GroupPosterior(SignaturePosterior):
         return Entries(start, code[there], joined[there])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BucketPosterior(SignaturePosterior):
     """Beliefs that follow from all buckets that may hold the person.
 
@@ -253,7 +251,7 @@ def _own_groups(release: Release, attribute: str) -> SignaturePosterior:
     signature, first = cells_of[0], np.arange(len(entries_of[0]))
     if len(cells_of) > 1:
         signature = dense_key(cells_of, release.data.n_rows)
-        rows = np.unique(signature, return_index=True)[1]
+        rows = first_rows(signature)
         cells_of = [of_row[rows] for of_row in cells_of]
     else:
         cells_of = [first]
@@ -275,7 +273,7 @@ def table_distribution(release: Release, attribute: str) -> Floats:
     return counts / release.data.n_rows
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BucketFactor:
     """What one column shows of some attributes; with `power` -1, what two overlapping columns both show of them.
 
@@ -315,7 +313,7 @@ def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
     factors = bucket_factors(release, attribute)
     keys = [published_key(factor.fragment, factor.known) for factor in factors]
     signature = dense_key(keys, release.data.n_rows)
-    _, first = np.unique(signature, return_index=True)
+    first = first_rows(signature)
     return bucket_posterior(release, attribute, factors, keys, signature, np.column_stack([key[first] for key in keys]))
 
 
@@ -350,7 +348,7 @@ def _columns(
     sensitive = [column for column, factor in enumerate(factors) if factor.is_sensitive]
     entries = {column: Entries.of(factors[column].fragment, cells[column], attribute, n_codes) for column in sensitive}
     sizes = [
-        np.diff(entries[column].start) if column in entries else np.zeros(len(cells_of_column), dtype=np.int64)
+        np.diff(entries[column].start) if column in entries else np.zeros(len(cells_of_column), np.int64)
         for column, cells_of_column in enumerate(cells)
     ]
     return Columns(
@@ -363,8 +361,8 @@ def _columns(
         bucket=np.concatenate([cells_of_column.group for cells_of_column in cells]),
         value=np.concatenate([cells_of_column.value for cells_of_column in cells]),
         share=np.concatenate([cells_of_column.share for cells_of_column in cells]),
-        power=np.array([factor.power for factor in factors], dtype=np.int64),
-        sensitive=np.array(sensitive, dtype=np.int64),
+        power=np.array([factor.power for factor in factors], np.int64),
+        sensitive=np.array(sensitive, np.int64),
         entry_start=starts_of(np.concatenate(sizes)),
         entry_code=np.concatenate([entries[column].code for column in sensitive]),
         entry_share=np.concatenate([entries[column].share for column in sensitive]),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import quoted
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Words, runs_from, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Words, record
+from anoncore.kernels.grouping import runs_from, starts_of
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.population import regions
 from anoncore.release.release import Release
@@ -20,7 +20,7 @@ TIE = 1e-12
 """Losses that differ by less count as equal."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RecodedClasses:
     """Classes that were made one after the other, each at the lowest combination of levels where k rows were left.
 
@@ -71,17 +71,17 @@ class RecodedClasses:
         known = _method_knowledge(release, k)
         names, partition = release.data.quasi_identifiers, release.partition
         levels = tuple(Levels.of(release.data.domain[name]) for name in names)
-        first_rows = np.array([partition.rows(group)[0] for group in range(partition.n_groups)], dtype=np.int64)
+        first = partition.first_rows
         recodings = [release.recoding(name) for name in names]
         for name, recoding in zip(names, recodings, strict=True):
             low, high = recoding.bounds()
-            same = first_rows[partition.group]
+            same = first[partition.group]
             if not ((low == low[same]).all() and (high == high[same]).all()):
                 raise ReleaseError(
-                    f"Refinement counts the rows behind the cells of a class, and rows of one class differ in "
+                    f"Refinement counts the rows behind the cells of a group, and rows of one group differ in "
                     f"{quoted(name)}."
                 )
-        low, high, start, members = regions([(recoding, first_rows) for recoding in recodings])
+        low, high, start, members = regions([(recoding, first) for recoding in recodings])
         state = np.column_stack(
             [
                 _state(name, hierarchy, low[:, a], high[:, a])
@@ -100,7 +100,7 @@ class RecodedClasses:
         sizes = partition.sizes.astype(np.int64)
         if (sizes[is_capped] < known.all_below).any():
             raise ReleaseError(
-                f"Some class has {int(sizes[is_capped].min()):,} rows, and local recoding with k = {known.all_below} "
+                f"Some group has {int(sizes[is_capped].min()):,} rows, and local recoding with k = {known.all_below} "
                 "makes none with fewer than k; give the k that it was made with."
             )
         least_added = None
@@ -142,7 +142,7 @@ class RecodedClasses:
 
         That two different ones have the same word has a probability of 2^-64.
         """
-        key = np.zeros(len(codes), dtype=np.uint64)
+        key = np.zeros(len(codes), np.uint64)
         for words, hierarchy, level, own in zip(self._words, self.levels, state, codes.T, strict=True):
             key += words[hierarchy.first[level][own]]
         return key
@@ -177,7 +177,7 @@ class RecodedClasses:
 
     def taken(self, codes: Codes, of_class: Int64) -> Bools:
         """Whether an earlier class took all rows with these values, so that none can be in this class."""
-        taken = np.zeros(len(codes), dtype=np.bool_)
+        taken = np.zeros(len(codes), np.bool_)
         for state, takers in self._states_of(self.takes_all):
             later = np.flatnonzero(self.takes_all[of_class] & ~taken & self.is_later(of_class, state))
             taken[later] = np.isin(self.key(codes[later], state), self.key(self.low[takers], state))
@@ -185,8 +185,8 @@ class RecodedClasses:
 
     def covering(self, codes: Codes) -> tuple[Int64, Int64]:
         """The classes whose cells allow combinations of values: pairs of both, int64 (n_pairs,) each."""
-        combinations, of_class = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for state, classes in self._states_of(np.ones(self.n_classes, dtype=np.bool_)):
+        combinations, of_class = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for state, classes in self._states_of(np.ones(self.n_classes, np.bool_)):
             wanted, offered = self.key(codes, state), self.key(self.low[classes], state)
             order = np.argsort(offered, kind="stable")
             begin = np.searchsorted(offered[order], wanted, side="left")
@@ -223,11 +223,11 @@ def _method_knowledge(release: Release, k: int | None) -> CellKnowledge:
             raise ReleaseError(
                 "The method of this release is not known; if it is local recoding, such as that of ARX, give its k."
             )
-        return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_), all_below=k, takes_all=True)
+        return CellKnowledge(np.ones(release.partition.n_groups, np.bool_), all_below=k, takes_all=True)
     known = method.cell_knowledge(release)
     if known is None or not (known.takes_all and known.all_below):
         raise ReleaseError(
-            "Refinement counts the rows that local recoding refused to make classes of because they were fewer than k. "
+            "Refinement counts the rows that local recoding refused to make groups of because they were fewer than k. "
             f"{method.title} with these requirements tells no such numbers; what it tells otherwise is measured by "
             "minimality and downcoding."
         )

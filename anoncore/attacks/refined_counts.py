@@ -24,7 +24,8 @@ import numpy as np
 from anoncore.attacks.recoded_classes import RecodedClasses
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
+from anoncore.kernels.grouping import starts_of
 
 MOST_PAIRS = 20_000_000
 """Pairs of a cell and a combination of levels that are looked at; classes with more cells come last."""
@@ -34,10 +35,10 @@ MOST_STEPS = 200
 """Nodes of the search for whole numbers, after which the best proven bound is taken."""
 NEARLY = 1e-6
 """By how much bounds of the solver may miss whole numbers."""
-NOT_MADE_SO = "No table gives these classes by local recoding with k = {k}, so the release was made in another way."
+NOT_MADE_SO = "No table gives these groups by local recoding with k = {k}, so the release was made in another way."
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CountBounds:
     """How many rows of a class may have which values.
 
@@ -125,18 +126,18 @@ def count_bounds(classes: RecodedClasses, most_cells: int, progress: Progress) -
     n_states = int(np.prod([hierarchy.height + 1 for hierarchy in classes.levels]))
     is_counted = _counted(classes, max(MOST_PAIRS // n_states, 1))
     numbers = np.flatnonzero(is_counted)
-    empty = np.zeros((0, len(classes.levels)), dtype=np.int32)
+    empty = np.zeros((0, len(classes.levels)), np.int32)
     codes = np.concatenate([empty, *(classes.combinations(int(number)) for number in numbers)])
     of_class = np.repeat(numbers, classes.n_combinations[numbers])
-    low, high = np.zeros(len(codes), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-    is_least = np.ones(len(codes), dtype=np.bool_)
+    low, high = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    is_least = np.ones(len(codes), np.bool_)
     open_cells = np.flatnonzero(~classes.taken(codes, of_class))
     most = np.where(classes.is_capped, np.minimum(classes.sizes, classes.k - 1), classes.sizes)[of_class[open_cells]]
     counts = _Counts(classes, of_class[open_cells], codes[open_cells], low[open_cells], most)
     counts.within_sizes(is_counted)
     refused = _refused_groups(counts, progress)
     parts, is_apart = _parts(counts, refused, most_cells)
-    solved = np.zeros(len(open_cells), dtype=np.bool_)
+    solved = np.zeros(len(open_cells), np.bool_)
     for number, part in enumerate(parts):
         progress(0.2 + 0.8 * number / len(parts), f"Bounding the counts of part {number + 1:,} of {len(parts):,}")
         counts.low[part.cells], counts.high[part.cells], solved[part.cells] = part.solved()
@@ -148,7 +149,7 @@ def _counted(classes: RecodedClasses, most: int) -> Bools:
     """The classes with several cells of which something is known, from those with fewest cells on up to `most`."""
     hidden = np.flatnonzero((classes.n_combinations > 1) & (classes.takes_all | classes.is_capped))
     hidden = hidden[np.argsort(classes.n_combinations[hidden], kind="stable")]
-    counted = np.zeros(classes.n_classes, dtype=np.bool_)
+    counted = np.zeros(classes.n_classes, np.bool_)
     counted[hidden[np.cumsum(classes.n_combinations[hidden].astype(np.float64)) <= most]] = True
     return counted
 
@@ -166,8 +167,8 @@ def _refused_groups(counts: _Counts, progress: Progress) -> list[Int64]:
     groups = []
     for number, state in enumerate(states):
         if number % 64 == 0:
-            progress(0.2 * number / len(states), "Looking for groups that did not become classes")
-        levels = np.array(state, dtype=np.int64)
+            progress(0.2 * number / len(states), "Looking for groups that were refused")
+        levels = np.array(state, np.int64)
         tried = capped & classes.is_later(counts.of_class, levels)
         coarser[state] = tried
         cells = np.flatnonzero(tried)
@@ -190,7 +191,7 @@ def _refused_groups(counts: _Counts, progress: Progress) -> list[Int64]:
 def _parts(counts: _Counts, refused: list[Int64], most_cells: int) -> tuple[list[_Part], Bools]:
     """The parts that are solved, and the cells of parts of which each class is looked at alone, bool (n_cells,)."""
     number = _component(counts.of_class, refused, counts.classes.n_classes)
-    too_large = np.bincount(number)[number] > most_cells if len(number) else np.zeros(0, dtype=np.bool_)
+    too_large = np.bincount(number)[number] > most_cells if len(number) else np.zeros(0, np.bool_)
     # A class alone has fewer inequalities, each of which still holds: its bounds are right, and may be too wide.
     alone = np.where(too_large, number.max(initial=0) + 1 + counts.of_class, number)
     groups_of: dict[int, list[Int64]] = {}
@@ -217,11 +218,11 @@ def _component(of_class: Int64, groups: list[Int64], n_classes: int) -> Int64:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n_cells, lengths = len(of_class), np.array([len(cells) for cells in groups], dtype=np.int64)
+    n_cells, lengths = len(of_class), np.array([len(cells) for cells in groups], np.int64)
     cell = np.concatenate([np.arange(n_cells), *groups])
     link = n_cells + np.concatenate([of_class, n_classes + np.repeat(np.arange(len(groups)), lengths)])
     size = n_cells + n_classes + len(groups)
-    graph = coo_array((np.ones(len(cell), dtype=np.bool_), (cell, link)), shape=(size, size))
+    graph = coo_array((np.ones(len(cell), np.bool_), (cell, link)), shape=(size, size))
     number: Int64 = connected_components(graph, directed=False)[1][:n_cells].astype(np.int64)
     return number
 
@@ -238,7 +239,7 @@ class _Part:
         self.fewest, self.most = self.high + 1, self.low - 1
         self.rows = [np.flatnonzero(counts.of_class[cells] == number) for number in np.unique(counts.of_class[cells])]
         self.n_classes = len(self.rows)
-        place = np.empty(len(counts.of_class), dtype=np.int64)
+        place = np.empty(len(counts.of_class), np.int64)
         place[cells] = np.arange(len(cells))
         self.rows += [place[group] for group in groups]
         starts = starts_of(map(len, self.rows))
@@ -248,7 +249,7 @@ class _Part:
 
     def solved(self) -> tuple[Int64, Int64, Bools]:
         """The bounds of all counts, and whether they are the narrowest; raises ReleaseError where there are none."""
-        is_least = np.ones(len(self.cells), dtype=np.bool_)
+        is_least = np.ones(len(self.cells), np.bool_)
         if self.n_classes == len(self.rows) == 1:
             return self.low, self.high, is_least
         for cell in range(len(self.cells)):
@@ -296,7 +297,7 @@ class _Part:
         goal[cell] = sign
         solution = milp(
             goal,
-            integrality=np.ones(len(self.cells), dtype=np.int64),
+            integrality=np.ones(len(self.cells), np.int64),
             bounds=Bounds(self.low, self.high),
             constraints=self._constraints,
             options={"node_limit": MOST_STEPS, "mip_rel_gap": 0.0},

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
-from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, record
+from anoncore.kernels.grouping import dense_key
+from anoncore.privacy.published import published_key
 from anoncore.release.recoding import Generalized, GroupValues
 from anoncore.release.release import Release
-from anoncore.table.keys import dense_key
 
-REGION_BELIEF_LARGEST = Number(
+REGION_BELIEF_LARGEST = replace(
+    RISK,
     name="membership-belief-largest",
     title="Largest belief in membership by regions",
     template=(
-        "Share of the value combinations fitting a class that someone in it has, for the person for whom it is largest."
+        "Share of the value combinations fitting a group that someone in it has, for the person for whom it is largest."
     ),
-    family="adversary",
     source="the analogue for regions of Li et al., Slicing, 2009, section 5",
-    form="share",
     unit="share of combinations",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the share of all combinations of values that occur in the table: a combination taken blindly.",
     release_forms=("generalization",),
     short="Largest belief",
@@ -39,12 +36,12 @@ REGION_BELIEF_MEAN = replace(
     REGION_BELIEF_LARGEST,
     name="membership-belief-mean",
     title="Mean belief in membership by regions",
-    template="Share of the value combinations fitting a class that someone in it has, on average over all people.",
+    template="Share of the value combinations fitting a group that someone in it has, on average over all people.",
     short="Mean belief",
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RegionMembership(Result):
     """How sure an adversary is who takes a person that fits a published class for a member of the table.
 

@@ -2,57 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 
-from anoncore.attacks.published_keys import published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.rounding import lies_above
+from anoncore.privacy.linked_rows import linked_k
+from anoncore.privacy.published import published_key
 from anoncore.release.population import population_sizes
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
 from anoncore.table.people import distinct_pairs
 
-REIDENTIFIED_LARGEST = Number(
+REIDENTIFIED_LARGEST = replace(
+    RISK,
     name="reidentified-largest",
     title="Most findable person",
     template="Probability with which the person at most risk is found by the quasi-identifiers (prosecutor's risk).",
-    family="adversary",
     source="El Emam, 2013",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="1 / rows: a record that is picked at random.",
 )
-REIDENTIFIED_MEAN = Number(
+REIDENTIFIED_MEAN = replace(
+    RISK,
     name="reidentified-mean",
     title="Records found",
     template="Share of the people looked for whose record is found by the quasi-identifiers (prosecutor's risk).",
-    family="adversary",
     source="El Emam, 2013",
-    form="share",
     unit="probability",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="1 / rows: a record that is picked at random.",
 )
-PROSECUTOR_AT_RISK = Number(
+PROSECUTOR_AT_RISK = replace(
+    RISK,
     name="prosecutor-at-risk",
     title="Records at prosecutor risk",
     template="Share of the records that the prosecutor finds with a probability above {threshold}.",
-    family="adversary",
     source="El Emam, 2013",
-    form="share",
     unit="share of records",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="1 where picking a record at random exceeds the threshold, else 0.",
 )
 JOURNALIST_LARGEST = replace(
@@ -101,7 +94,7 @@ _NUMBERS = {
 """The largest, mean and at-risk figures of each adversary."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Risk(Result):
     """The risk of being found by one kind of adversary, beside what picking people at random gets.
 
@@ -139,7 +132,7 @@ class Risk(Result):
     at_risk: Score
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Reidentification(Result):
     """The risk that people are found by their quasi-identifiers, under three kinds of adversary.
 
@@ -192,7 +185,7 @@ class Reidentification(Result):
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Classes:
     """Equivalence classes of one fragment: the class of each row, and the records f and people F of each class."""
 
@@ -227,7 +220,8 @@ def reidentification(release: Release, population: Microdata | None = None, thre
     quasi-identifiers, each record has the risk of the fragment that tells most.
 
     Where one person may have several rows (`Microdata.unit`), f counts the different people of a class, and every
-    person counts once, with the smallest class that has one of their rows.
+    person counts once, with the smallest class that has one of their rows. Where a pseudonym joins these rows, f counts
+    the people whose rows are all the same (`privacy.linked_k`), if these are fewer.
 
     Somebody of the population fits a class if each of their values fits the published cell, whether or not the table
     has that value: a number lies in the range, a category is in the set or the hierarchy puts it below the node, and a
@@ -299,15 +293,23 @@ def reidentification(release: Release, population: Microdata | None = None, thre
         _classes(release, fragment, [name for name in fragment.attributes if name in known], people)
         for fragment in fragments
     ]
-    class_size = np.min([grouped.records[grouped.of_row] for grouped in classes], axis=0)
-    population_size = np.min([grouped.people[grouped.of_row] for grouped in classes], axis=0)
+    class_size = reduce(np.minimum, (grouped.records[grouped.of_row] for grouped in classes))
+    # The same array where there is no other table, so that it is not held twice.
+    population_size = class_size
+    if people is not None:
+        population_size = reduce(np.minimum, (grouped.people[grouped.of_row] for grouped in classes))
     own = release.data.people
     once: Int64 | slice = slice(None)
     if own is not None:
-        class_size, population_size = _of_person(class_size, own), _of_person(population_size, own)
+        class_size = _of_person(class_size, own)
+        population_size = class_size if people is None else _of_person(population_size, own)
         once = np.unique(own, return_index=True)[1]
+        linked_rows = linked_k(release)
+        if linked_rows.pseudonym is not None:
+            class_size = np.minimum(class_size, linked_rows.alike[own])
+            population_size = class_size if people is None else population_size
     risk = 1 / class_size
-    linked = 1 / population_size
+    linked = risk if people is None else 1 / population_size
     mean_journalist = max(float(linked[once].mean()), *(grouped.mean_class for grouped in classes))
     chance = 1 / (release.data.n_people if people is None else people.n_rows)
     partition = fragments[0].partition
@@ -352,13 +354,12 @@ def _notes(release: Release, fragments: list[Fragment], population: Microdata | 
         )
     else:
         notes.append(
-            f"The population has {population.n_rows:,} people; a class counts at least its own records among them."
+            f"The population has {population.n_rows:,} people; a group counts at least its own records among them."
         )
     if release.data.people is not None:
         notes.append(
             f"Different people are counted by '{release.data.unit}'. A person with several rows counts once, with the "
-            "smallest class that has one of their rows. Whoever knows several rows of a person may look for those whom "
-            "their classes share, which these numbers leave out."
+            f"smallest group that has one of their rows. {_of_several_rows(release)}"
         )
     if not set(release.data.quasi_identifiers) & set(release.attributes):
         notes.append("No quasi-identifier is published, so nobody can be told apart.")
@@ -369,18 +370,29 @@ def _notes(release: Release, fragments: list[Fragment], population: Microdata | 
     return tuple(notes)
 
 
+def _of_several_rows(release: Release) -> str:
+    """What becomes of people for those who know several of their rows."""
+    if release.data.pseudonym in release.attributes:
+        name = release.data.pseudonym
+        return f"The pseudonym '{name}' joins rows: people hide among those whose rows are all the same."
+    return (
+        "Whoever knows several rows of a person may look for those whom their groups share, which these numbers leave "
+        "out."
+    )
+
+
 DEFINITIONS = {
     "prosecutor": (
         "The adversary looks for one person of whom they know that the table has a record: 1 / f, f the records of the "
-        "person's class. Largest: 1 / min f. Mean: classes / records."
+        "person's group. Largest: 1 / min f. Mean: groups / records."
     ),
     "journalist": (
         "The adversary looks for anyone and does not know who is in the table: 1 / F, F the people of the population "
-        "who fit the class. Largest: 1 / min F. Mean: the larger of classes / sum of F and the mean of 1 / F."
+        "who fit the group. Largest: 1 / min F. Mean: the larger of groups / sum of F and the mean of 1 / F."
     ),
     "marketer": (
         "The adversary links every record with a list of the population and counts hits: a link is right with 1 / F. "
-        "Mean: the share of records that they are expected to link rightly, the sum of f / F over classes / records."
+        "Mean: the share of records that they are expected to link rightly, the sum of f / F over groups / records."
     ),
 }
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from anoncore.attacks.published_keys import published_key
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Int64, record
+from anoncore.privacy.published import published_key
 from anoncore.release.release import Fragment, Release
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SampledClasses:
     """The class of each row, int64 (n_rows,), and the records of each class, int64 (n_classes,), of one fragment.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import nan
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from anoncore.attacks.control_figures import AttackNumbers, Figures, Interval, Tried, checked_queries, figures
 from anoncore.attacks.control_people import People, attacked_attributes, control_of, members_of
 from anoncore.attacks.linked_records import Records
-from anoncore.attacks.published_keys import published_key
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.attacks.success_among_more import SuccessAmongMore
 from anoncore.base.arguments import checked
@@ -19,8 +17,9 @@ from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.extras import imported
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
 from anoncore.kernels.guessing import Regions, count_inside, records_inside
+from anoncore.privacy.published import published_key
 from anoncore.release.population import regions, sets_from
 from anoncore.release.release import Release
 from anoncore.table.domain import Domain
@@ -38,7 +37,7 @@ ATTEMPTS = 50
 """Predicates that are tried for each one that is wanted."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SinglingOut(Figures):
     """How often a predicate is true of exactly one person of the table, and of exactly one of people who are not in it.
 
@@ -89,7 +88,7 @@ class SinglingOut(Figures):
     n_predicates: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Predicates:
     """Predicates as regions, and how many records were tried to make them."""
 
@@ -102,8 +101,8 @@ class _Predicates:
     def counts(self, people: People) -> Int64:
         """Of how many people each is true, int64 (n_predicates,)."""
         if not len(self):
-            return np.zeros(0, dtype=np.int64)
-        weight = np.ones(len(people), dtype=np.int64)
+            return np.zeros(0, np.int64)
+        weight = np.ones(len(people), np.int64)
         return count_inside(people.positions, weight, self.regions)
 
 
@@ -251,8 +250,8 @@ def _sorted(people: People) -> People:
 
 def _everything(domains: list[Domain], number: int) -> tuple[Codes, Codes]:
     """Regions without a condition: also values that lie beyond those of the table are in them."""
-    low = np.full((number, len(domains)), -1, dtype=np.int32)
-    return low, np.tile(np.array([len(domain) for domain in domains], dtype=np.int32), (number, 1))
+    low = np.full((number, len(domains)), -1, np.int32)
+    return low, np.tile(np.array([len(domain) for domain in domains], np.int32), (number, 1))
 
 
 def _by_rules(release: Release, names: tuple[str, ...], n_queries: int, rng: np.random.Generator) -> _Predicates:
@@ -266,7 +265,7 @@ def _by_rules(release: Release, names: tuple[str, ...], n_queries: int, rng: np.
         _, first, count = np.unique(key, return_index=True, return_counts=True)
         alone = first[count == 1]
         # In an order that the original rows have no part in.
-        rank = np.empty(len(key), dtype=np.int64)
+        rank = np.empty(len(key), np.int64)
         rank[release.records_order] = np.arange(len(key))
         alone = alone[np.argsort(rank[alone])]
         chosen = alone if len(alone) <= share else rng.choice(alone, share, replace=False)
@@ -274,7 +273,7 @@ def _by_rules(release: Release, names: tuple[str, ...], n_queries: int, rng: np.
         parts.append((fragment, chosen))
     number = sum(len(chosen) for _, chosen in parts)
     low, high = _everything(domains, number)
-    sizes, members = np.zeros((number, len(names)), dtype=np.int64), []
+    sizes, members = np.zeros((number, len(names)), np.int64), []
     at = 0
     for fragment, chosen in parts:
         if not len(chosen):
@@ -289,7 +288,7 @@ def _by_rules(release: Release, names: tuple[str, ...], n_queries: int, rng: np.
         at += len(chosen)
     ends = np.cumsum(sizes).reshape(sizes.shape)
     start = np.column_stack((ends[:, 0] - sizes[:, 0], ends)) if number else np.zeros((0, len(names) + 1), np.int64)
-    flat = np.concatenate(members) if members else np.zeros(0, dtype=np.int32)
+    flat = np.concatenate(members) if members else np.zeros(0, np.int32)
     return _Predicates(Regions(low, high, start, flat.astype(np.int32)), tried)
 
 
@@ -337,7 +336,7 @@ def _conditions(records: Records, chosen: Int64, axes: Int64, upwards: Bools, tr
     number = records.is_number[axes]
     low[lines, axes] = np.where(number & ~upwards, low[lines, axes], lows[lines, axes])
     high[lines, axes] = np.where(number & upwards, high[lines, axes], highs[lines, axes])
-    is_used = np.zeros(low.shape, dtype=np.bool_)
+    is_used = np.zeros(low.shape, np.bool_)
     is_used[lines, axes] = ~number
     sizes = np.where(is_used, np.diff(start, axis=1), 0)
     return _Predicates(Regions(low, high, *sets_from(start[:, :-1], sizes, members)), tried)
@@ -351,7 +350,7 @@ def _of_one(records: Records, n_queries: int, rng: np.random.Generator) -> _Pred
     tried = 0
     for axis in range(len(records.names)):
         cells, first, cell = np.unique(records.content[distinct, axis], return_index=True, return_inverse=True)
-        count = np.bincount(cell.reshape(-1), weights=often, minlength=len(cells))
+        count = np.bincount(cell, weights=often, minlength=len(cells))
         tried += len(cells) + 2 * int(records.is_number[axis])
         for place in first[count == 1]:
             if not records.is_number[axis]:
@@ -412,8 +411,8 @@ def _nothing(records: Records, tried: int) -> _Predicates:
 
 def _of_ranges(low: Codes, high: Codes, tried: int) -> _Predicates:
     """Predicates of ranges alone, without sets."""
-    no_sets = np.zeros((len(low), low.shape[1] + 1), dtype=np.int64)
-    return _Predicates(Regions(low, high, no_sets, np.zeros(0, dtype=np.int32)), tried)
+    no_sets = np.zeros((len(low), low.shape[1] + 1), np.int64)
+    return _Predicates(Regions(low, high, no_sets, np.zeros(0, np.int32)), tried)
 
 
 def _success_among(counts: Int64, size: int, wanted: int) -> tuple[float, Callable[[float], Interval] | None]:

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from math import prod
 
 import numpy as np
 
-from anoncore.attacks.published_keys import published_key
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.privacy.published import published_key
 from anoncore.release.release import Release
 from anoncore.release.unchanged import unchanged
 
-SPECIAL_UNIQUES = Number(
+SPECIAL_UNIQUES = replace(
+    RISK,
     name="special-uniques",
     title="Special uniques",
     template="Share of the rows that are alone in the release by few of the known attributes already.",
-    family="adversary",
     source="Elliot, Manning and Ford, 2002 (SUDA)",
-    form="share",
     unit="share of rows",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the same share in the original table.",
     short="Special uniques",
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SpecialUniques(Result):
     """The minimal sets of known attributes by which each row is alone.
 
@@ -160,11 +157,11 @@ def special_uniques(release: Release, size: int = 3, progress: Progress | None =
     original = _minimal_sets(unchanged(release.data), size, part_of(report, 0.0, 0.5))
     minimal = _minimal_sets(release, size, part_of(report, 0.5, 1.0))
     sets = sorted(minimal, key=lambda names: (len(names), names))
-    smallest, score = np.zeros(release.data.n_rows, dtype=np.int64), np.zeros(release.data.n_rows)
+    smallest, score = np.zeros(release.data.n_rows, np.int64), np.zeros(release.data.n_rows)
     for names in reversed(sets):
         smallest[minimal[names]] = len(names)
         score[minimal[names]] += _score(len(names), size, len(known))
-    before = np.zeros(release.data.n_rows, dtype=np.bool_)
+    before = np.zeros(release.data.n_rows, np.bool_)
     for alone in original.values():
         before |= alone
     return SpecialUniques(
@@ -188,7 +185,7 @@ def _minimal_sets(release: Release, size: int, progress: Progress) -> dict[tuple
         alone_now = {}
         for attributes in sets:
             progress(done / total, "Looking for rows that are alone")
-            alone = np.zeros(release.data.n_rows, dtype=np.bool_)
+            alone = np.zeros(release.data.n_rows, np.bool_)
             for fragment in release.fragments:
                 if {*attributes} <= {*fragment.attributes}:
                     alone |= _alone(published_key(fragment, attributes), release.data.people)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,7 +17,7 @@ from anoncore.attacks.definetti import BURN_IN, SAMPLES, STARTS, definetti
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.foreground.attack import TOO_SMALL, foreground_knowledge
 from anoncore.attacks.foreground.control import shuffled_release
-from anoncore.attacks.foreground.first_answer import ForegroundEstimate, foreground_knowledge_estimate
+from anoncore.attacks.foreground.first_answer import SAMPLED_ROWS, ForegroundEstimate, foreground_knowledge_estimate
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.inferring import inference
 from anoncore.attacks.join_likelihood import JoinLikelihood
@@ -27,16 +27,18 @@ from anoncore.attacks.memorizing import memorization
 from anoncore.attacks.minimality import minimality
 from anoncore.attacks.region_membership import region_membership
 from anoncore.attacks.reidentification import reidentification
+from anoncore.attacks.shifted_dates import shifted_dates
 from anoncore.attacks.singling_out import singling_out
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import RISK, Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result, clean, picture, printable
 from anoncore.base.texts import listing, share_text
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.release.group_sample import sampled
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
@@ -48,18 +50,15 @@ GUESSING = "guessing without the release"
 NOT_AT_FIRST = "A first answer leaves this attack out, as it takes longer."
 OTHERS = "the same attack on people who are not in the table"
 
-STRONGEST_ON_ATTRIBUTES = Number(
+STRONGEST_ON_ATTRIBUTES = replace(
+    RISK,
     name="strongest-attribute",
     title="Strongest attack on attributes",
     template=(
         "How much larger the share of people is whose value of {attribute} the strongest attack gives away than the "
         "share that its control gives away: what the release tells an adversary who tries every attack."
     ),
-    family="adversary",
     source="the authors of each attack; ranking by what lies above the control is ours",
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
     bounds=(-1.0, 1.0),
     baseline="0: an attack that gets no more than its control.",
     of_attribute=True,
@@ -91,7 +90,7 @@ _NUMBERS: dict[Aim, Number] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AttackGain(Result):
     """What one attack gets from a release, and how much of it lies above its control.
 
@@ -138,7 +137,7 @@ class AttackGain(Result):
     gain: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Strongest(Result):
     """The strongest attack for each aim, all attacks that were tried, and why the others were not.
 
@@ -261,11 +260,14 @@ class Strongest(Result):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Asked:
-    """What all attacks are asked with."""
+    """What all attacks are asked with. `some` are groups of a large release from which a first answer learns, and
+    `to_beat` is the most that another attack with this aim gains.
+    """
 
     release: Release
+    some: Release
     attribute: str
     r: float
     draws: int
@@ -275,6 +277,12 @@ class _Asked:
     foreground: ForegroundKnowledge | None
     estimate: bool
     seed: int
+    to_beat: float = -inf
+
+    @property
+    def believed_in_groups(self) -> str:
+        """What an attack on all groups gives a share of."""
+        return _BELIEVED.replace("people", self.release.data.attacked_word)
 
 
 Outcome = tuple[float, str, float, str]
@@ -286,7 +294,9 @@ def _single_groups(asked: _Asked, progress: Progress) -> Outcome:
     disclosure = attribute_disclosure(release, asked.attribute)
     share = _believed(disclosure.confidence, limit)
     by_chance = []
-    for draw in range(asked.draws if release.algorithm is not None else 0):
+    # A control runs the method on the whole table, and no attack gains more than its share.
+    is_beaten = asked.estimate and share < asked.to_beat
+    for draw in range(0 if release.algorithm is None or is_beaten else asked.draws):
         progress(draw / asked.draws, "Single groups: controls")
         control, source, _ = shuffled_release(release, asked.attribute, asked.seed + 1 + draw)
         if source is None:
@@ -319,13 +329,13 @@ def _foreground(asked: _Asked, progress: Progress) -> Outcome:
             f"{TOO_SMALL[0].upper()}{TOO_SMALL[1:]}: no group of people who are alike is large enough."
         )
     share = float(found.recall if isinstance(found, ForegroundKnowledge) else found.value)
-    return share, _believed_words(asked.release), float(found.control), SHUFFLED
+    return share, asked.believed_in_groups, float(found.control), SHUFFLED
 
 
 def _definetti(asked: _Asked, progress: Progress) -> Outcome:
     starts, burn_in, samples = (1, 20, 20) if asked.estimate else (STARTS, BURN_IN, SAMPLES)
     found = definetti(
-        asked.release,
+        asked.some,
         asked.attribute,
         asked.r,
         draws=asked.draws,
@@ -335,12 +345,12 @@ def _definetti(asked: _Asked, progress: Progress) -> Outcome:
         seed=asked.seed,
         progress=progress,
     )
-    return float(found.recall), _believed_words(asked.release), float(found.control), SHUFFLED
-
-
-def _believed_words(release: Release) -> str:
-    """What an attack gives shares of that takes every row for another person."""
-    return _BELIEVED if release.data.people is None else _BELIEVED.replace("people", "rows")
+    return (
+        float(found.recall),
+        asked.believed_in_groups,
+        float(found.control),
+        SHUFFLED,
+    )
 
 
 def _minimality(asked: _Asked, progress: Progress) -> Outcome:
@@ -397,6 +407,12 @@ def _linking(asked: _Asked, _progress: Progress) -> Outcome:
     return float(risk), "share of records whose person is found", _baseline(risk), GUESSING
 
 
+def _shifted_dates(asked: _Asked, progress: Progress) -> Outcome:
+    found = shifted_dates(asked.release, progress=progress)
+    share = max([found.within, *([] if found.intervals is None else [found.intervals])])
+    return float(share), "share of people found by dates or intervals", _baseline(share), GUESSING
+
+
 def _membership(asked: _Asked, _progress: Progress) -> Outcome:
     result = membership(asked.release, seed=asked.seed)
     belief = result.mean if isinstance(result, JoinLikelihood) else result.belief
@@ -436,6 +452,7 @@ class _Attack:
     aim: Aim
     run: Callable[[_Asked, Progress], Outcome]
     weight: float = 1.0
+    is_last: bool = False
 
 
 _ATTACKS = (
@@ -448,7 +465,8 @@ _ATTACKS = (
         _beside_outsiders(linkability, "share of right links", False),
         3.0,
     ),
-    _Attack("attribute_disclosure", "single groups", "attribute", _single_groups, 2.0),
+    _Attack("shifted_dates", "shifted dates", "identity", _shifted_dates),
+    _Attack("attribute_disclosure", "single groups", "attribute", _single_groups, 2.0, is_last=True),
     _Attack("foreground_knowledge", "foreground knowledge", "attribute", _foreground, 20.0),
     _Attack("definetti", "deFinetti's attack", "attribute", _definetti, 5.0),
     _Attack("minimality", "knowing the method", "attribute", _minimality, 5.0),
@@ -459,7 +477,7 @@ _ATTACKS = (
     _Attack("membership", "fake tuples", "membership", _membership, 2.0),
     _Attack("region_membership", "regions", "membership", _region_membership),
 )
-"""Every attack, and about how long it takes beside the others."""
+"""Every attack, about how long it takes beside the others, and whether it is made last as it may be beaten before."""
 
 
 @measure(STRONGEST_ON_ATTRIBUTES, STRONGEST_ON_IDENTITY, STRONGEST_ON_MEMBERSHIP, title="Strongest attack")
@@ -507,7 +525,9 @@ def strongest(
         How often the secret is shuffled for the controls; at least 1. Readers who know the method have one.
     estimate : bool
         Whether a first answer is enough: some attribute sets for foreground knowledge, fewer rounds of deFinetti's
-        attack, one control for each, and nothing that a known method refused.
+        attack, one control for each, and nothing that a known method refused. Of a large release, both learn from some
+        groups. Single groups have no control where another attack gains more than their share; the strongest attack is
+        the same without.
     seed : int
         Draws the controls and all else that is random.
     progress : callable, optional
@@ -560,24 +580,29 @@ def strongest(
         raise ParameterError(f"r must be at least 1, so that 1 / r is a probability, not {r}.")
     if draws < 1:
         raise ParameterError(f"draws is how often the secret is shuffled for the controls, at least 1, not {draws}.")
-    unknown = sorted(set(aims) - set(AIMS))
-    if unknown or not aims:
-        raise ParameterError(f"An adversary is after {listing(AIMS)}, not {listing(unknown) or 'nothing'}.")
+    if not aims:
+        raise ParameterError(f"An adversary is after {listing(AIMS)}, not nothing.")
     if foreground is not None and (foreground.attribute, foreground.r) != (attribute, r):
         raise ParameterError(
             f"The attack with foreground knowledge was asked about '{foreground.attribute}' with r = {foreground.r:g}, "
             f"and all attacks about '{attribute}' with r = {r:g}; ask it anew or leave it out."
         )
-    asked = _Asked(release, attribute, r, 1 if estimate else draws, control, earlier, by, foreground, estimate, seed)
+    some = sampled(release, SAMPLED_ROWS, seed).release if estimate else release
+    asked = _Asked(
+        release, some, attribute, r, 1 if estimate else draws, control, earlier, by, foreground, estimate, seed
+    )
     report = silent if progress is None else progress
     words = {"attribute": f"'{attribute}'", "r": f"{r:g}"}
     chosen = [attack for attack in _ATTACKS if attack.aim in aims]
     total, done = sum(attack.weight for attack in chosen), 0.0
-    tried, not_tried = [], {}
-    for attack in chosen:
+    tried: list[AttackGain] = []
+    not_tried: dict[str, str] = {}
+    for attack in sorted(chosen, key=lambda one: one.is_last):
         report(done / total, f"Trying {attack.title}")
+        to_beat = max((one.gain for one in tried if one.aim == attack.aim), default=-inf)
+        share_done = part_of(report, done / total, (done + attack.weight) / total)
         try:
-            outcome = attack.run(asked, part_of(report, done / total, (done + attack.weight) / total))
+            outcome = attack.run(replace(asked, to_beat=to_beat), share_done)
         except CancelledError:
             raise
         except AnonymizationError as error:
@@ -595,6 +620,8 @@ def strongest(
                     )
                 )
         done += attack.weight
+    tried.sort(key=lambda one: [attack.name for attack in chosen].index(one.name))
+    not_tried = {attack.name: not_tried[attack.name] for attack in chosen if attack.name in not_tried}
     ranked: list[AttackGain] = []
     best: dict[Aim, AttackGain | None] = dict.fromkeys(_NUMBERS)
     for aim, number in _NUMBERS.items():

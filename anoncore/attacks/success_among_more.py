@@ -156,7 +156,7 @@ def _ends_of_bins(largest: int) -> Int64:
     ends = [0, 1, 2, 3, 4]
     while ends[-1] < largest:
         ends.append(ends[-1] * 3 // 2)
-    return np.array(ends, dtype=np.int64)
+    return np.array(ends, np.int64)
 
 
 def _chances_of_bins(probability: Floats, size: int, ends: Int64) -> Floats:

@@ -6,12 +6,10 @@ sample has. A class is the people with equal quasi-identifiers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 
 SMALL_FRACTION = 0.1
 """Sampling fraction up to which Dankar's rule takes Pitman's estimate."""
@@ -22,7 +20,7 @@ STARTS = tuple((alpha, beta) for alpha in (0.1, 0.01, 1.0, 10.0) for beta in (0.
 """Where the search for the parameters of the slide negative binomial model begins, in turn until one succeeds."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Classes:
     """The classes of a sample by size: `counts[i]` of them have `sizes[i]` people, both float (n_sizes,), ascending."""
 
@@ -62,7 +60,7 @@ def zayatz(classes: Classes, population: float) -> float:
 
     def combinations(of: npt.ArrayLike, chosen: npt.ArrayLike) -> Floats:
         """The logarithm of the binomial coefficient."""
-        of, chosen = np.asarray(of, dtype=np.float64), np.asarray(chosen, dtype=np.float64)
+        of, chosen = np.asarray(of, np.float64), np.asarray(chosen, np.float64)
         found: Floats = gammaln(of + 1) - gammaln(chosen + 1) - gammaln(of - chosen + 1)
         return found
 
@@ -152,7 +150,7 @@ def slide_parameters(classes: Classes, number: float, fraction: float) -> tuple[
         return None
 
     def parameters(place: npt.ArrayLike) -> tuple[float, float]:
-        logarithm, odds = np.asarray(place, dtype=np.float64)
+        logarithm, odds = np.asarray(place, np.float64)
         return float(np.exp(logarithm)), float(1 / (1 + np.exp(-odds)))
 
     def faults(place: npt.ArrayLike) -> list[float]:

@@ -34,11 +34,13 @@ NEXT_STEPS = {
     "Fact": "attacks.Fact.parse('row 12 has not flu'), for instance, is one",
     "ForegroundKnowledge": "attacks.foreground_knowledge(release, 'disease') gives one",
     "Fragment": "release.fragments are those of a release",
+    "JoinedCertificate": "JoinedCertificate.loads(text) reads one",
     "Hierarchy": "Hierarchy.from_nested({'south': ['Ulm'], 'west': ['Bonn', 'Trier']}), for instance, is one",
     "Microdata": "Microdata(frame, roles={'age': 'quasi-identifier', 'disease': 'sensitive'}) makes it of a table",
     "Path": "pathlib.Path('people.csv'), for instance, is one",
     "Partition": "release.partition is that of a release",
     "Point": "anoncore.search.sweep makes them",
+    "Policy": "Policy.load('policy.toml') reads one",
     "ReleaseMethod": "Mondrian(requirements=[KAnonymity(k=10)]), for instance, is one",
     "Release": "Mondrian(requirements=[KAnonymity(k=10)]).anonymize(data) makes one of Microdata",
     "Requirement": "KAnonymity(k=10), for instance, is one",
@@ -63,11 +65,14 @@ UNCOUNTED = ("Microdata", "bytes", "bytes by name", "entries by name", "None")
 
 
 class Wanted(NamedTuple):
-    """What an annotation allows: a test of a value, what such values are called, and what it allows of each entry."""
+    """What an annotation allows: a test of a value, what such values are called, what it allows of each entry, and the
+    names of which it is one.
+    """
 
     accepts: Callable[[Any], bool]
     words: tuple[str, ...]
     entry: Wanted | None = None
+    choices: tuple[str, ...] = ()
 
 
 def checked(function: T) -> T:
@@ -137,7 +142,7 @@ def wanted_of(hint: Any) -> Wanted | None:
     if origin in (Union, UnionType):
         return _any_of([wanted_of(one) for one in inner])
     if origin is Literal:
-        return Wanted(lambda value: isinstance(value, type(inner[0])), ("a name",))
+        return Wanted(lambda value: isinstance(value, str) and value in inner, ("a name",), choices=inner)
     if hint in _PLAIN:
         return _PLAIN[hint]
     if origin is type or hint is type:
@@ -202,7 +207,8 @@ def _any_of(allowed: list[Wanted | None]) -> Wanted | None:
         return None
     words = tuple(dict.fromkeys(word for one in tests for word in one.words if word != "None"))
     entry = next((one.entry for one in tests if one.entry is not None), None)
-    return Wanted(lambda value: any(one.accepts(value) for one in tests), words, entry)
+    choices = tuple(choice for one in tests for choice in one.choices)
+    return Wanted(lambda value: any(one.accepts(value) for one in tests), words, entry, choices)
 
 
 def _is_whole(value: Any) -> bool:
@@ -236,6 +242,13 @@ def _sentence(function: str, name: str, wanted: Wanted, value: Any) -> str:
     called = function.removesuffix(".__init__").rpartition(".")[2]
     what = " or ".join(map(_called, wanted.words))
     wrong = _wrong_entry(wanted, value)
+    test, single = (wanted, value) if wrong is None else (wanted.entry or wanted, *wrong)
+    if test.choices and isinstance(single, str):
+        # The command line starts without pandas, with which texts of values are written.
+        from anoncore.base.texts import did_you_mean, listing, quoted
+
+        meant = did_you_mean(single, test.choices)
+        return f"{name} is {quoted(single)}; use one of {listing(test.choices, 40)}.{meant}"
     if wrong is not None:
         (entry,) = wrong
         return f"{called} needs {what} as {name}, without {_given(entry)}: {_next_step(wanted.entry or wanted, entry)}."

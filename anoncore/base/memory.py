@@ -11,7 +11,9 @@ from pathlib import Path
 from anoncore.base.errors import DataError
 
 CELL_BYTES, TEXT_FACTOR = 40, 8
-"""Memory that a table takes while it is read and run: per cell of a typed table, and per byte of a text file."""
+"""Memory that a table takes while it is read: per cell of a typed table, and per byte of a text file."""
+RUN_CELL_BYTES = 120
+"""Memory per cell that a run takes until its release is written and certified."""
 UNKNOWN_MEMORY = 4 << 30
 MEMORY_GROUP = Path("/sys/fs/cgroup")
 MEMORY_FILES = (

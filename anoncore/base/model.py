@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import ParameterError
@@ -107,7 +108,7 @@ class Model(BaseModel):
             value = getattr(self, field)
             is_told = info.is_required() or value != info.get_default(call_default_factory=True)
             if is_told or (complete and value is not None):
-                values[field] = _plain(value, complete)
+                values[field] = as_plain(value, complete)
         return values
 
 
@@ -160,13 +161,14 @@ class Registry(Mapping[str, type[M]], Generic[M]):
         return len(self._models)
 
 
-def _plain(value: Any, complete: bool) -> Any:
+def as_plain(value: Any, complete: bool) -> Any:
+    """The value of a field as it is written down: models as their fields, and what holds several values alike."""
     if isinstance(value, Model):
         return value.to_dict(complete)
     if isinstance(value, tuple | list):
-        return [_plain(item, complete) for item in value]
+        return [as_plain(item, complete) for item in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(item, complete) for key, item in value.items()}
+        return {str(key): as_plain(item, complete) for key, item in value.items()}
     return value
 
 
@@ -177,9 +179,10 @@ def _sentence(error: ValidationError, names: list[str]) -> str:
         return f"{field} is missing."
     if first["type"] == "extra_forbidden":
         return f"there is no field {field}; there is {', '.join(names) or 'none'}.{did_you_mean(field, names)}"
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "value_error":
-        return message
-    if not message.startswith("Input should be "):
-        return f"{field}: {message}."
-    return f"{field} should be {message.removeprefix('Input should be ')}, not {quoted(first['input'])}."
+    return first["msg"].removeprefix("Value error, ") if first["type"] == "value_error" else wrong_value(first, field)
+
+
+def wrong_value(error: ErrorDetails, field: str) -> str:
+    """What pydantic says of the value of a field, as a sentence that begins with the field."""
+    wanted = error["msg"].partition("Input should be ")[2]
+    return f"{field} should be {wanted}, not {quoted(error['input'])}." if wanted else f"{field}: {error['msg']}."

@@ -42,7 +42,7 @@ def signature_of(fields: Fields) -> inspect.Signature:
         if info.is_required() and parameters and parameters[-1].default is not inspect.Parameter.empty:
             is_by_position = False
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if is_by_position else inspect.Parameter.KEYWORD_ONLY
-        annotation = _Type(_code_text(info.annotation))
+        annotation = _Type(_type_text(info.annotation))
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     return inspect.Signature(parameters)
 
@@ -57,7 +57,7 @@ def with_parameters(docstring: str, fields: Fields) -> str:
     section = ["Parameters", "----------"]
     for name, info in fields.items():
         default = "" if info.is_required() else f", default {info.get_default(call_default_factory=True)!r}"
-        section += [f"{name} : {_words(info.annotation)}{default}", *_meaning(name, info)]
+        section += [f"{name} : {_type_text(info.annotation, in_words=True)}{default}", *_meaning(name, info)]
     return "\n\n".join(part for part in (text[:end].rstrip(), "\n".join(section), text[end:]) if part)
 
 
@@ -76,36 +76,23 @@ def _meaning(name: str, info: FieldInfo) -> list[str]:
     return textwrap.wrap(said, WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def _code_text(annotation: Any) -> str:
-    """A type as it stands in code, e.g. `Sequence[Requirement]`."""
+def _type_text(annotation: Any, in_words: bool = False) -> str:
+    """A type as it stands in code, `Sequence[Requirement]`, or as numpydoc writes it, `sequence of Requirement`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _code_text(inner[0])
+        return _type_text(inner[0], in_words)
     if origin is Literal:
-        return f"Literal[{', '.join(map(repr, inner))}]"
+        values = ", ".join(map(repr, inner))
+        return f"{{{values}}}" if in_words else f"Literal[{values}]"
+    is_said = in_words and (origin in (Union, UnionType, dict) or inner[1:] == (...,))
+    texts = [_type_text(one, is_said) for one in inner]
     if origin in (Union, UnionType):
-        return " | ".join(map(_code_text, inner))
+        return (" or " if in_words else " | ").join(texts)
     if origin is tuple and inner[1:] == (...,):
-        return f"Sequence[{_code_text(inner[0])}]"
-    if inner:
-        return f"{_name(origin)}[{', '.join(map(_code_text, inner))}]"
-    return _name(annotation)
-
-
-def _words(annotation: Any) -> str:
-    """A type as numpydoc writes it, e.g. `sequence of Requirement`."""
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _words(inner[0])
-    if origin is Literal:
-        return f"{{{', '.join(map(repr, inner))}}}"
-    if origin in (Union, UnionType):
-        return " or ".join(map(_words, inner))
-    if origin is tuple and inner[1:] == (...,):
-        return f"sequence of {_words(inner[0])}"
-    if origin is dict:
-        return f"dict of {_words(inner[0])} to {_words(inner[1])}"
-    return _code_text(annotation)
+        return f"sequence of {texts[0]}" if in_words else f"Sequence[{texts[0]}]"
+    if origin is dict and in_words:
+        return f"dict of {texts[0]} to {texts[1]}"
+    return f"{_name(origin)}[{', '.join(texts)}]" if inner else _name(annotation)
 
 
 def _name(annotation: Any) -> str:

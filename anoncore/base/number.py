@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
@@ -162,11 +162,6 @@ class Number:
         """
         return self.template.format_map({**USUAL_WORDS, **words})
 
-    @property
-    def is_part_of_a_whole(self) -> bool:
-        """Whether it is a share that lies between 0 and 1 for every release."""
-        return self.form == "share" and self.bounds == (0.0, 1.0)
-
     def better(self, value: float, other: float) -> bool:
         """Tell whether one value is better than another for the one who publishes.
 
@@ -200,6 +195,22 @@ class Number:
         if self.form == "share":
             return f"{value:.1%}"
         return f"{value:,.0f}" if self.form == "count" else f"{value:,.3f}"
+
+
+RISK = Number(
+    name="",
+    title="",
+    template="",
+    family="adversary",
+    source="",
+    form="share",
+    unit="share of people",
+    higher_is_better=False,
+    bounds=(0.0, 1.0),
+)
+"""What most numbers of attacks have in common: shares of people, the fewer the better. `replace` makes them of it."""
+COST = replace(RISK, family="cost", unit="share of rows")
+"""The same of what a release costs."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from anoncore.base.number import Bounds, Number
 from anoncore.base.showing import Lines, Result
 
-COMMON = ("entry", "baseline", "bounds", "unit", "meaning")
+COMMON = ("entry", "baseline", "bounds", "unit", "words")
 """What every score has; all else is a detail of its own."""
 
 
@@ -35,10 +35,8 @@ class Score(Result, float):
 
     Attributes
     ----------
-    entry, baseline, bounds, unit
+    entry, baseline, bounds, unit, words
         As given.
-    meaning : str
-        What the number says, in one sentence for people.
 
     Examples
     --------
@@ -62,7 +60,7 @@ class Score(Result, float):
     baseline: float | None
     bounds: Bounds
     unit: str
-    meaning: str
+    words: Mapping[str, str]
 
     def __new__(
         cls,
@@ -80,7 +78,7 @@ class Score(Result, float):
         score.entry, score.baseline = entry, baseline
         score.bounds = entry.bounds if bounds is None else bounds
         score.unit = entry.unit if unit is None else unit
-        score.meaning = entry.meaning_of(words or {})
+        score.words = words or {}
         for key, detail in details.items():
             setattr(score, key, detail)
         return score
@@ -110,6 +108,11 @@ class Score(Result, float):
     def __getnewargs__(self) -> tuple[float, Number]:  # type: ignore[override]
         """What makes a copy, so that caches and processes can pass it on; the attributes follow as its state."""
         return float(self), self.entry
+
+    @property
+    def meaning(self) -> str:
+        """What the number says, in one sentence for people."""
+        return self.entry.meaning_of(self.words)
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,70 +15,129 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from anoncore.base.errors import CancelledError
+
 T = TypeVar("T")
+Key = tuple[Hashable, ...]
 
 MOST_KEPT = 64
-"""Results that are kept for others, the latest ones."""
+"""Results that are kept for others, those that were asked for last."""
 
 
-class SharedWork:
-    """Results that runs share, each worked out by the run that asks for it first; others who ask meanwhile wait.
+class Memo:
+    """Values by key, each made by the caller who asks for it first, while others who ask wait.
 
-    The latest `most` are kept. A future of a result holds it in a tuple, or None where the run that began failed or was
-    cancelled.
+    Parameters
+    ----------
+    most : int
+        How many values are kept, those that were asked for last.
+    kept_errors : tuple of type of Exception
+        What `make` raises of these is raised to every caller of the key. After another error, and where making was
+        cancelled, whoever waits or asks next makes the value.
+    wait : callable
+        Given the future of a value that another thread makes, it returns when that is done, or raises.
     """
 
-    def __init__(self, most: int = MOST_KEPT) -> None:
-        self._lock, self._most = threading.Lock(), most
-        # A result is held together with its table: as long as it is, no other table can have the same id.
-        self._results: OrderedDict[tuple[Hashable, ...], tuple[object, Future[tuple[Any] | None]]] = OrderedDict()
+    def __init__(
+        self,
+        most: int = MOST_KEPT,
+        kept_errors: tuple[type[Exception], ...] = (),
+        wait: Callable[[Future[Any]], object] = Future.exception,
+    ) -> None:
+        self._lock, self._most, self._kept_errors, self._wait = threading.Lock(), most, kept_errors, wait
+        # A future holds its value in a tuple, or None where making it ended without one.
+        self._futures: OrderedDict[Key, Future[tuple[Any] | None]] = OrderedDict()
 
-    def take(self, table: object, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
-        """The result of this key for the table; `make` works it out where nobody has yet."""
-        name = (id(table), *key)
+    def get(self, key: Key, make: Callable[[], T]) -> T:
+        """The value of the key, made now unless it is there or being made."""
         own: Future[tuple[Any] | None] = Future()
         while True:
             with self._lock:
-                _, future = self._results.setdefault(name, (table, own))
-                while len(self._results) > self._most:
-                    self._results.popitem(last=False)
+                future = self._futures.setdefault(key, own)
+                self._futures.move_to_end(key)
+                while len(self._futures) > self._most:
+                    self._futures.popitem(last=False)
             if future is own:
                 break
+            self._wait(future)
             outcome = future.result()
             if outcome is not None:
                 result: T = outcome[0]
                 return result
         try:
             result = make()
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, self._kept_errors) and not isinstance(error, CancelledError):
+                own.set_exception(error)
+                raise
             with self._lock:
-                self._results.pop(name, None)
+                if self._futures.get(key) is own:
+                    del self._futures[key]
             own.set_result(None)
             raise
         own.set_result((result,))
         return result
 
+    def peek(self, key: Key) -> Any:
+        """The value of the key; None where it is not made, and where making it failed."""
+        with self._lock:
+            future = self._futures.get(key)
+        return None if future is None else _value(future)
 
-_KEPT: WeakKeyDictionary[Any, dict[str, SharedWork]] = WeakKeyDictionary()
+    def drop(self, is_unwanted: Callable[[Key], bool]) -> list[Any]:
+        """Remove and return every value whose key is unwanted, None for those that are not made."""
+        with self._lock:
+            return [_value(self._futures.pop(key)) for key in list(self._futures) if is_unwanted(key)]
+
+
+def _value(future: Future[tuple[Any] | None]) -> Any:
+    if not future.done() or future.exception() is not None:
+        return None
+    outcome = future.result()
+    return None if outcome is None else outcome[0]
+
+
+Cache = Callable[..., Any]
+"""`cache(name, function, *arguments)` gives `function(release, *arguments)`, so that one result serves many numbers."""
+MOST_RESULTS = 512
+"""Results of one release that are kept."""
+
+
+def kept_results(release: object, cache: Cache | None = None) -> Cache:
+    """The cache that is given, or a new one that works each result of the release out when it is asked for first."""
+    if cache is not None:
+        return cache
+    memo = Memo(MOST_RESULTS)
+    return lambda name, function, *arguments: memo.get((name, *arguments), lambda: function(release, *arguments))
+
+
+_KEPT: WeakKeyDictionary[Any, dict[str, Memo]] = WeakKeyDictionary()
 _LOCK = threading.Lock()
 
 
-def cached(owner: object, what: str, key: tuple[Hashable, ...], make: Callable[[], T], most: int = MOST_KEPT) -> T:
+def cached(owner: object, what: str, key: Key, make: Callable[[], T], most: int = MOST_KEPT) -> T:
     """What `make` gives, worked out once for each key and kept for as long as the owner lives.
 
     Of results of one kind (`what`) the latest `most` are kept. The key must name everything that the result depends on
     besides the owner, and the result must not hold the owner.
     """
     with _LOCK:
-        work = _KEPT.setdefault(owner, {}).setdefault(what, SharedWork(most))
-    return work.take(None, key, make)
+        memo = _KEPT.setdefault(owner, {}).setdefault(what, Memo(most))
+    return memo.get(key, make)
 
 
-_CURRENT: ContextVar[SharedWork | None] = ContextVar("shared work", default=None)
+def forget(owner: object, but: Collection[str] = ()) -> None:
+    """Let go of what `cached` keeps for an owner, but for these kinds; whoever asks for the rest works it out anew."""
+    with _LOCK:
+        for what in set(_KEPT.get(owner, ())) - set(but):
+            del _KEPT[owner][what]
+
+
+_CURRENT: ContextVar[Memo | None] = ContextVar("shared work", default=None)
 
 
 @contextmanager
-def sharing(work: SharedWork) -> Iterator[None]:
+def sharing(work: Memo) -> Iterator[None]:
     """Let the runs that this thread makes inside the block share their work with all others that are given `work`."""
     token = _CURRENT.set(work)
     try:
@@ -96,10 +155,14 @@ def digest(*arrays: npt.NDArray[Any]) -> str:
     return hashed.hexdigest()
 
 
-def shared(table: object, key: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+def shared(table: object, key: Key, make: Callable[[], T]) -> T:
     """What `make` gives; where work is shared, it is worked out once for all runs with this key on the table.
 
     The key must name everything that the result depends on besides the table, and nobody may change the result.
     """
     work = _CURRENT.get()
-    return make() if work is None else work.take(table, key, make)
+    if work is None:
+        return make()
+    # The table is held together with its result: as long as it is, no other table can have the same id.
+    result: T = work.get((id(table), *key), lambda: (table, make()))[1]
+    return result

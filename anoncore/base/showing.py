@@ -197,12 +197,6 @@ def clean(text: str) -> str:
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
 
 
-def counted(number: int, word: str) -> str:
-    """A number of things in words: 1 class, 2 classes."""
-    many = f"{word}es" if word.endswith("s") else f"{word}s"
-    return f"{number:,} {word if number == 1 else many}"
-
-
 def names_text(names: Any) -> str:
     """Some names on one line, and how many there are more."""
     names = [clean(str(name)) for name in names]

@@ -125,3 +125,15 @@ def listing(values: Sequence[Any], limit: int = 8) -> str:
     """A short list of values for a message."""
     shown = ", ".join(quoted(value_text(value)) for value in values[:limit])
     return shown if len(values) <= limit else f"{shown} and {len(values) - limit} more"
+
+
+def plural(word: str, number: int = 2) -> str:
+    """The word for so many: bucket, buckets; equivalence class, equivalence classes; person, people."""
+    if number == 1:
+        return word
+    return "people" if word == "person" else word + ("es" if word.endswith("s") else "s")
+
+
+def counted(number: int, word: str) -> str:
+    """A number of things in words: 1 class, 2 classes; 1 person, 2,000 people."""
+    return f"{number:,} {plural(word, number)}"

@@ -15,10 +15,11 @@ from anoncore.base.faults import writing
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
+from anoncore.base.whole_files import replace_files
 from anoncore.cli.destination import Database
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import log
-from anoncore.cli.output import is_stream, require_free
+from anoncore.cli.output import REPEATED, is_stream, require_free
 from anoncore.cli.recipe_file import recipe_name
 from anoncore.cli.run_account import RunAccount, tell_run
 from anoncore.cli.text import left_out_line, verdict_lines
@@ -34,7 +35,6 @@ from anoncore.publishing.parts.part_publication import (
     private_path,
     write_private,
 )
-from anoncore.publishing.whole_files import replace_files
 from anoncore.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _run_to(
     written |= {str(path): told_of_it for path, told_of_it in about.items()}
     found_verdict = found[0].verdict if found else None
     lines = tuple(_summary(run, found_verdict, profiles[0]))
-    figures = {"rows": {"release": run.n_rows}, "notes": list(run.notes), "measures": {}}
+    figures = {"rows": {"release": run.n_rows}, "notes": run.notes, "measures": {}}
     figures["measures"] = {"information_loss": run.information_loss, "discernibility": run.discernibility}
     left_out = profiles[0].left_out
     tell_run(arguments, RunAccount(lines, found_verdict, left_out, figures, written, key or "", told))
@@ -187,10 +187,7 @@ def _summary(run: LargeRun, found: Verdict | None, profile: TableProfile) -> Ite
         yield found.headline
     if profile.unit_note:
         yield f"  {profile.unit_note}"
-    yield (
-        f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups ({used.group_word}) of {run.smallest:,} to "
-        f"{run.largest:,} rows"
-    )
+    yield (f"{used.title}: {run.n_rows:,} rows in {run.n_groups:,} groups of {run.smallest:,} to {run.largest:,} rows")
     if found is None:
         for requirement in used.requirements:
             over = " for readers who know no column that is published as it is" if profile.insensitive else ""
@@ -221,8 +218,7 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--spark-option",
-        action="append",
-        default=[],
+        **REPEATED,
         metavar="KEY=VALUE",
         help="with --engine spark: an option of Spark such as spark.executor.memory=4g, again for more",
     )

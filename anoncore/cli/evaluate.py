@@ -10,10 +10,11 @@ from typing import Any
 
 from anoncore.base.errors import AnonymizationError, ParameterError, RecipeError
 from anoncore.base.progress import Progress, part_of
+from anoncore.base.shared_work import kept_results
 from anoncore.base.texts import did_you_mean
 from anoncore.cli.exit_codes import DONE, FAILS, REFUSED
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.output import add_json_option, print_json
+from anoncore.cli.output import REPEATED, add_json_option, print_json
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
     add_reach_options,
@@ -27,7 +28,6 @@ from anoncore.cli.text import result_lines, scores_of
 from anoncore.measures import criteria
 from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, Measure
-from anoncore.measures.kept_results import KeptResults
 from anoncore.recipes.recipe import Recipe
 from anoncore.release.release import Release
 
@@ -40,8 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_recipe_argument(command, "or a folder: every .toml file in it; again for more", nargs="+")
     command.add_argument(
         "--measure",
-        action="append",
-        default=[],
+        **REPEATED,
         metavar="NAME",
         help="what to measure, again for more, e.g. k, information-loss, utility.query_error, or with arguments as in "
         "a recipe 'utility.query_error(n_queries = 500)' (default: the recipe's own measures, else all quick numbers)",
@@ -124,7 +123,7 @@ def _measured(
         or [criterion.name for criterion in CRITERIA.values() if not criterion.is_slow]
     )
     numbers: dict[str, object] = {}
-    results = KeptResults(release)
+    results = kept_results(release)
     for number, measure in enumerate(wanted):
         report(0.7 + 0.3 * number / len(wanted), f"Measuring {measure if isinstance(measure, str) else measure.label}")
         if isinstance(measure, Measure):

@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.texts import did_you_mean, listing, value_text
+from anoncore.base.texts import counted, did_you_mean, listing, value_text
+from anoncore.base.whole_files import replace_file
 from anoncore.cli.exit_codes import DONE, FAILS
 from anoncore.cli.log import log
-from anoncore.cli.output import is_stream, named_file, require_free, tell, write_file
+from anoncore.cli.output import add_flag, is_stream, named_file, require_free, tell, write_file
 from anoncore.cli.table_file import add_table_options, read_named, table_name
-from anoncore.publishing.whole_files import replace_file
 from anoncore.recipes.arx_project import ENDING, read_arx_project
 from anoncore.recipes.proposal import Proposal, hierarchy_line, hierarchy_of_form, propose, recipe_forms
 from anoncore.recipes.reach import is_within
@@ -40,7 +40,7 @@ def add_init_options(command: argparse.ArgumentParser) -> None:
         type=Path,
         help="recipe to write, or - for the standard output (default: the table's name with .toml, beside it)",
     )
-    command.add_argument("--force", action="store_true", help="replace the recipe if it is there")
+    add_flag(command, "--force", "replace the recipe if it is there")
     command.set_defaults(command=_init)
 
 
@@ -55,7 +55,7 @@ def add_hierarchy_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--output", type=Path, help="file to write the hierarchy to, which recipes read, or - for the standard output"
     )
-    command.add_argument("--force", action="store_true", help="replace the file if it is there")
+    add_flag(command, "--force", "replace the file if it is there")
     command.set_defaults(command=_hierarchy)
 
 
@@ -200,7 +200,7 @@ def _levels(data: Microdata, name: str, hierarchy: Hierarchy) -> Iterator[str]:
     for level in range(1, height + 1):
         groups = dict.fromkeys(path[min(level, len(path)) - 1] for path in paths if path)
         shown = ", ".join(list(groups)[:SHOWN_VALUES]) + (" …" if len(groups) > SHOWN_VALUES else "")
-        yield f"  level {level}: {len(groups):,} group{'' if len(groups) == 1 else 's'}: {shown}"
+        yield f"  level {level}: {counted(len(groups), 'group')}: {shown}"
     step = max(1, -(-len(values) // SHOWN_VALUES))
     for value, path in list(zip(values, paths, strict=True))[::step]:
         rest = " …" if len(path) > SHOWN_LEVELS else ""

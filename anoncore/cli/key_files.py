@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.whole_files import replace_files
 from anoncore.publishing.certification.certificate import new_key
-from anoncore.publishing.whole_files import replace_files
 
 
 def key_of(file: Path | None) -> tuple[str, str, dict[Path, bytes]]:

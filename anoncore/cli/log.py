@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -96,8 +97,13 @@ class Log:
             try:
                 sys.stderr.write(text)
                 sys.stderr.flush()
+            except BrokenPipeError:
+                # Nobody reads it any more. What is left in its buffer goes nowhere: at its end Python would write it
+                # once more, fail, and give another exit code.
+                with suppress(OSError, ValueError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
             except (OSError, ValueError):
-                # Nobody reads it any more. The work is worth more than what is told of it.
+                # The work is worth more than what is told of it.
                 return
 
     def _tell(self, level: str, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anoncore.base.errors import ParameterError
-from anoncore.cli.output import add_json_option, print_json, tell
+from anoncore.cli.output import add_flag, add_json_option, print_json, tell
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.policy import PRESETS, Policy
 
@@ -46,7 +46,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "policy", nargs="?", help="the file or preset that is checked and printed (default: the list of presets)"
     )
-    command.add_argument("--schema", action="store_true", help="print the JSON schema of policies instead")
+    add_flag(command, "--schema", "print the JSON schema of policies instead")
     add_json_option(command)
     command.set_defaults(command=_policy)
 

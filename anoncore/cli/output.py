@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.whole_files import replace_files
 from anoncore.cli.log import log
-from anoncore.publishing.whole_files import replace_files
 
 STREAM = Path("-")
 """What stands for the standard input or output where a file is named."""
@@ -52,9 +52,18 @@ def write_file(file: Path, content: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+REPEATED: dict[str, Any] = {"action": "append", "default": []}
+"""How an option is taken that may be given again for more."""
+
+
+def add_flag(command: argparse.ArgumentParser, name: str, text: str) -> None:
+    """Add an option without a value, and what the help says of it."""
+    command.add_argument(name, action="store_true", help=text)
+
+
 def add_json_option(command: argparse.ArgumentParser) -> None:
     """Give a command that prints results the option --json."""
-    command.add_argument("--json", action="store_true", help="print one JSON object, and nothing else, on the output")
+    add_flag(command, "--json", "print one JSON object, and nothing else, on the output")
 
 
 def require_one_output(arguments: argparse.Namespace) -> None:

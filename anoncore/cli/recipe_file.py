@@ -9,10 +9,12 @@ from pathlib import Path
 from anoncore.base.errors import RecipeError
 from anoncore.base.texts import quoted
 from anoncore.cli.log import log
-from anoncore.cli.output import is_stream, standard_input
+from anoncore.cli.output import REPEATED, is_stream, standard_input
 from anoncore.recipes.arx_project import ENDING
+from anoncore.recipes.joined_tables import JoinedRecipe
 from anoncore.recipes.reach import require_within_reach
 from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.recipe_text import recipe_text, recipe_values
 from anoncore.sources.addresses import is_address
 from anoncore.sources.table_files import DATABASES, PARQUET_ENDINGS, TEXT_ENDINGS, WORKBOOKS
 from anoncore.table.microdata import Microdata
@@ -41,43 +43,64 @@ def add_reach_options(command: argparse.ArgumentParser) -> None:
     """Give the command the options that say what recipes may read and write outside their own folder."""
     command.add_argument(
         "--allow-path",
+        **REPEATED,
         type=Path,
-        action="append",
-        default=[],
         metavar="PATH",
         help="file or folder outside the recipe's own folder that it may read and write, again for more",
     )
     command.add_argument(
         "--allow-address",
+        **REPEATED,
         type=_address,
-        action="append",
-        default=[],
         metavar="ADDRESS",
         help="address that the recipe may read and write, with all below it, such as s3://bucket/people; again for "
         "more",
     )
 
 
-def read_recipe(file: Path) -> Recipe:
-    """The recipe in a file or on the standard input, whose relative paths start in the working folder.
+def read_any_recipe(file: Path) -> Recipe | JoinedRecipe:
+    """The recipe in a file or on the standard input, whose relative paths start in the working folder, of one table or
+    of several.
 
     Raises RecipeError for what is no recipe; of a table it says how a recipe is made.
     """
     if is_stream(file):
-        try:
-            return Recipe.loads(standard_input().decode("utf-8-sig"), Path())
-        except UnicodeDecodeError:
-            raise RecipeError("The recipe on the standard input is not UTF-8 text.") from None
-    if file.is_file() and file.name.lower().endswith(TABLES):
+        text, folder = standard_input(), Path()
+    elif file.is_file() and file.name.lower().endswith(TABLES):
         raise RecipeError(
             f"{quoted(file.name)} is a table and not a recipe; make a recipe of it with: "
             f"{shlex.join(['anoncore', 'init', str(file)])}"
         )
-    return Recipe.load(file)
+    else:
+        text, folder = recipe_text(file), file.parent
+    values = recipe_values(text)
+    return (JoinedRecipe if JoinedRecipe.is_one(values) else Recipe).from_dict(values, folder)
+
+
+def read_recipe(file: Path) -> Recipe:
+    """The recipe of one table, see `read_any_recipe`. Raises RecipeError also for one of several tables."""
+    recipe = read_any_recipe(file)
+    if isinstance(recipe, JoinedRecipe):
+        raise RecipeError(
+            f"{quoted(recipe_name(file))} is a recipe of several tables, which `anoncore run` makes and judges "
+            "together; write a recipe of one of them for this command."
+        )
+    return recipe
+
+
+def load_any_recipe(file: Path, arguments: argparse.Namespace) -> Recipe | JoinedRecipe:
+    """The recipe in a file, of one table or of several.
+
+    Raises RecipeError where it names what is neither in its own folder nor allowed.
+    """
+    recipe = read_any_recipe(file)
+    for one in recipe.tables.values() if isinstance(recipe, JoinedRecipe) else [recipe]:
+        require_within_reach(one, arguments.allow_path, arguments.allow_address)
+    return recipe
 
 
 def load_recipe(file: Path, arguments: argparse.Namespace) -> Recipe:
-    """The recipe in a file, with the unit that an option names.
+    """The recipe of one table in a file, with the unit that an option names.
 
     Raises RecipeError where it names what is neither in its own folder nor allowed.
     """
@@ -99,7 +122,7 @@ def recipe_name(file: Path) -> str:
     return "recipe" if is_stream(file) else file.stem
 
 
-def tell_reading(recipe: Recipe) -> None:
+def tell_reading(recipe: Recipe | JoinedRecipe) -> None:
     """Say on the error stream what should be known of how a recipe and its table are read."""
     for note in recipe.reading_notes():
         log().note(note)

@@ -9,7 +9,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.extras import require
 from anoncore.base.progress import part_of
 from anoncore.cli.log import add_log_options, log
-from anoncore.cli.output import require_free, tell, write_file
+from anoncore.cli.output import add_flag, require_free, tell, write_file
 from anoncore.cli.recipe_file import (
     add_reach_options,
     add_recipe_argument,
@@ -36,7 +36,7 @@ def add_report_options(page: argparse.ArgumentParser) -> None:
         help="file to write, or - for the standard output (default: report.html)",
     )
     page.add_argument("--attribute", help="sensitive attribute that is looked at (default: the first)")
-    page.add_argument("--force", action="store_true", help="replace the file if it is there")
+    add_flag(page, "--force", "replace the file if it is there")
     add_unit_option(page)
     add_reach_options(page)
     add_log_options(page)
@@ -46,14 +46,8 @@ def add_report_options(page: argparse.ArgumentParser) -> None:
 def add_script_options(script: argparse.ArgumentParser) -> None:
     """Give the parser of the command `script` its options."""
     add_recipe_argument(script, "paths in the script start at the same folder")
-    script.add_argument(
-        "--with-seed", action="store_true", help="keep the seed: the same groups again, but not for publication"
-    )
-    script.add_argument(
-        "--notebook",
-        action="store_true",
-        help="print a notebook for Jupyter instead; write it to a file that ends .ipynb",
-    )
+    add_flag(script, "--with-seed", "keep the seed: the same groups again, but not for publication")
+    add_flag(script, "--notebook", "print a notebook for Jupyter instead; write it to a file that ends .ipynb")
     script.set_defaults(command=_script)
 
 

@@ -14,20 +14,23 @@ from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.base.extras import require
 from anoncore.base.progress import part_of
+from anoncore.base.shared_work import kept_results
 from anoncore.base.texts import listing
+from anoncore.base.whole_files import replace_files
 from anoncore.cli.destination import Database, add_output_options, settle_output
 from anoncore.cli.disk import add_engine_options, run_where_it_fits
 from anoncore.cli.exit_codes import DONE, FAILS, add_strict_option, judged_code, worst_code
+from anoncore.cli.joined_run import run_joined
 from anoncore.cli.key_files import key_kept_first, key_of
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_of
-from anoncore.cli.output import add_json_option, is_stream, named_file, require_free, write_file
+from anoncore.cli.output import REPEATED, add_flag, add_json_option, is_stream, named_file, require_free, write_file
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
     add_reach_options,
     add_recipe_argument,
     add_unit_option,
-    load_recipe,
+    load_any_recipe,
     recipe_name,
     tell_reading,
 )
@@ -37,10 +40,8 @@ from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.policy import Policy
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.measures import verdict
-from anoncore.measures.kept_results import KeptResults
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds
+from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds
 from anoncore.publishing.certification.laid_beside import laid_beside
 from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import ENDINGS, WRITING_WORKBOOK, FileFormat, write_tables
@@ -48,38 +49,36 @@ from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_files, table_file
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.report.drawing import WRITING_REPORT
-from anoncore.publishing.saved_releases import saved_releases
-from anoncore.publishing.whole_files import replace_files
+from anoncore.recipes.joined_tables import JoinedRecipe
 from anoncore.recipes.recipe import Recipe
+from anoncore.recipes.saved_releases import saved_releases
 from anoncore.release.mapping import value_mapping
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
+from anoncore.table.pseudonyms import require_apart
 
 
 def add_after_options(run: argparse.ArgumentParser) -> None:
     """Give the command its options for earlier releases."""
     run.add_argument(
         "--after",
+        **REPEATED,
         type=named_file,
-        action="append",
-        default=[],
         metavar="CERTIFICATE",
         help="certificate of an earlier release of the same people or some of them, again for more: the new one names "
         "it, with what it promised",
     )
     run.add_argument(
         "--after-release",
+        **REPEATED,
         type=named_file,
-        action="append",
-        default=[],
         metavar="SESSION",
         help="saved session of the dashboard in which an earlier release was made that --after names, again for more: "
         "the certificate then says what both releases tell together",
     )
     run.add_argument(
         "--by",
-        action="append",
-        default=[],
+        **REPEATED,
         metavar="COLUMN",
         help="with --after-release: the column, or again for the columns together, by which a row of both tables is "
         "the same person (default: the unit of the tables)",
@@ -118,8 +117,8 @@ def add_options(run: argparse.ArgumentParser) -> None:
     add_recipe_argument(run)
     add_output_options(run)
     run.add_argument("--format", choices=list(ENDINGS), help="file format (default: by the file's ending, else csv)")
-    run.add_argument("--force", action="store_true", help="replace files that are there")
-    run.add_argument("--no-certificate", action="store_true", help="write the tables alone")
+    add_flag(run, "--force", "replace files that are there")
+    add_flag(run, "--no-certificate", "write the tables alone")
     run.add_argument(
         "--numbers",
         choices=get_args(Numbers),
@@ -134,21 +133,19 @@ def add_options(run: argparse.ArgumentParser) -> None:
         help="file with the key for the certificate's hash of the original table; made if it is not there (default: "
         "a new key is printed). Keep the key, don't publish it: it proves of which table the release was made",
     )
-    run.add_argument("--report", action="store_true", help="write a report (HTML) of the run too; not for publication")
-    run.add_argument(
-        "--mapping", action="store_true", help="write what became what (CSV) too; not for publication, as its name says"
-    )
+    add_flag(run, "--report", "write a report (HTML) of the run too; not for publication")
+    add_flag(run, "--mapping", "write what became what (CSV) too; not for publication, as its name says")
     add_unit_option(run)
-    run.add_argument(
+    add_flag(
+        run,
         "--publish-untagged",
-        action="store_true",
-        help="decide that columns without a role in a recipe of format 1 are published as they are, as that format "
+        "decide that columns without a role in a recipe of format 1 are published as they are, as that format "
         "did; the certificate records it (default: such a recipe is refused, with the lines that decide)",
     )
-    run.add_argument(
+    add_flag(
+        run,
         "--guessable-seed",
-        action="store_true",
-        help="certify the release although the recipe gives the seed of its random choices, which others can guess; "
+        "certify the release although the recipe gives the seed of its random choices, which others can guess; "
         "the certificate says so (default: as the recipe says, else such a recipe is refused)",
     )
     add_policy_option(run, "; the release is written whatever comes out")
@@ -161,11 +158,14 @@ def add_options(run: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    recipe = load_any_recipe(arguments.recipe, arguments)
+    if isinstance(recipe, JoinedRecipe):
+        return run_joined(arguments, recipe, LEAVE_OUT)
+    recipe = recipe.with_unit(arguments.unit)
     certificates = earlier_certificates(arguments)
     policy = policy_of(arguments)
     if arguments.key_file is not None and arguments.no_certificate:
         raise ParameterError("--key-file keeps the key of the certificate, which --no-certificate leaves out.")
-    recipe = load_recipe(arguments.recipe, arguments)
     if arguments.publish_untagged:
         recipe = recipe.publishing_untagged()
     if arguments.numbers is not None:
@@ -174,7 +174,11 @@ def _run(arguments: argparse.Namespace) -> int:
         recipe = replace(recipe, guessable_seed=True)
     if not arguments.no_certificate:
         _require_drawn_seeds(recipe)
+    is_asked = arguments.output is not None
     settle_output(arguments, recipe)
+    if is_asked and arguments.database is None:
+        for key in _pseudonym_keys(recipe):
+            require_apart(key, arguments.output)
     if arguments.report:
         require(WRITING_REPORT, "jinja2")
     with ExitStack() as kept_here:
@@ -188,6 +192,11 @@ def _run(arguments: argparse.Namespace) -> int:
     # What the recipe decides to publish as it is was decided: only --strict asks that it breaks nothing.
     asked = FAILS if arguments.strict and breaking else DONE
     return judged_code(arguments, worst_code(asked, DONE if judgement is None else judgement.exit_code))
+
+
+def _pseudonym_keys(recipe: Recipe) -> list[Path]:
+    """The files of the keys of pseudonyms."""
+    return [(recipe.folder or Path()) / one.key for one in recipe.pseudonyms.values()]
 
 
 def _require_drawn_seeds(recipe: Recipe) -> None:
@@ -218,7 +227,7 @@ def _run_in_memory(
     key, told, kept = key_of(arguments.key_file) if certified else ("", "", {})
     with log().progress() as progress:
         run = recipe.run(part_of(progress, 0.0, 0.6))
-        results = KeptResults(run.release)
+        results = kept_results(run.release)
         earlier = earlier_entries(arguments, run.release, certificates)
         attacks = [result for result in run.measures.values() if isinstance(result, Strongest)]
         progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
@@ -280,9 +289,10 @@ def _run_in_memory(
         is_certificate = path.name.endswith(CERTIFICATE)
         written[str(path)] = f"check it with: anoncore verify {path}" if is_certificate else sizes
     written |= {str(path): about for path, (_, about) in private.items()}
+    written |= dict.fromkeys(map(str, _pseudonym_keys(recipe)), "key of the pseudonyms, not for publication")
     figures = {
         "rows": {name: len(table) for name, table in tables.items()},
-        "notes": list(run.release.notes),
+        "notes": run.release.notes,
         "measures": {name: plain_value(result) for name, result in run.measures.items()},
     }
     tell_run(arguments, RunAccount(tuple(lines), found, run.data.left_out, figures, written, key, told, judgement))

@@ -42,16 +42,16 @@ def tell_run(arguments: argparse.Namespace, account: RunAccount) -> None:
         *written,
         *([account.key_sentence] if account.key_sentence else []),
     ]
-    verdict = account.verdict
+    told = Verdict((), ()) if account.verdict is None else account.verdict
     results = {
-        "verdict": None if verdict is None else verdict.headline,
-        "held": [] if verdict is None else list(verdict.held),
-        "failed": [] if verdict is None else list(verdict.failed),
-        "promised": [] if verdict is None else list(verdict.promised),
-        "not_asked": [] if verdict is None else [failing.sentence for failing in verdict.not_asked],
-        "breaking": "" if verdict is None else verdict.breaking,
-        "decided": [] if verdict is None else list(verdict.decided),
-        "left_out": list(account.left_out),
+        "verdict": None if account.verdict is None else told.headline,
+        "held": told.held,
+        "failed": told.failed,
+        "promised": told.promised,
+        "not_asked": [failing.sentence for failing in told.not_asked],
+        "breaking": told.breaking,
+        "decided": told.decided,
+        "left_out": account.left_out,
         **account.figures,
         **policy_json(account.judgement),
         "written": list(account.written),

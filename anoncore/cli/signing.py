@@ -7,14 +7,13 @@ import getpass
 import sys
 
 from anoncore.base.errors import ParameterError
+from anoncore.base.whole_files import replace_files
 from anoncore.cli.destination import file_or_address
 from anoncore.cli.exit_codes import DONE
 from anoncore.cli.log import add_log_options
-from anoncore.cli.output import named_file
+from anoncore.cli.output import REPEATED, add_flag, named_file
 from anoncore.publishing.certification import Finding
-from anoncore.publishing.signing.released import change_in_database, change_in_file
-from anoncore.publishing.signing.signers import CHECK_STANDS, SignedBy, sign
-from anoncore.publishing.signing.signing_keys import (
+from anoncore.publishing.signing.signature import (
     PUBLIC,
     clear_name,
     ed25519,
@@ -24,7 +23,7 @@ from anoncore.publishing.signing.signing_keys import (
     read_private_key,
     trusted_keys,
 )
-from anoncore.publishing.whole_files import replace_files
+from anoncore.publishing.signing.signers import CHECK_STANDS, SignedBy, change_in_database, change_in_file, sign
 from anoncore.sources.addresses import shown_address
 
 SIGNATURE = "signature"
@@ -50,7 +49,7 @@ def add_keygen_options(command: argparse.ArgumentParser) -> None:
         help=f"file of the private key, which nobody but its owner may read; the public one gets {PUBLIC} behind it. "
         "Files that are there are never replaced",
     )
-    command.add_argument("--passphrase", action="store_true", help="ask for a passphrase that protects the private key")
+    add_flag(command, "--passphrase", "ask for a passphrase that protects the private key")
     _add_passphrase_file(command)
     add_log_options(command)
     command.set_defaults(command=_keygen)
@@ -87,9 +86,8 @@ def add_trusted_option(check: argparse.ArgumentParser) -> None:
     """Give a command that checks certificates the option --trusted-key."""
     check.add_argument(
         "--trusted-key",
+        **REPEATED,
         type=named_file,
-        action="append",
-        default=[],
         metavar="KEY",
         help=f"public key that you trust, or a folder of such keys (*{PUBLIC}), again for more: the certificate must "
         "be signed by one of them",

@@ -22,7 +22,7 @@ from anoncore.base.texts import did_you_mean
 from anoncore.cli.exit_codes import DONE, FAILS, worst_code
 from anoncore.cli.log import WIDTH, add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
-from anoncore.cli.output import add_json_option, require_one_output, tell, write_file
+from anoncore.cli.output import REPEATED, add_json_option, require_one_output, tell, write_file
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import (
     add_reach_options,
@@ -34,10 +34,12 @@ from anoncore.cli.recipe_file import (
 )
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.policy import Policy
-from anoncore.front.policy.policy_targets import policy_targets
 from anoncore.front.policy.release_rules import judge_release
+from anoncore.front.policy.rules import Rules
+from anoncore.front.policy.sections import Limit
 from anoncore.measures.criteria import CRITERIA, chosen
-from anoncore.search.candidates import axes, candidates
+from anoncore.search.candidates import candidates
+from anoncore.search.keeping import axes
 from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.search.sweeping import FIRST_CRITERIA, Point, pareto, sweep
 from anoncore.search.targets import Search, Target, default_candidates
@@ -86,16 +88,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_recipe_argument(command, "its table and tags are taken, not its method")
     command.add_argument(
         "--try",
+        **REPEATED,
         dest="tried",
-        action="append",
-        default=[],
         metavar="'METHOD AXIS=VALUES ...'",
         help="a method with the values to try, again for more, e.g. 'mondrian k=2,5,10-50step10 t=0.1,0.2'",
     )
     command.add_argument(
         "--target",
-        action="append",
-        default=[],
+        **REPEATED,
         metavar="CRITERION=LIMIT",
         help="what a release must keep, again for more, e.g. k=10 or t=0.2; without --try methods and values are "
         "chosen for the targets",
@@ -281,3 +281,33 @@ def _answer_results(search: Search, told: Label) -> dict[str, Any]:
 
 def _cost(search: Search, point: Point) -> str:
     return CRITERIA[search.spare].text(point.values[search.spare])
+
+
+def policy_targets(policy: Rules) -> tuple[Target, ...]:
+    """The targets of a policy. Other rules, such as what is refused, are judged on the release that is found."""
+    return tuple(_targets(policy))
+
+
+def _targets(policy: Rules) -> Iterator[Target]:
+    levels = policy.levels
+    if levels.k is not None:
+        yield Target("k", levels.k)
+    if levels.l is not None and levels.c is None:
+        yield Target("max-share", 1 / levels.l)
+    if levels.t is not None:
+        yield Target("t", levels.t)
+    if levels.largest_belief is not None:
+        yield Target("largest-belief", levels.largest_belief)
+    for name, limit in policy.risks.items():
+        if name in CRITERIA and (limit.at_most is None) is bool(CRITERIA[name].higher_is_better):
+            yield Target(name, _least_strict(name, limit))
+
+
+def _least_strict(name: str, limit: Limit) -> float:
+    """The limit without rounding: of a chance to be found that of the smallest group that keeps it."""
+    if limit.decimals is None:
+        return limit.value
+    if name == "reidentified-largest":
+        return 1 / limit.group_size()
+    half = 0.5 * 10.0**-limit.decimals
+    return limit.value + half if limit.at_least is None else limit.value - half

@@ -12,7 +12,7 @@ import pandas as pd
 
 from anoncore.base.errors import ParameterError
 from anoncore.cli.log import log
-from anoncore.cli.output import STANDARD_INPUT, is_stream, standard_input
+from anoncore.cli.output import REPEATED, STANDARD_INPUT, is_stream, standard_input
 from anoncore.recipes.source import Source, load_source, sheet_note
 from anoncore.sources.addresses import is_address, shown_address
 from anoncore.sources.reader import read_table
@@ -37,7 +37,7 @@ def add_table_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--encoding", help="encoding of a text file (default: what its bytes tell)")
     command.add_argument(
-        "--missing", action="append", default=[], metavar="TEXT", help="further text that means missing, again for more"
+        "--missing", **REPEATED, metavar="TEXT", help="further text that means missing, again for more"
     )
     command.add_argument("--decimal", choices=[".", ","], help="mark of decimals (default: what the numbers show)")
     command.add_argument(

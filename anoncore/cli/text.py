@@ -13,6 +13,7 @@ from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.measures import Verdict
+from anoncore.privacy.published import fragments_of
 from anoncore.recipes.recipe import RecipeRun
 from anoncore.table.microdata import Microdata
 
@@ -48,11 +49,11 @@ def summary(run: RecipeRun, found: Verdict) -> Iterator[str]:
     title = algorithm.title if algorithm is not None else "Release"
     if release.is_synthetic:
         yield f"{title}: {release.table_size}"
-    parts = release.fragments[:1] if release.is_shared else release.fragments
+    parts = fragments_of(release, None)
     for fragment in () if release.is_synthetic else parts:
         sizes = release.people_per_group(fragment)
         yield (
-            f"{title}: {release.table_size} in {len(sizes):,} groups ({release.group_word}) of {sizes.min():,} to "
+            f"{title}: {release.table_size} in {len(sizes):,} groups of {sizes.min():,} to "
             f"{sizes.max():,} {release.counted_word}"
         )
     yield from verdict_lines(found)

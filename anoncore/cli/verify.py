@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.base.progress import part_of
+from anoncore.base.texts import listing, quoted
 from anoncore.cli.destination import file_or_address
 from anoncore.cli.exit_codes import CLAIMED, DONE, FAILS, REFUSED, add_strict_option, judged_code, worst_code
 from anoncore.cli.key_files import read_key
 from anoncore.cli.log import add_log_options, log
 from anoncore.cli.office_rules import add_policy_option, policy_json, policy_lines, policy_of
-from anoncore.cli.output import add_json_option, named_file, tell
+from anoncore.cli.output import add_flag, add_json_option, named_file, tell
 from anoncore.cli.plain_values import plain_value
 from anoncore.cli.recipe_file import add_reach_options, load_recipe
 from anoncore.cli.signing import SIGNATURE, add_trusted_option, read_trusted_keys, signature_findings
 from anoncore.cli.table_file import columns_in
+from anoncore.front.policy.policy import Policy
 from anoncore.front.policy.published_rules import Verifying, judge_files
 from anoncore.publishing.certification import Certificate, Finding, Verification, verify
 from anoncore.publishing.certification.certificate import file_text
 from anoncore.publishing.certification.finding import Outcome
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.databases.stored_verification import verify_stored
+from anoncore.publishing.databases.held_tables import verify_stored
+from anoncore.publishing.joined_publication import JoinedCertificate, verify_joined
 from anoncore.publishing.parts.part_verification import files_of, verify_parts
-from anoncore.publishing.signing.released import certificate_file, stored_text
-from anoncore.publishing.signing.signers import signed_by
+from anoncore.publishing.signing.signers import certificate_file, signed_by, stored_text
 from anoncore.recipes.recipe import Recipe
 
 WORDS: dict[Outcome, str] = {"holds": "holds", "fails": "fails", "claimed": "claimed, not checked"}
@@ -54,9 +57,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
         help="published files, or a folder of them, or the database (default: those it names, in its own folder)",
     )
     check.add_argument("--table", metavar="NAME", help="name of the release in a database, or schema.name")
-    check.add_argument(
-        "--no-hashes", action="store_true", help="do not compare contents; only re-check what holds in the groups"
-    )
+    add_flag(check, "--no-hashes", "do not compare contents; only re-check what holds in the groups")
     check.add_argument("--recipe", type=named_file, help="recipe whose table should be the original one")
     check.add_argument("--key-file", type=named_file, metavar="FILE", help="file with the key of the original's hash")
     add_reach_options(check)
@@ -75,11 +76,34 @@ def add_options(check: argparse.ArgumentParser) -> None:
     check.set_defaults(command=_verify)
 
 
+@dataclass(frozen=True)
+class VerifiedRelease:
+    """A release that was checked by its certificate, wherever both lie.
+
+    `content` is the very text of the certificate that was verified: read once more, it could be another one.
+    `verifying` checks another certificate by the same files; several tables of the same people have none.
+    """
+
+    content: bytes
+    certificate: Certificate | JoinedCertificate
+    verification: Verification
+    verifying: Verifying | None = None
+
+
 def _verify(arguments: argparse.Namespace) -> int:
     read_trusted_keys(arguments)
-    arguments.rules = policy_of(arguments)
+    policy = policy_of(arguments)
     if (arguments.recipe is None) != (arguments.key_file is None):
         raise ParameterError("The original table is compared with --recipe and --key-file together.")
+    return _told(arguments, policy, verified_release(arguments))
+
+
+def verified_release(arguments: argparse.Namespace) -> VerifiedRelease:
+    """Check the release of `arguments.certificate` and `.files`: files, a folder of parts, or tables in a database.
+
+    Of the others, `table`, `known`, `no_hashes`, `recipe` and `key_file` count. Raises AnonymizationError for what
+    cannot be read or does not go together.
+    """
     path = arguments.certificate
     addresses = [place for place in (path, *arguments.files) if isinstance(place, str)]
     return _verified_database(arguments, addresses) if addresses else _verified_files(arguments)
@@ -90,29 +114,34 @@ def _known(arguments: argparse.Namespace) -> list[str] | None:
     return None if arguments.known is None else [name for name in columns_in(arguments.known) if name]
 
 
-def _verified_files(arguments: argparse.Namespace) -> int:
+def _verified_files(arguments: argparse.Namespace) -> VerifiedRelease:
     """Check a release in files by its certificate."""
     path = arguments.certificate
     if arguments.table is not None:
         raise ParameterError("--table names a release in a database; give the address of the database, too.")
-    if path.is_dir():
-        # The release is the folder, with its certificate among its files.
-        arguments.files = arguments.files or [path]
-    arguments.certificate = certificate_file(path)
-    content = file_text(arguments.certificate)
+    # Of a folder the release is the folder, with its certificate among its files.
+    given = arguments.files or ([path] if path.is_dir() else [])
+    path = certificate_file(path)
+    content = file_text(path)
+    if content.startswith(b"PK"):
+        # What lies in a zip beside its members is seen by nobody who unpacks it, and so is not certified either.
+        raise ParameterError(f"{quoted(path.name)} is a zip; unpack it into an empty folder, and verify that folder.")
+    if JoinedCertificate.is_one(content):
+        return _verified_joined(arguments, given, path, content)
     certificate = Certificate.loads(content)
     if certificate.stored is not None:
         raise ParameterError("This is the certificate of tables in a database; name the database after it.")
     if certificate.parts is not None:
-        return _told(arguments, content, certificate, *_verified_parts(arguments, certificate))
-    files = arguments.files or [arguments.certificate.parent / file.name for file in certificate.files]
-    if not files:
+        found, verifying = _verified_parts(arguments, given or [path.parent], path, certificate)
+        return VerifiedRelease(content, certificate, found, verifying)
+    given = given or [path.parent / file.name for file in certificate.files]
+    if not given:
         raise ParameterError("The certificate names no files; name the published files after it.")
-    files, findings = _files(files, arguments.certificate, certificate)
+    files, findings = _files(given, path, certificate)
     key = None if arguments.key_file is None else read_key(arguments.key_file)
     with log().progress() as report:
         report(0.0, "Reading the files")
-        contents = contents_of(files)
+        contents = _contents_of(files)
         data = None
         if arguments.recipe is not None:
             report(0.1, "Reading the original table")
@@ -120,18 +149,32 @@ def _verified_files(arguments: argparse.Namespace) -> int:
         hashes, known = not arguments.no_hashes, _known(arguments)
         found = verify(certificate, contents, hashes, data, key, known, part_of(report, 0.2, 1.0))
     found = Verification((*findings, *found.findings))
-    return _told(arguments, content, certificate, found, lambda asked: verify(asked, contents, False, known=known))
+    return VerifiedRelease(content, certificate, found, lambda asked: verify(asked, contents, False, known=known))
 
 
-def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> tuple[Verification, Verifying]:
+def _verified_joined(
+    arguments: argparse.Namespace, given: Sequence[Path], path: Path, content: bytes
+) -> VerifiedRelease:
+    """Check several tables of the same people by their one certificate."""
+    options = {"--recipe": arguments.recipe, "--known": arguments.known, "--policy": arguments.policy}
+    named = [option for option, value in options.items() if value is not None]
+    if named:
+        raise ParameterError(f"{listing(named)}: this is the certificate of several tables, and that is for one.")
+    certificate = JoinedCertificate.loads(content)
+    given = given or [path.parent / file.name for one in certificate.tables.values() for file in one.files]
+    files, findings = _files(given, path, None)
+    with log().progress() as report:
+        found = verify_joined(certificate, _contents_of(files), not arguments.no_hashes, report)
+    return VerifiedRelease(content, certificate, Verification((*findings, *found.findings)))
+
+
+def _verified_parts(
+    arguments: argparse.Namespace, given: Sequence[Path], path: Path, certificate: Certificate
+) -> tuple[Verification, Verifying]:
     """Check a release in parts, which lies in the certificate's own folder unless another one is named; gives what was
     found, and what checks another certificate by the same parts.
     """
-    given = arguments.files or [arguments.certificate.parent]
-    files, findings = _files(given, arguments.certificate, None)
-    for number, file in enumerate(files):
-        if any(file.name == other.name for other in files[:number]):
-            raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
+    files, findings = _files(given, path, None)
     digest = None
     if arguments.recipe is not None:
         recipe, key = load_recipe(arguments.recipe, arguments), read_key(arguments.key_file)
@@ -142,7 +185,7 @@ def _verified_parts(arguments: argparse.Namespace, certificate: Certificate) -> 
     return found, lambda asked: verify_parts(asked, parts, False, known=known)
 
 
-def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> int:
+def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) -> VerifiedRelease:
     """Check a release in a database by the certificate that stands beside it, or by one in a file."""
     if len(addresses) > 1 or (arguments.files and isinstance(arguments.certificate, str)):
         raise ParameterError("Name one database, alone or after the file of the certificate.")
@@ -150,11 +193,9 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
         raise ParameterError("A release is in a database or in files; name the database alone after the certificate.")
     if isinstance(arguments.certificate, str) and arguments.table is None:
         raise ParameterError("Name the release in the database with --table.")
-    content = (
-        stored_text(addresses[0], arguments.table)
-        if isinstance(arguments.certificate, str)
-        else file_text(arguments.certificate)
-    )
+    address, table = addresses[0], arguments.table
+    is_beside = isinstance(arguments.certificate, str)
+    content = stored_text(address, table) if is_beside else file_text(arguments.certificate)
     certificate = Certificate.loads(content)
     data, key, digest = None, None, None
     if arguments.recipe is not None:
@@ -165,11 +206,12 @@ def _verified_database(arguments: argparse.Namespace, addresses: Sequence[str]) 
             digest = _digest_of(recipe, key)
     with log().progress() as report:
         hashes, known = not arguments.no_hashes, _known(arguments)
-        found = verify_stored(addresses[0], arguments.table, certificate, hashes, data, key, digest, known, report)
-    address, table = addresses[0], arguments.table
-    return _told(
-        arguments, content, certificate, found, lambda asked: verify_stored(address, table, asked, False, known=known)
-    )
+        found = verify_stored(address, table, certificate, hashes, data, key, digest, known, report)
+
+    def verifying(asked: Certificate) -> Verification:
+        return verify_stored(address, table, asked, False, known=known)
+
+    return VerifiedRelease(content, certificate, found, verifying)
 
 
 def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
@@ -179,22 +221,15 @@ def _digest_of(recipe: Recipe, key: str) -> Callable[[Sequence[str]], str]:
     return lambda names: input_digest(recipe, key, names)
 
 
-def _told(
-    arguments: argparse.Namespace,
-    content: bytes,
-    certificate: Certificate,
-    verification: Verification,
-    verifying: Verifying,
-) -> int:
+def _told(arguments: argparse.Namespace, policy: Policy | None, release: VerifiedRelease) -> int:
     """Print the findings, what is only claimed apart from what was counted, who signed, and what the policy says; gives
     the exit code.
-
-    `content` is the very text of the certificate that was verified: read once more, it could be another one.
-    `verifying` checks another certificate by the same files.
     """
-    policy = arguments.rules
-    judgement = None if policy is None else judge_files(policy, certificate, verification, verifying)
-    signed = signed_by(content, arguments.trusted_key)
+    verification = release.verification
+    judgement = None
+    if policy is not None and isinstance(release.certificate, Certificate) and release.verifying is not None:
+        judgement = judge_files(policy, release.certificate, verification, release.verifying)
+    signed = signed_by(release.content, arguments.trusted_key)
     verification = Verification((*verification.findings, *signature_findings(arguments, signed)))
     findings = [finding for outcome in WORDS for finding in verification.of(outcome)]
     lines = [f"{WORDS[finding.outcome]}: {finding.sentence}" for finding in findings]
@@ -212,7 +247,10 @@ def _told(
 
 
 def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) -> tuple[list[Path], list[Finding]]:
-    """The files that are given, those of folders among them, and what in a folder is not what the certificate names."""
+    """The files that are given, those of folders among them, and what in a folder is not what the certificate names.
+
+    Raises ParameterError for two files of one name.
+    """
     files: list[Path] = []
     findings: list[Finding] = []
     names = None if named is None else {one.name for one in named.files}
@@ -227,21 +265,12 @@ def _files(given: Sequence[Path], certificate: Path, named: Certificate | None) 
             if names is not None and file.name not in names:
                 sentence = f"'{file.name}' is no file that the certificate names."
                 findings.append(Finding(f"added '{file.name}'", "fails", sentence))
+    for number, file in enumerate(files):
+        if any(file.name == other.name for other in files[:number]):
+            raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
     return files, findings
 
 
-def contents_of(files: Sequence[Path]) -> dict[str, bytes]:
-    """The contents of published files by name.
-
-    Raises ParameterError for two of one name, and DataError for one that cannot be read.
-    """
-    contents: dict[str, bytes] = {}
-    for file in files:
-        if file.name in contents:
-            raise ParameterError(f"Two files are called '{file.name}'; give them different names.")
-        try:
-            contents[file.name] = file.read_bytes()
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise DataError(f"'{file.name}' cannot be read: {reason}.") from None
-    return contents
+def _contents_of(files: Sequence[Path]) -> dict[str, bytes]:
+    """The contents of published files by name. Raises DataError for one that cannot be read."""
+    return {file.name: PartFile(file.name, file).content for file in files}

@@ -6,8 +6,8 @@ import argparse
 import time
 
 from anoncore.cli.log import add_log_options, log
+from anoncore.front.warmup.tasks import left_tasks, run_task, tasks
 from anoncore.kernels.compiled_code import folder_of_all
-from anoncore.warmup.tasks import left_tasks, run_task, tasks
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ def load_adult() -> pd.DataFrame:
     DataError
         If there is neither a file nor a download.
     """
-    return load_public("Adult", "adult.csv", tuple(described("adult").roles), _download)
+    return load_public("adult", _download)
 
 
 def _download() -> pd.DataFrame:

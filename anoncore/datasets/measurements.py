@@ -24,7 +24,7 @@ def load_musk() -> pd.DataFrame:
     DataError
         If there is neither a file nor a download.
     """
-    return load_public("Musk", "musk.csv", tuple(described("musk").roles), _download_musk)
+    return load_public("musk", _download_musk)
 
 
 def load_heart() -> pd.DataFrame:
@@ -40,7 +40,7 @@ def load_heart() -> pd.DataFrame:
     DataError
         If there is neither a file nor a download.
     """
-    return load_public("Heart", "heart.csv", tuple(described("heart").roles), _download_heart)
+    return load_public("heart", _download_heart)
 
 
 def _download_musk() -> pd.DataFrame:

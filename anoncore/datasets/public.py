@@ -14,6 +14,7 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.extras import imported
 from anoncore.base.pandas_versions import TEXT, with_text
+from anoncore.datasets.description import described
 
 FOLDER_VARIABLE = "ANONCORE_DATA"
 
@@ -24,14 +25,13 @@ def data_folder() -> Path:
     return Path(named).expanduser() if named else Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
-def load_public(
-    title: str, file_name: str, columns: Sequence[str], download: Callable[[], pd.DataFrame]
-) -> pd.DataFrame:
-    """The table in `file_name` (or `file_name`.gz) of the data folder, else what `download` gives.
+def load_public(name: str, download: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """The described table in name.csv (or name.csv.gz) of the data folder, else what `download` gives.
 
-    The result has exactly `columns`, in that order. Raises DataError if the file cannot be read or lacks a column,
-    and if there is neither a file nor a download.
+    The result has exactly the described columns, in that order. Raises DataError if the file cannot be read or lacks a
+    column, and if there is neither a file nor a download.
     """
+    title, file_name, columns = name.capitalize(), f"{name}.csv", tuple(described(name).roles)
     for path in (data_folder() / file_name, data_folder() / f"{file_name}.gz"):
         if path.is_file():
             return select_columns(_read(path), columns, f"The file {path.name} in {path.parent}")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.base.errors import DataError
-from anoncore.kernels.arrays import Int32, Int64
-from anoncore.kernels.grouping import look_up
+from anoncore.kernels.arrays import Int32, Int64, record
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import table_column
 from anoncore.table.coding import encode
@@ -43,7 +40,7 @@ class CountedTable(Protocol):
         """About so many rows of some columns, drawn at random."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CodedColumn:
     """The domain of a column, rows per code (size,), and what turns its values into codes."""
 
@@ -87,56 +84,33 @@ class Coder:
 
     def __init__(self, values: pa.Array, codes: Int32) -> None:
         missing = np.asarray(pc.is_null(values, nan_is_null=True))
-        self._missing = int(codes[missing][0]) if missing.any() else -1
-        known, codes = values.filter(pa.array(~missing)), codes[~missing]
-        self._texts: dict[Any, int] | None = None
+        self._missing = np.int32(codes[missing][0] if missing.any() else -1)
+        self._known, self._codes = _compared(values.filter(pa.array(~missing))), codes[~missing]
         self._lookup: Int32 | None = None
-        numbers = _numbers(known)
-        if numbers is None:
-            self._texts = dict(zip(known.to_pylist(), codes.tolist(), strict=True))
-            return
-        order = np.argsort(numbers, kind="stable")
-        self._numbers, self._codes = numbers[order], codes[order]
-        if numbers.dtype.kind == "i" and len(numbers):
-            self._first = int(self._numbers[0])
-            if int(self._numbers[-1]) - self._first < LOOKUP_RANGE:
-                self._lookup = np.zeros(int(self._numbers[-1]) - self._first + 1, dtype=np.int32)
-                self._lookup[self._numbers - self._first] = self._codes
+        if len(self._known) and pa.types.is_integer(values.type) and not pa.types.is_uint64(values.type):
+            numbers = self._known.cast(pa.int64()).to_numpy()
+            self._first, last = int(numbers.min()), int(numbers.max())
+            if last - self._first < LOOKUP_RANGE:
+                self._lookup = np.zeros(last - self._first + 1, dtype=np.int32)
+                self._lookup[numbers - self._first] = self._codes
 
     def __call__(self, values: pa.Array) -> Int32:
-        """The code of every value."""
-        if self._texts is not None:
-            return self._of_texts(values)
-        numbers = _numbers(values)
-        assert numbers is not None
-        if not len(self._numbers):
-            return np.full(len(values), self._missing, dtype=np.int32)
+        """The codes of a batch of values, int32 (n,)."""
         if self._lookup is not None:
-            codes = look_up(numbers, self._first, self._lookup)
+            filled = values.fill_null(self._first) if values.null_count else values
+            codes = self._lookup.take(filled.cast(pa.int64()).to_numpy(zero_copy_only=False) - self._first, mode="clip")
+            if values.null_count:
+                codes[np.asarray(values.is_null())] = self._missing
+            return codes
+        if pa.types.is_dictionary(values.type):
+            places, codes = values.indices, self(values.dictionary)
         else:
-            codes = self._codes[np.minimum(np.searchsorted(self._numbers, numbers), len(self._codes) - 1)]
-        if self._missing >= 0 and (values.null_count or numbers.dtype.kind == "f"):
-            codes[np.asarray(pc.is_null(values, nan_is_null=True))] = self._missing
-        return codes
-
-    def _of_texts(self, values: pa.Array) -> Int32:
-        assert self._texts is not None
-        if not pa.types.is_dictionary(values.type):
-            values = values.dictionary_encode()
-        known = [self._texts.get(value, self._missing) for value in values.dictionary.to_pylist()]
-        places = values.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-        return np.array([*known, self._missing], dtype=np.int32)[places]
+            places, codes = pc.index_in(_compared(values), value_set=self._known), self._codes
+        return np.append(codes, self._missing)[places.fill_null(len(codes)).to_numpy(zero_copy_only=False)]
 
 
-def _numbers(values: pa.Array) -> npt.NDArray[Any] | None:
-    """Whole numbers, dates and times as int64, fractions as float64, with anything at a null; None for all else."""
-    kind = values.type
-    if pa.types.is_floating(kind):
-        return values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        width = pa.int32() if pa.types.is_date32(kind) else pa.int64()
-        return values.cast(width).cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
-        filled = values.fill_null(0) if values.null_count else values
-        return filled.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return None
+def _compared(values: pa.Array) -> pa.Array:
+    """The values as they are compared: -0.0 is 0.0, and a dictionary is what it stands for."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    return pc.add(values, 0.0) if pa.types.is_floating(values.type) else values

@@ -38,7 +38,7 @@ def rows_batch(codes: Int32, carried: Sequence[pa.Array], schema: pa.Schema) -> 
 def list_codes(column: pa.Array) -> Int32:
     """The coded rows of an array of lists, int32 (n, width), without a copy where the lists have one length."""
     flat = column.flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat.reshape(len(column), -1), dtype=np.int32)
+    return np.ascontiguousarray(flat.reshape(len(column), -1), np.int32)
 
 
 class RowsWriter:
@@ -96,11 +96,11 @@ class FileRows:
             chosen.append(list_codes(batch.column(0))[own - begin])
             begin += batch.num_rows
         codes = np.concatenate(chosen)
-        return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
+        return np.concatenate([codes, np.zeros((len(codes), 1), np.int32)], axis=1)
 
     def load(self) -> tuple[Int32, pa.Table]:
         """All rows, int32 (n_rows, width + 1) with their numbers in the last column, and what is carried along."""
-        rows = np.empty((self.n_rows, self.schema.field(0).type.list_size + 1), dtype=np.int32)
+        rows = np.empty((self.n_rows, self.schema.field(0).type.list_size + 1), np.int32)
         rows[:, -1] = np.arange(self.n_rows)
         carried, at = [], 0
         for batch in self.batches():

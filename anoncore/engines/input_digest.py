@@ -28,7 +28,7 @@ class InputDigest:
     def __init__(self, key: str, names: Collection[str]) -> None:
         self.names = sorted(names)
         self._key = key.encode()
-        self._row_key = np.frombuffer(self._derived("rows")[:16], dtype="<u8").astype(np.uint64)
+        self._row_key = np.frombuffer(self._derived("rows")[:16], "<u8").astype(np.uint64)
         self._text_keys = [self._derived(f"texts {lane}").hex()[:16] for lane in range(2)]
 
     def _derived(self, purpose: str) -> bytes:
@@ -36,7 +36,7 @@ class InputDigest:
 
     def of_batch(self, batch: pa.RecordBatch) -> Words:
         """The sums of the hashes of a batch's rows, uint64 (2,); its columns are found by their names."""
-        missing = np.zeros((batch.num_rows, -(-len(self.names) // 64)), dtype=np.uint64)
+        missing = np.zeros((batch.num_rows, -(-len(self.names) // 64)), np.uint64)
         words: list[Words] = []
         for place, name in enumerate(self.names):
             column = batch.column(name)
@@ -46,7 +46,7 @@ class InputDigest:
                 own[absent] = 0
                 words.append(own)
         rows = np.column_stack([*words, *missing.T])
-        sums = np.zeros(2, dtype=np.uint64)
+        sums = np.zeros(2, np.uint64)
         add_row_hashes(np.ascontiguousarray(rows), self._row_key, sums)
         return sums
 
@@ -61,7 +61,7 @@ class InputDigest:
             fractions = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
             return [(fractions + 0.0).view(np.uint64)]  # -0.0 is 0.0
         coded = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
-        texts = np.array([*_texts(coded.dictionary), ""], dtype=object)
+        texts = np.array([*_texts(coded.dictionary), ""], object)
         codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
         return [pd.util.hash_array(texts, hash_key=key, categorize=False)[codes] for key in self._text_keys]
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from anoncore.engines.column_coding import CountedTable
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.table.keys import dense_key, occurring_pairs
+from anoncore.kernels.grouping import dense_key, occurring_pairs
 from anoncore.table.relations import Relation, counted_relations
 
 SAMPLE = 10_000
@@ -63,7 +63,7 @@ class _JointColumns:
         if not self._can_be_counted((name,)):
             return None
         column, rows = self._table.joint((name,)).columns
-        found = _added(_numbers(column), np.zeros(len(rows), dtype=np.int64), rows.to_numpy())[2]
+        found = _added(_numbers(column), np.zeros(len(rows), np.int64), rows.to_numpy())[2]
         self._distinct[name] = len(found)
         return found
 
@@ -97,16 +97,16 @@ def _numbers(column: pa.ChunkedArray) -> Codes:
     if not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
     codes = values.indices.fill_null(len(values.dictionary))
-    return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int32)
+    return np.asarray(codes.to_numpy(zero_copy_only=False), np.int32)
 
 
 def _added(one: Codes | Int64, other: Int64, rows: Int64) -> tuple[Int64, Int64, Int64]:
     """The pairs of numbers that occur, with their rows added up: what is missing may be written in two ways."""
     if not len(rows):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), rows
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), rows
     n_one, n_other = int(one.max()) + 1, int(other.max()) + 1
     first, second, entries = occurring_pairs(one, other, n_one, n_other)
     if len(entries) == len(rows) and entries.max() == 1:
-        return np.asarray(one, dtype=np.int64), other, rows
+        return np.asarray(one, np.int64), other, rows
     number = np.searchsorted(first * n_other + second, one.astype(np.int64) * n_other + other)
     return first, second, np.bincount(number, weights=rows, minlength=len(first)).astype(np.int64)

@@ -26,6 +26,7 @@ from anoncore.engines.output_folder import SUMMARY, folder_when_complete, summar
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
+from anoncore.kernels.arrays import record
 from anoncore.sources.addresses import is_secret, parameters_of
 from anoncore.sources.large_table import LargeTable
 
@@ -36,7 +37,7 @@ HARMLESS = re.compile(r"use_ssl|user_id|user_agent|session_id|grpc_.*")
 MOST_ROWS = 1_000_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LargeRun:
     """What a run gave: the folder of Parquet files, the classes it found, and what it did.
 
@@ -165,7 +166,7 @@ def pairs_folder(work: Path) -> Path:
     return folder
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WrittenParts:
     """A release whose files are written and that has not appeared yet.
 

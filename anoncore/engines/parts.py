@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
 from anoncore.engines.file_rows import CODES, FileRows, list_codes
 from anoncore.engines.value_pairs import pairs_of_class, pairs_of_rows, write_pairs
-from anoncore.kernels.arrays import Floats, Int32
+from anoncore.kernels.arrays import Floats, Int32, record
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.requirements import Check
@@ -25,7 +24,7 @@ from anoncore.sources.parquet import value_type, write_rows
 from anoncore.table.domain import Domain
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PartResult:
     """Groups of a part: how many, the smallest and largest, the squared sizes' sum, and row losses per attribute."""
 
@@ -94,7 +93,7 @@ class PartTables:
 
 def _require(check: Check, levels: Floats) -> None:
     if not check.holds(levels).all():
-        raise AnonymizationError(f"A class fails {check.requirement.label()}; nothing was published.")
+        raise AnonymizationError(f"A group fails {check.requirement.label()}; nothing was published.")
 
 
 class Publisher:
@@ -123,7 +122,7 @@ class Publisher:
         """One class of more rows than fit in memory: its values are counted, the rest is sorted on disk."""
         domains = self._tables.domains
         sizes = [*map(len, domains.values()), *(view.size for view in self._setting.checks.views)]
-        counts = [np.zeros(size, dtype=np.int64) for size in sizes]
+        counts = [np.zeros(size, np.int64) for size in sizes]
         for batch in source.batches():
             codes = list_codes(batch.column(0))
             for counted, column in zip(counts, codes.T, strict=False):
@@ -134,7 +133,7 @@ class Publisher:
         texts, losses = {}, []
         for place, (name, domain) in enumerate(domains.items()):
             present = np.flatnonzero(counts[place]).astype(np.int32)
-            alone = Partition(np.zeros(len(present), dtype=np.int32))
+            alone = Partition(np.zeros(len(present), np.int32))
             texts[name], loss = self._tables.cells(domain, alone, present, region[None, place])
             losses.append(float(loss[0]) * source.n_rows)
         if self._pairs is not None:
@@ -159,7 +158,7 @@ class Publisher:
         def published() -> Iterator[pa.Table]:
             for batch in batches:
                 own = {name: batch.column(name) for name in kinds}
-                zeros = pa.array(np.zeros(batch.num_rows, dtype=np.int32))
+                zeros = pa.array(np.zeros(batch.num_rows, np.int32))
                 columns = [own[name] if name in own else texts[name].take(zeros) for name in self._tables.names]
                 yield pa.table(columns, schema=schema)
 

@@ -118,7 +118,7 @@ class SparkRows:
         place_of = np.argsort(np.argsort(wanted))
         picked = picked.take(pa.array(np.argsort(picked.column(1).to_numpy())[place_of]))
         codes = list_codes(picked.column(0).combine_chunks())
-        return np.concatenate([codes, np.zeros((len(codes), 1), dtype=np.int32)], axis=1)
+        return np.concatenate([codes, np.zeros((len(codes), 1), np.int32)], axis=1)
 
     def _numbers(self) -> Int64:
         """The numbers of all rows in the order in which the embedded engine has them: part by part."""

@@ -131,7 +131,7 @@ class RowCoder:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The coded rows of a batch whose columns are the wanted ones."""
-        codes = np.empty((batch.num_rows, len(self._coders)), dtype=np.int32)
+        codes = np.empty((batch.num_rows, len(self._coders)), np.int32)
         for position, (place, coder, recode) in enumerate(self._coders):
             own = coder(batch.column(place))
             codes[:, position] = own if recode is None else recode[own]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, record
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata, Role, SensitiveValues
@@ -19,12 +19,12 @@ MOST_VALUES = 3_000_000
 """Different values of one coded column: each takes about 200 bytes while it is coded."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CountedValues(SensitiveValues):
     """A sensitive attribute known by its counts; `recode` (domain size,) is the value that each code counts as."""
 
     recode: Codes
-    rows: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rows: Int64 = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @cached_property
     def counts(self) -> Int64:

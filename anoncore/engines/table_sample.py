@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
@@ -13,12 +12,13 @@ import pyarrow as pa
 from anoncore.algorithms.rothko.rows import sampled_places
 from anoncore.base.pipeline import read_ahead
 from anoncore.base.progress import Progress
+from anoncore.kernels.arrays import record
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import check_type, table_column
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TableSample:
     """Rows of a table in its order, with the types that a loaded file has.
 

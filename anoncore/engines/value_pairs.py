@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.faults import writing
+from anoncore.base.sql import literal
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.release.mapping import COLUMNS
 from anoncore.table.domain import Domain
@@ -44,11 +45,11 @@ def pairs_of_rows(place: int, codes: Int32, group: Int32, texts: pa.Array) -> pa
 def pairs_of_class(place: int, counts: Int64, text: pa.Array) -> pa.Table:
     """The pairs of one attribute in a single class: counts int64 (n_codes,), `text` the only cell."""
     codes = np.flatnonzero(counts).astype(np.int32)
-    return _table(place, codes, text.take(pa.array(np.zeros(len(codes), dtype=np.int32))), counts[codes])
+    return _table(place, codes, text.take(pa.array(np.zeros(len(codes), np.int32))), counts[codes])
 
 
 def _table(place: int, codes: Int32, texts: pa.Array, rows: Int64) -> pa.Table:
-    places = pa.array(np.full(len(codes), place, dtype=np.int32))
+    places = pa.array(np.full(len(codes), place, np.int32))
     return pa.table([places, pa.array(codes), texts.cast(pa.string()), pa.array(rows, pa.int64())], schema=SCHEMA)
 
 
@@ -60,28 +61,24 @@ def mapping_frames(folder: Path, domains: Mapping[str, Domain], table: str) -> I
     names = list(domains)
     query = (
         "SELECT attribute, code, published, sum(rows)::BIGINT AS rows "
-        f"FROM read_parquet('{_quoted(folder)}/*.parquet') GROUP BY ALL ORDER BY ALL"
+        f"FROM read_parquet({literal(f'{folder}/*.parquet')}) GROUP BY ALL ORDER BY ALL"
     )
     spill = str(folder / "spill")
     with closing(duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": spill})) as connection:
         connection.execute("SET enable_progress_bar = false")
         for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
             places, codes = batch.column(0).to_numpy(), batch.column(1).to_numpy()
-            original = np.empty(batch.num_rows, dtype=object)
+            original = np.empty(batch.num_rows, object)
             for place in np.unique(places).tolist():
                 own = places == place
-                original[own] = np.asarray(domains[names[place]].texts, dtype=object)[codes[own]]
-            published = np.array(batch.column(2).to_pylist(), dtype=object)
+                original[own] = np.asarray(domains[names[place]].texts, object)[codes[own]]
+            published = np.array(batch.column(2).to_pylist(), object)
             values = (
                 table,
-                np.array(names, dtype=object)[places],
+                np.array(names, object)[places],
                 original,
                 published,
                 batch.column(3).to_numpy(),
                 original == published,
             )
             yield pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

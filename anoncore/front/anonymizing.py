@@ -13,12 +13,11 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import no_such
 from anoncore.front.named_columns import Names, roles_of
+from anoncore.measures.promise_marks import is_promised
 from anoncore.recipes.proposal import USUAL_T, usual_requirements
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
-from anoncore.requirements.promised import is_promised
-from anoncore.search.candidates import LEVELS, axes, requirement
-from anoncore.search.keeping import keeping, possible_instead
+from anoncore.search.keeping import LEVELS, axes, keeping, possible_instead, requirement
 from anoncore.table.domain import Kind
 from anoncore.table.given_table import given_table
 from anoncore.table.hierarchy import Hierarchy

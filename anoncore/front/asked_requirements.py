@@ -18,7 +18,7 @@ from anoncore.requirements import (
     Requirement,
     TCloseness,
 )
-from anoncore.search.candidates import usual_ground
+from anoncore.search.keeping import usual_ground
 from anoncore.table.microdata import Microdata
 
 FORMS: dict[str, Callable[[Any], Requirement]] = {

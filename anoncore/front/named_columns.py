@@ -14,6 +14,11 @@ Spelling = Callable[[str], str]
 """How a parameter is written where it is given, such as `--known` on the command line."""
 
 
+def columns_of(names: Names) -> tuple[str, ...]:
+    """The names, each once."""
+    return tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+
+
 def roles_of(
     columns: Sequence[str], named: Mapping[str, tuple[Names, Role]], unit: str | None, spelling: Spelling
 ) -> dict[str, Role]:
@@ -24,7 +29,7 @@ def roles_of(
     """
     roles: dict[str, Role] = {}
     for parameter, (names, role) in named.items():
-        for name in dict.fromkeys([names] if isinstance(names, str) else names):
+        for name in columns_of(names):
             _require(name, columns, spelling(parameter))
             if name in roles:
                 raise ParameterError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,26 +19,31 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
+from anoncore.base.shared_work import kept_results
 from anoncore.base.showing import printable
-from anoncore.base.texts import share_text
+from anoncore.base.texts import listing, share_text
 from anoncore.front.asked_requirements import name_and_number, requirements_of
-from anoncore.front.named_columns import Names, Spelling, roles_of
+from anoncore.front.named_columns import Names, Spelling, columns_of, roles_of
+from anoncore.front.policy.policy import Policy
+from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.table_check import CheckedNumber, CheckedRequirement, TableCheck, UnmetRequirementError, group_text
-from anoncore.measures.kept_results import KeptResults
 from anoncore.measures.verdict import verdict
-from anoncore.privacy.check import COMPARISON_WORDS, counted_text, level_texts, published_levels
+from anoncore.privacy.check import counted_text
+from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.privacy.published import published_levels
 from anoncore.privacy.tag_leaks import UNIQUE
 from anoncore.release.release import Release
 from anoncore.release.unchanged import unchanged
-from anoncore.requirements import KAnonymity, Requirement
-from anoncore.table.given_table import given_table
+from anoncore.requirements import Requirement
+from anoncore.requirements.k_anonymity import largest_k
+from anoncore.table.given_table import as_pandas, given_table
 from anoncore.table.microdata import Microdata, Role
 
 
 @checked
 def check(
     frame: Any,
-    known: str | Sequence[str],
+    known: str | Sequence[str] = (),
     secret: str | Sequence[str] = (),
     *,
     identifier: str | Sequence[str] = (),
@@ -48,6 +54,7 @@ def check(
     attacks: float | None = None,
     control: Any = None,
     synthetic_of: Any = None,
+    policy: Policy | str | Path | None = None,
     progress: Progress | None = None,
 ) -> TableCheck:
     """Judge a table as it is, as `anoncore check` does: who is alone in it, its k, l and t, and what can be learned.
@@ -60,7 +67,8 @@ def check(
     frame : DataFrame, LazyFrame, Arrow table or DuckDB relation
         The table, as `Microdata` takes it.
     known : str or sequence of str
-        Columns that others may know of a person.
+        Columns that others may know of a person. They may be left out under a policy alone: then every column that is
+        named neither secret nor identifier is taken for known, which is the cautious reading.
     secret : str or sequence of str
         Columns that nobody must learn; without any, `l` and `t` are None.
     identifier : str or sequence of str
@@ -80,6 +88,10 @@ def check(
         People who are not in the table, or not in the original of a synthetic one, to attack it with.
     synthetic_of : table, optional
         The original, where the table is synthetic: then its costs are counted and, with `control`, what it gives away.
+    policy : Policy, str or Path
+        The rules of an office, or the name or file of some, by which the table is judged as well. A rule that is broken
+        is as bad as a requirement that fails; one that could not be measured, or holds only while nobody knows a
+        column, stands in `judgement` alone.
     progress : callable, optional
         Called with the share done, from 0 to 1, and what is being done. It may raise CancelledError to stop.
 
@@ -95,7 +107,7 @@ def check(
     DataError
         For a table that cannot be read, and a requirement that does not fit it.
     UnmetRequirementError
-        Where something that is required fails; its `check` has all that was counted.
+        Where something that is required fails or a rule of the policy is broken; its `check` has all that was counted.
 
     Notes
     -----
@@ -112,13 +124,20 @@ def check(
     >>> people = pd.DataFrame({"age": [21, 21, 44, 44], "disease": ["flu", "cold", "gout", "flu"]})
     >>> anoncore.check(people, known="age", secret="disease", require=["k=2", "l=2"]).holds
     True
+    >>> anoncore.check(people, secret="disease", policy=anoncore.Policy(name="Ours", levels={"k": 2})).judgement.status
+    'kept'
     """
     asked = (require,) if isinstance(require, str | Requirement) else tuple(require)
+    by_rules = policy if policy is None or isinstance(policy, Policy) else Policy.load(policy)
     question = Question(
-        known, secret, identifier, unit, asked, foreground, tuple(facts), attacks, control, synthetic_of
+        known, secret, identifier, unit, asked, foreground, tuple(facts), attacks, control, synthetic_of, by_rules
     )
     judged = question.judge(frame, silent if progress is None else progress)
     failing = [printable(required.sentence) for required in judged.requirements if not required.holds]
+    rules = judged.judgement
+    if rules is not None and (broken := [rule.sentence for rule in rules.of("broken")]):
+        failing += [rules.headline, *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in broken)]
+        raise UnmetRequirementError(" ".join(failing), judged)
     if failing:
         they = "it holds" if len(failing) == 1 else "they hold"
         advice = f"anoncore.anonymize makes a release of the table in which {they}."
@@ -144,6 +163,7 @@ class Question:
     attacks: float | None = None
     control: Any = None
     synthetic_of: Any = None
+    policy: Policy | None = None
     spelling: Spelling = str
 
     def __post_init__(self) -> None:
@@ -162,7 +182,7 @@ class Question:
                         f"{said(parameter)} asks for groups of people, and the rows of a synthetic table are nobody's; "
                         f"leave it out, and give {said('control')}."
                     )
-        elif self.control is not None and self.attacks is None:
+        elif self.control is not None and self.attacks is None and self.policy is None:
             raise ParameterError(
                 f"{said('control')} has people to attack a table with; add {said('attacks')} R, or "
                 f"{said('synthetic_of')} ORIGINAL for a synthetic table."
@@ -179,17 +199,34 @@ class Question:
         if self.synthetic_of is not None:
             judged = self._beside_the_original(frame)
         else:
-            judged = self._of_people(unchanged(self._tagged(frame)), part_of(progress, 0.3, 1.0))
+            judged = self._of_people(unchanged(self._tagged(frame)), part_of(progress, 0.3, 0.7))
+        if self.policy is not None:
+            judged = self._by_policy(self.policy, judged, frame, part_of(progress, 0.7, 1.0))
         progress(1.0, "Done")
         return judged
 
+    def _by_policy(self, policy: Policy, judged: TableCheck, frame: Any, progress: Progress) -> TableCheck:
+        """What was found, and what the policy says of it."""
+        data = judged.release.data
+        control = None if self.control is None else data.with_same_tags(self.control)
+        # Of a table as it is, every column is published, whatever it is named as.
+        tables = {"table": as_pandas(frame)}
+        found = judge_release(policy, judged.release, control=control, tables=tables, progress=progress)
+        notes = judged.notes
+        if not self.known:
+            notes = (*notes, f"No column was named as known, so all of {listing(data.quasi_identifiers, 30)} were.")
+        return replace(judged, judgement=found, notes=notes)
+
     def _tagged(self, frame: Any) -> Microdata:
         table = given_table(frame)
-        named = {
+        named: dict[str, tuple[Names, Role]] = {
             "known": (self.known, Role.QUASI_IDENTIFIER),
             "secret": (self.secret, Role.SENSITIVE),
             "identifier": (self.identifier, Role.IDENTIFIER),
         }
+        if self.policy is not None and not self.known:
+            others = {self.unit, *columns_of(self.secret), *columns_of(self.identifier)}
+            named["known"] = ([name for name in table.columns if name not in others], Role.QUASI_IDENTIFIER)
         data = Microdata(table, dict(roles_of(table.columns, named, self.unit, self.spelling)), unit=self.unit)
         # Nothing can be left out of a table that is there: what is not named is published.
         return data.publishing(data.left_out) if data.left_out else data
@@ -207,7 +244,7 @@ class Question:
         return TableCheck(release, tuple(_numbers_without_people(release, control)), (), verdict(release), notes=notes)
 
     def _of_people(self, release: Release, progress: Progress) -> TableCheck:
-        data, results = release.data, KeptResults(release)
+        data, results = release.data, kept_results(release)
         if self.attacks is not None and not data.sensitive:
             raise ParameterError(
                 f"{self.spelling('attacks')} is about a secret column; name it with {self.spelling('secret')}."
@@ -313,11 +350,11 @@ def _values(release: Release, group: int) -> dict[str, Any]:
 
 def _over_all(release: Release, required: Sequence[Requirement]) -> CheckedNumber:
     """The k for those who know every published column of a person but the secrets."""
-    k = max((asked.k for asked in required if isinstance(asked, KAnonymity)), default=UNIQUE)
-    split = privacy.all_but_secrets(release, max(k, UNIQUE))
+    k = largest_k(required, UNIQUE)
+    split = privacy.all_but_secrets(release, k)
     people = release.people_per_group(release.fragments[0])
     smallest = int(people.min()) if split is None else split.smallest
-    below = int(release.partition.sizes[people < max(k, UNIQUE)].sum()) if split is None else split.n_below
+    below = int(release.partition.sizes[people < k].sum()) if split is None else split.n_below
     words = {"rows": "row", "people": "person"}[release.counted_word] if smallest == 1 else release.counted_word
     return CheckedNumber(
         "k-all",
@@ -326,7 +363,7 @@ def _over_all(release: Release, required: Sequence[Requirement]) -> CheckedNumbe
         smallest,
         f"{smallest:,} {words}",
         None,
-        f"{below:,} of {release.data.n_rows:,} rows lie in classes of fewer than {max(k, UNIQUE)} for those who know "
+        f"{below:,} of {release.data.n_rows:,} rows lie in groups of fewer than {k} for those who know "
         "every column of a person but the secrets.",
         unit=release.counted_word,
     )

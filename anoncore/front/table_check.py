@@ -9,11 +9,11 @@ from typing import Any
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ReleaseError
-from anoncore.base.showing import Lines, Result, Shown, clean, counted, names_text, printable
-from anoncore.base.texts import listing, value_text
+from anoncore.base.showing import Lines, Result, Shown, clean, names_text, printable
+from anoncore.base.texts import counted, listing, value_text
+from anoncore.front.policy.judgement import Judgement
 from anoncore.measures.verdict import Verdict, over_what_is_known
 from anoncore.release.release import Release
-from anoncore.search.candidates import usual_ground
 
 SHOWN_COLUMNS = 8
 """Columns by which a group is named."""
@@ -84,6 +84,8 @@ class TableCheck(Result):
         All attacks that apply, for each secret; empty where they were not asked for.
     notes : tuple of str
         What should be known of how it was counted.
+    judgement : Judgement or None
+        What the policy says of it; None where none was asked for.
 
     Examples
     --------
@@ -110,6 +112,7 @@ class TableCheck(Result):
     verdict: Verdict
     attacks: tuple[Strongest, ...] = ()
     notes: tuple[str, ...] = ()
+    judgement: Judgement | None = None
 
     @property
     def k(self) -> int:
@@ -139,7 +142,7 @@ class TableCheck(Result):
         Numbers and ordered values are compared in steps along their order, all others as equal or not.
         """
         data = self.release.data
-        return max((self.number(f"t-{usual_ground(data, name)}", name).value for name in self._secrets), default=None)
+        return max((self.number(f"t-{data.domain[name].ground}", name).value for name in self._secrets), default=None)
 
     @property
     def holds(self) -> bool:

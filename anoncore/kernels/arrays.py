@@ -1,4 +1,4 @@
-"""Types of NumPy arrays by short names, for every signature of the package; and where runs of places begin.
+"""Types of NumPy arrays by short names, for every signature of the package, and records of arrays.
 
 An annotation names the type of an array's numbers; the docstring of the function or class says its shape and what the
 numbers mean.
@@ -6,7 +6,8 @@ numbers mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +26,10 @@ Counts = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]
 """Words of 64 bits: sets with one bit per member, or hashes."""
 Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 
-def starts_of(sizes: Iterable[int]) -> Int64:
-    """Where runs of these sizes begin that follow each other, and where the last one ends, int64 (n_runs + 1,)."""
-    sizes = sizes if isinstance(sizes, np.ndarray) else np.fromiter(sizes, dtype=np.int64)
-    return np.append(np.int64(0), np.cumsum(sizes, dtype=np.int64))
-
-
-def runs_from(begin: Int64 | int, sizes: Int64) -> Int64:
-    """The places of runs, one run after the other: `sizes[i]` whole numbers from `begin[i]` on, int64 (sum,)."""
-    return np.arange(sizes.sum()) + np.repeat(begin - np.cumsum(sizes) + sizes, sizes)
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
+def record(kind: type[T]) -> type[T]:
+    """Make a class a frozen dataclass that is compared by identity, because arrays have no single truth value."""
+    return dataclass(frozen=True, eq=False)(kind)

@@ -213,6 +213,28 @@ def group_levels(
 
 
 @kernel
+def levels_of_counts(
+    starts: Int64, codes: Int32, rows: Int64, n_codes: int, address: int, unique: int, reference: Floats
+) -> Floats:
+    """Level of every group, float (n_groups,), of which counts are known.
+
+    The codes of a group stand from `starts` int64 (n_groups + 1,) on, and `rows` int64 says how many rows each of them
+    stands for; one may stand there several times.
+    """
+    levels = np.empty(len(starts) - 1)
+    counts = np.zeros(n_codes, np.int64)
+    for group in range(len(levels)):
+        size = 0
+        for place in range(starts[group], starts[group + 1]):
+            counts[codes[place]] += rows[place]
+            size += rows[place]
+        levels[group] = call_level(address, counts, size, unique, reference)
+        for place in range(starts[group], starts[group + 1]):
+            counts[codes[place]] = 0
+    return levels
+
+
+@kernel
 def counts_level(counts: Int64, size: int, address: int, unique: int, reference: Floats) -> float:
     """Level of one group from the counts of its sensitive values."""
     return call_level(address, counts, size, unique, reference)

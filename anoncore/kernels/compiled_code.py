@@ -28,6 +28,7 @@ from uuid import uuid4
 import numba
 from numba.core.caching import FunctionCache, _CacheLocator
 from numba.core.ccallback import CFunc
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import trigger_event
 from numba.core.registry import cpu_target
 from platformdirs import user_cache_path
@@ -257,9 +258,13 @@ def keep(function: Any, dispatcher: Any) -> None:
 
 
 def load_compiler() -> None:
-    """Import what loading compiled code needs, which numba does at the first call otherwise."""
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
+    """Import what loading compiled code needs, which numba does at the first call otherwise.
+
+    Numba's lists of what it can compile break where two threads read them in at a time; a call of a kernel does it too.
+    """
+    with global_compiler_lock:
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
 
 
 def compile_for(function: Any, arguments: tuple[Any, ...] | None) -> None:

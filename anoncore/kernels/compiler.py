@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import llvmlite.binding as llvm
@@ -190,7 +191,7 @@ class LevelFunction:
         """The level, by the function as it is written."""
         return self.__wrapped__(*arguments)
 
-    @property
+    @cached_property
     def address(self) -> int:
         """Where the compiled function stands in memory."""
         with self._lock:

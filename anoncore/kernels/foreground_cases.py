@@ -17,6 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_circle import POINTS, WIDTH, expect_around
+from anoncore.kernels.foreground_shares import Supports, supports_of
 from anoncore.kernels.foreground_worlds import expected_counts, set_share_of_group
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
@@ -61,13 +62,13 @@ class Occurrences(NamedTuple):
     """In how many groups each value meets which case: `groups[i]` groups are case `case[i]`.
 
     The occurrences of value x are those in value_start[x]:value_start[x + 1], each case at most once. Groups in which
-    everybody looks alike are no case; `certain` float (n_values, m + 1) counts their rows with x by signature.
+    everybody looks alike are no case; their rows with x are `certain` in the supports.
     """
 
     value_start: Int64
     case: Int64
     groups: Int64
-    certain: Floats
+    supports: Supports
 
 
 @kernel
@@ -178,13 +179,11 @@ def cases_of(
     occurrence_of_pair = np.empty(n_pairs, np.int64)
     occurrence_start = np.zeros(n_values + 1, np.int64)
     occurring, occurring_groups = np.empty(n_pairs, np.int64), np.zeros(n_pairs, np.int64)
-    certain = np.zeros((n_values, n_classes))
     n_cases, n_occurrences = 0, 0
     for value in range(n_values):
         for pair in range(value_start[value], value_start[value + 1]):
             own = of_group[group[pair]]
             if start[own + 1] - start[own] == 1:
-                certain[value, groups.classes[start[own]]] += n[pair]
                 occurrence_of_pair[pair] = -1
                 continue
             case = newest[own]
@@ -214,9 +213,21 @@ def cases_of(
             _write_ways(groups.counts, begin, end, people_with_x[case], ways, ways_start[case])
     composition, people_with_x = composition[:n_cases].copy(), people_with_x[:n_cases].copy()
     occurring, occurring_groups = occurring[:n_occurrences].copy(), occurring_groups[:n_occurrences].copy()
+    found = supports_of(
+        start,
+        groups.classes,
+        of_group[group],
+        n,
+        value_start,
+        occurrence_of_pair,
+        occurring,
+        composition,
+        occurrence_start,
+        n_classes - 1,
+    )
     return (
         Cases(start, groups.classes, groups.counts, composition, people_with_x, ways_start, ways),
-        Occurrences(occurrence_start, occurring, occurring_groups, certain),
+        Occurrences(occurrence_start, occurring, occurring_groups, found),
         occurrence_of_pair,
     )
 
@@ -278,6 +289,7 @@ def expect(
     cases: Cases,
     occurring: Int64,
     share: Floats,
+    support: Int32,
     expected: Floats,
     log_weights: Floats,
     work: Floats,
@@ -285,11 +297,12 @@ def expect(
 ) -> None:
     """Write how many people of each entry are expected to have x, for the cases `occurring` one by one.
 
-    `share` float (m + 1,): that of x in each signature, for the last one a negative number where it is that of x in
-    each case itself. `expected` float has the entries of these cases one after the
-    other. `log_weights` float, of one number a case, gets with `weigh` the logarithm of the weight of all possible
-    worlds, in units of the world in which nobody has x whose share is not 1, else 0. It gets NaN where the shares may
-    contradict the case, and where only `log_weight` of `foreground_worlds` can tell. `work` float has the size that
+    `share` float (m + 1,): that of x in each signature of `support`, which has all of these cases but the last, and in
+    the last one; that is negative where it is the share of x in each case itself. `expected` float has the entries of
+    these cases one after the other. `log_weights` float, of one number a case, gets with `weigh` the logarithm of the
+    weight of all possible worlds, in units of the world in which nobody has x whose share is not 1, else 0. It gets NaN
+    where the shares may contradict the case, and where only `log_weight` of `foreground_worlds` can tell. `work` float
+    has the size that
     `room` says.
     """
     # Fields are taken out of their tuple once: to hand a tuple to a function for every case would take longer than
@@ -299,20 +312,23 @@ def expect(
     odds, points = np.empty(len(share)), np.empty((WIDTH, POINTS))
     low, high, rare, unset = 1.0, 1.0, len(share) - 1, share[-1]
     is_of_group = unset < 0.0
-    for i in range(len(share)):
-        if i == rare and is_of_group:
-            # Where everybody has x, the case is left to `expected_counts` below.
-            for case in occurring:
-                people = 0
-                for e in range(start[composition[case]], start[composition[case] + 1]):
-                    people += counts[e]
-                if people_with_x[case] < people:
-                    own = people_with_x[case] / (people - people_with_x[case])
-                    low, high = min(low, own), max(high, own)
-            continue
+    for i in support:
         odds[i] = share[i] / (1.0 - share[i])
         if odds[i] > 0.0:
             low, high = min(low, odds[i]), max(high, odds[i])
+    if is_of_group:
+        # Where everybody has x, the case is left to `expected_counts` below.
+        for case in occurring:
+            people = 0
+            for e in range(start[composition[case]], start[composition[case] + 1]):
+                people += counts[e]
+            if people_with_x[case] < people:
+                own = people_with_x[case] / (people - people_with_x[case])
+                low, high = min(low, own), max(high, own)
+    else:
+        odds[rare] = unset / (1.0 - unset)
+        if odds[rare] > 0.0:
+            low, high = min(low, odds[rare]), max(high, odds[rare])
     # Up to so many people with x products of the odds stay far inside the range of a double. Odds may be infinite.
     farthest = LOG_RANGE / (np.log(high) - np.log(low) + 1e-9)
     at = 0

@@ -18,6 +18,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.foreground_cases import Cases, Compositions, Occurrences, expect, room
+from anoncore.kernels.foreground_shares import LearnedShares
 from anoncore.kernels.foreground_worlds import expected_counts, log_weight, set_share_of_group
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.kernels.sorting import filled_with
@@ -51,7 +52,7 @@ class Beliefs(NamedTuple):
     `own` and `other` as above. `breached` counts the rows whose own p(t:x) exceeds the bound, `flagged` those that
     have an `other` above it although they lack a protected value, `believed` is the sum of `own` over rows that need
     protection. `contradicted` counts the groups, over all values, in which the shares allow no world: there every row
-    has n / N. `mean_range` is the largest minus smallest share in a group, averaged over groups and values.
+    has n / N.
     """
 
     own: Floats
@@ -60,7 +61,6 @@ class Beliefs(NamedTuple):
     flagged: int
     believed: float
     contradicted: int
-    mean_range: float
 
 
 @kernel
@@ -85,14 +85,12 @@ def beliefs(
     cases: Cases,
     held: Occurrences,
     occurrence_of_pair: Int64,
-    shares: Floats,
+    learned: LearnedShares,
     bound: float,
 ) -> Beliefs:
-    """Attack every row with the learned `shares`, float (n_values, m + 1), the last being that of class m (negative
-    where it is that of each group itself).
-    """
-    n_values, n_classes = shares.shape
-    begins, probability, contradicted = _case_probabilities(cases, held, shares)
+    """Attack every row with the learned shares."""
+    n_values, n_classes = len(learned.fixed), learned.m + 1
+    begins, probability, contradicted = _case_probabilities(cases, held, learned)
     # Fields are taken out of their tuples once, which saves counting references to them for every row.
     order, starts, true, pairs = published.order, published.starts, published.true, published.pairs
     pair_start, pair_value, pair_n = published.pair_start, published.pair_value, published.pair_n
@@ -138,71 +136,129 @@ def beliefs(
                 breached += lies_above(own[position], bound, ACCUMULATED)
             if n_values > 1 or not needs_protection:
                 flagged += lies_above(other[position], bound, ACCUMULATED)
-    return Beliefs(own, other, breached, flagged, believed, contradicted, _mean_range(published, groups, shares))
+    return Beliefs(own, other, breached, flagged, believed, contradicted)
 
 
 @inner_kernel
-def _case_probabilities(cases: Cases, held: Occurrences, shares: Floats) -> tuple[Int64, Floats, int]:
+def _case_probabilities(cases: Cases, held: Occurrences, learned: LearnedShares) -> tuple[Int64, Floats, int]:
     """p(t:x) for a person of each entry of each occurrence; returns where each begins, p, and contradicted groups."""
-    start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
+    start, composition, counts = cases.start, cases.composition, cases.counts
     occurring, groups, value_start, n = held.case, held.groups, held.value_start, cases.n
-    begins, most = np.zeros(len(occurring) + 1, np.int64), 0
-    for i in range(len(occurring)):
-        begins[i + 1] = begins[i] + start[composition[occurring[i]] + 1] - start[composition[occurring[i]]]
-    for value in range(len(shares)):
-        most = max(most, begins[value_start[value + 1]] - begins[value_start[value]])
-    probability, contradicted = np.empty(begins[-1]), 0
+    supports, like, n_values = held.supports, learned.like, len(learned.fixed)
+    begins, most, n_numbers = np.zeros(len(occurring), np.int64), 0, 0
+    for value in range(n_values):
+        before = n_numbers
+        for i in range(value_start[value], value_start[value + 1]):
+            begins[i] = n_numbers
+            if like[value] < value:
+                begins[i] = begins[value_start[like[value]] + i - value_start[value]]
+            else:
+                n_numbers += start[composition[occurring[i]] + 1] - start[composition[occurring[i]]]
+        most = max(most, n_numbers - before)
+    probability, contradicted = np.empty(n_numbers), np.zeros(n_values, np.int64)
     expected, log_weights, work = np.empty(most), np.empty(len(occurring)), np.empty(room(cases))
-    for value in range(len(shares)):
+    share = np.zeros(learned.m + 1)
+    for value in range(n_values):
         first, last = value_start[value], value_start[value + 1]
-        expect(cases, occurring[first:last], shares[value], expected, log_weights, work, False)
+        if like[value] < value:
+            contradicted[value] = contradicted[like[value]]
+            continue
+        support = supports.classes[supports.at[value] : supports.at[value] + supports.size[value]]
+        for signature in support:
+            share[signature] = 0.0
+        for j in range(learned.size[value]):
+            share[learned.classes[learned.classes_at[value] + j]] = learned.shares[learned.at[value] + j]
+        share[-1] = learned.fixed[value]
+        expect(cases, occurring[first:last], share, support, expected, log_weights, work, False)
         at = 0
         for i in range(first, last):
             case = occurring[i]
             begin, end = start[composition[case]], start[composition[case] + 1]
             if np.isnan(log_weights[i - first]):
-                own = shares[value].copy()
-                if own[-1] < 0.0:
-                    set_share_of_group(own, counts[begin:end], n[case])
-                weight = log_weight(own, classes[begin:end], counts[begin:end], n[case])
-                contradicted += groups[i] if weight == -np.inf else 0
+                if learned.fixed[value] < 0.0:
+                    set_share_of_group(share, counts[begin:end], n[case])
+                weight = log_weight(share, cases.classes[begin:end], counts[begin:end], n[case])
+                contradicted[value] += groups[i] if weight == -np.inf else 0
             for e in range(begin, end):
                 probability[begins[i] + e - begin] = min(max(expected[at + e - begin] / counts[e], 0.0), 1.0)
             at += end - begin
-    return begins, probability, contradicted
+    return begins, probability, contradicted.sum()
 
 
-@inner_kernel
-def _mean_range(published: PublishedValues, groups: Compositions, shares: Floats) -> float:
+@kernel
+def mean_range(published: PublishedValues, groups: Compositions, learned: LearnedShares) -> float:
     """Largest minus smallest share among the rows of a group, averaged over groups and values."""
     start, classes, of_group = groups.start, groups.classes, groups.of_group
     pair_start, pair_value, pair_n = published.pair_start, published.pair_value, published.pair_n
-    n_values, rare = len(shares), shares.shape[1] - 1
-    total = 0.0
+    n_values, rare, fixed = len(learned.fixed), learned.m, learned.fixed
+    values_at, values, shares = _by_signature(learned)
+    of_group_itself, of_everybody, total = fixed[0] < 0.0, fixed.sum(), 0.0
     # Groups of one composition differ only where people of rare signatures have the share of x in their own group.
     known = np.full(len(start) - 1, np.nan)
-    own = np.zeros(n_values)
+    low, high, n_met = np.empty(n_values), np.empty(n_values), np.zeros(n_values, np.int64)
+    met = np.empty(n_values, np.int64)
     for group in range(len(of_group)):
         composition = of_group[group]
         begin, end = start[composition], start[composition + 1]
         if end - begin == 1:
             continue
-        is_of_group = shares[0, rare] < 0.0 and classes[end - 1] == rare
+        has_rare = classes[end - 1] == rare
+        is_of_group = of_group_itself and has_rare
         if is_of_group or np.isnan(known[composition]):
-            rows = published.starts[group + 1] - published.starts[group]
-            for i in range(pair_start[group], pair_start[group + 1]):
-                own[pair_value[i]] = pair_n[i] / rows
-            known[composition] = 0.0
-            for value in range(n_values):
-                low, high = 1.0, 0.0
-                for e in range(begin, end):
-                    share = own[value] if is_of_group and e == end - 1 else shares[value, classes[e]]
-                    low, high = min(low, share), max(high, share)
-                known[composition] += high - low
-            for i in range(pair_start[group], pair_start[group + 1]):
-                own[pair_value[i]] = 0.0
+            # Of the values that no share of a signature here is of, people of rare signatures have the only one.
+            spread, n_found, not_met = 0.0, 0, of_everybody if has_rare and not is_of_group else 0.0
+            for e in range(begin, end - has_rare):
+                for j in range(values_at[classes[e]], values_at[classes[e] + 1]):
+                    value = values[j]
+                    if n_met[value] == 0:
+                        low[value], high[value], met[n_found] = 1.0, 0.0, value
+                        n_found += 1
+                    low[value], high[value] = min(low[value], shares[j]), max(high[value], shares[j])
+                    n_met[value] += 1
+            for i in range(n_found):
+                if n_met[met[i]] < end - begin - has_rare:
+                    low[met[i]] = 0.0
+                if has_rare and not is_of_group:
+                    low[met[i]], high[met[i]] = min(low[met[i]], fixed[met[i]]), max(high[met[i]], fixed[met[i]])
+                    not_met -= fixed[met[i]]
+            if is_of_group:
+                rows = published.starts[group + 1] - published.starts[group]
+                for i in range(pair_start[group], pair_start[group + 1]):
+                    value, own = pair_value[i], pair_n[i] / rows
+                    if n_met[value] == 0:
+                        spread += own
+                    else:
+                        # 0 is the share of the values that the group does not publish, see below.
+                        low[value], high[value] = min(low[value], own), max(high[value], own)
+                        n_met[value] = -1
+            for i in range(n_found):
+                if is_of_group and n_met[met[i]] > 0:
+                    low[met[i]] = 0.0
+                spread += high[met[i]] - low[met[i]]
+                n_met[met[i]] = 0
+            known[composition] = spread + not_met
         total += known[composition]
     return total / (len(of_group) * n_values)
+
+
+@inner_kernel
+def _by_signature(learned: LearnedShares) -> tuple[Int64, Int64, Floats]:
+    """Where the values of each signature begin, int64 (m + 1,), and these with their shares above 0."""
+    begins = np.zeros(learned.m + 1, np.int64)
+    for value in range(len(learned.at)):
+        for j in range(learned.size[value]):
+            begins[learned.classes[learned.classes_at[value] + j] + 1] += learned.shares[learned.at[value] + j] > 0.0
+    for signature in range(learned.m):
+        begins[signature + 1] += begins[signature]
+    values, shares, free = np.empty(begins[-1], np.int64), np.empty(begins[-1]), begins.copy()
+    for value in range(len(learned.at)):
+        for j in range(learned.size[value]):
+            share = learned.shares[learned.at[value] + j]
+            if share > 0.0:
+                signature = learned.classes[learned.classes_at[value] + j]
+                values[free[signature]], shares[free[signature]] = value, share
+                free[signature] += 1
+    return begins, values, shares
 
 
 @kernel

@@ -6,9 +6,10 @@ adversary looks for shares that this step does not change.
 
 - `rows` int64 (m,): number of people of each of the m signatures that are solved for; all others are of class m.
 - `case` int64, `groups` int64: the cases of the groups that hold x, and how many groups each of them stands for.
-- `certain` float (m + 1,): rows with x of each signature in the groups in which everybody looks alike.
-- `alike` int64 (m + 1,): number of the unknown, 0..u-1, that is the share of each signature, and u for class m.
-  Signatures that nothing in the release tells apart are one unknown.
+- `support` int32 (s,): the signatures whose people may have x, ascending. `certain` float (s,): their rows with x in
+  the groups in which everybody looks alike.
+- `alike` int64 (s,): number of the unknown, 0..u-1, that is the share of each signature of the support. Signatures that
+  nothing in the release tells apart are one unknown, and so are all those outside the support, if there are any.
 - `f` float (u + 1,): the shares of the unknowns, then the fixed one of class m (negative: that
   of each case itself). `people` float (u,): their rows.
 """
@@ -19,12 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.foreground_cases import Cases, Occurrences, expect, mixed, room
+from anoncore.kernels.foreground_cases import Cases, Occurrences, expect, room
 from anoncore.kernels.foreground_newton import is_as_predicted, is_inside, newton_step, probed, take_probe
 from anoncore.kernels.foreground_worlds import expected_counts, log_weight, set_share_of_group
-from anoncore.kernels.sorting import sort_in_place
+from anoncore.kernels.sorting import filled_with, sort_in_place
 
 NOBODY = 1e-100
 """A share below this counts as 0."""
@@ -72,6 +73,7 @@ class Unknowns(NamedTuple):
 
     case: Int64
     groups: Int64
+    support: Int32
     certain: Floats
     alike: Int64
     people: Floats
@@ -108,15 +110,23 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
     """
     share, with_x, expected, log_weights = memory.share, memory.with_x, memory.expected, memory.log_weights
     start, composition, classes, counts = cases.start, cases.composition, cases.classes, cases.counts
-    occurring, groups, alike, people = unknowns.case, unknowns.groups, unknowns.alike, unknowns.people
-    m, u, likelihood = len(alike) - 1, len(people), 0.0
-    for i in range(m + 1):
-        share[i] = f[alike[i]]
+    occurring, groups, support, alike, people = (
+        unknowns.case,
+        unknowns.groups,
+        unknowns.support,
+        unknowns.alike,
+        unknowns.people,
+    )
+    u, likelihood = len(people), 0.0
+    share[-1] = f[u]
+    for i in range(len(support)):
+        signature = support[i]
+        share[signature] = f[alike[i]]
         # Where everybody in a group looks alike, n of them have x whatever their share is.
-        with_x[i] = unknowns.certain[i]
-        if weigh and i < m and 0.0 < share[i] < 1.0:
-            likelihood += with_x[i] * _log_odds(share[i])
-    expect(cases, occurring, share, expected, log_weights, memory.work, weigh)
+        with_x[signature] = unknowns.certain[i]
+        if weigh and 0.0 < share[signature] < 1.0:
+            likelihood += with_x[signature] * _log_odds(share[signature])
+    expect(cases, occurring, share, support, expected, log_weights, memory.work, weigh)
     at = 0
     for i in range(len(occurring)):
         begin, end = start[composition[occurring[i]]], start[composition[occurring[i]] + 1]
@@ -133,8 +143,8 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
         updated[i] = 0.0
         if weigh and 0.0 < f[i] < 1.0:
             likelihood += people[i] * np.log1p(-f[i])
-    for i in range(m):
-        updated[alike[i]] += with_x[i]
+    for i in range(len(support)):
+        updated[alike[i]] += with_x[support[i]]
     for i in range(u):
         updated[i] /= people[i]
         # Nobody has x, and the odds of numbers that are smaller still cannot be told from 0 / 0.
@@ -144,41 +154,13 @@ def _step(cases: Cases, unknowns: Unknowns, f: Floats, updated: Floats, memory: 
 
 
 @kernel
-def signature_keys(cases: Cases, unknowns: Unknowns, colour: Int64, prime: int, inverse: Int64) -> Int64:
-    """What a step of expectation-maximization can see of each signature, int64 (m,): equal where steps keep it equal.
-
-    `colour` int64 (m + 1,) tells signatures apart so far. A step sees the signature's people by case, as shares of all
-    its people, and of a case the people of each colour and n. Both are sums of hashes, modulo `prime`; `inverse` int64
-    (m,) has the inverse of each signature's number of people modulo the prime, for a product is a division by it.
-    """
-    keys = np.zeros(len(inverse), np.int64)
-    for i in range(len(keys)):
-        keys[i] = np.int64(unknowns.certain[i]) % prime
-    for i in range(len(unknowns.case)):
-        case = unknowns.case[i]
-        begin, end = cases.start[cases.composition[case]], cases.start[cases.composition[case] + 1]
-        people = np.uint64(0)
-        for e in range(begin, end):
-            people += np.uint64(cases.counts[e]) * mixed(np.uint64(colour[cases.classes[e]]) + np.uint64(prime))
-        seen = np.int64(mixed(people ^ mixed(np.uint64(cases.n[case]))) % np.uint64(prime))
-        for e in range(begin, end):
-            signature = cases.classes[e]
-            if signature < len(keys):
-                people_here = (unknowns.groups[i] * cases.counts[e]) % prime
-                keys[signature] = (keys[signature] + people_here * seen) % prime
-    for i in range(len(keys)):
-        keys[i] = keys[i] * inverse[i] % prime
-    return keys
-
-
-@kernel
-def expectation_step(cases: Cases, unknowns: Unknowns, f: Floats) -> tuple[Floats, float]:
-    """Updated shares of the unknowns, float (u,), and how likely the published numbers of x are at f.
+def expectation_step(cases: Cases, unknowns: Unknowns, m: int, f: Floats) -> tuple[Floats, float]:
+    """Updated shares of the unknowns, float (u,), and how likely the published numbers of x are at f, of m signatures.
 
     The likelihood is a logarithm, up to the constant that people of class m add if none of them has x.
     """
     updated = np.empty(len(unknowns.people))
-    memory = _workspace(cases, len(unknowns.alike) - 1)
+    memory = _workspace(cases, m)
     return updated, _step(cases, unknowns, f, updated, memory, True)
 
 
@@ -188,52 +170,59 @@ def fixed_points(
     held: Occurrences,
     rows: Int64,
     values: Int64,
+    alike_begin: Int64,
     alike: Int64,
     start: Floats,
     fixed: Floats,
-    tolerance: float,
+    tolerance: Floats,
     limit: int,
 ) -> tuple[Floats, Int64, Floats]:
     """Follow expectation-maximization to its limit for each of the `values`, int64 (v,).
 
     `start` and `fixed` float (n_values,): the share that every signature of a value begins with, and the fixed one of
-    class m. `alike` int64 (v, m): which signatures are one unknown. It begins with -1 where that is not known yet.
-    There the value is solved only if the first step tells all signatures apart, for then no two are alike.
+    class m; `tolerance` float (n_values,): the change of a share in one step at which each value is solved.
+    `alike[alike_begin[i]:alike_begin[i + 1]]`: which signatures of value i are one unknown, as `alike_signatures` has
+    it. `alike` is empty where that is not known yet. There the value is solved only if the first step tells all
+    signatures apart, for then no two are alike.
 
-    Returns the shares (v, m + 1), the steps taken, -1 for a value that is left unsolved, and the last change of any
-    share.
+    Returns the shares of the supports of the values, one after the other, the steps taken, -1 for a value that is left
+    unsolved, and the last change of any share.
     """
-    m = len(rows)
+    m, supports, n_shares = len(rows), held.supports, 0
     memory = _workspace(cases, m)
-    shares, steps, change = (
-        np.empty((len(values), m + 1)),
-        np.empty(len(values), np.int64),
-        np.zeros(len(values)),
-    )
+    for value in values:
+        n_shares += supports.size[value]
+    shares, steps, change = np.empty(n_shares), np.empty(len(values), np.int64), np.zeros(len(values))
+    n_people, every, at = rows.sum(), np.arange(m + 1), 0
     for i in range(len(values)):
         value = values[i]
         first, last = held.value_start[value], held.value_start[value + 1]
-        joined = np.empty(m + 1, np.int64)
-        for signature in range(m + 1):
-            joined[signature] = signature
-        n_unknowns = m
-        if alike[i, 0] >= 0:
-            n_unknowns = 0
-            for signature in range(m):
-                joined[signature] = alike[i, signature]
-                n_unknowns = max(n_unknowns, joined[signature] + 1)
-            joined[m] = n_unknowns
-        people = np.zeros(n_unknowns)
-        for signature in range(m):
-            people[joined[signature]] += rows[signature]
+        begin, size = supports.at[value], supports.size[value]
+        classes, certain = supports.classes[begin : begin + size], supports.certain[begin : begin + size]
+        # All signatures outside the support are one more unknown, which the first step sets to 0.
+        joined, n_unknowns, n_signatures = every[: size + (size < m)], size + (size < m), m
+        if len(alike) > 0:
+            joined, n_unknowns = alike[alike_begin[i] : alike_begin[i + 1]], 0
+            for j in range(len(joined)):
+                n_unknowns = max(n_unknowns, joined[j] + 1)
+            n_signatures = n_unknowns
+        people, others = np.zeros(n_unknowns), n_people
+        for j in range(size):
+            people[joined[j]] += rows[classes[j]]
+            others -= rows[classes[j]]
+        if size < m:
+            people[joined[size]] += others
         f = np.empty(n_unknowns + 1)
         f[:n_unknowns] = start[value]
         f[n_unknowns] = fixed[value]
-        unknowns = Unknowns(held.case[first:last], held.groups[first:last], held.certain[value], joined, people)
-        is_open = alike[i, 0] < 0 and m > 1
-        solution, steps[i], change[i] = _fixed_point(cases, unknowns, f, tolerance, limit, memory, is_open)
-        for signature in range(m + 1):
-            shares[i, signature] = solution[joined[signature]]
+        unknowns = Unknowns(held.case[first:last], held.groups[first:last], classes, certain, joined[:size], people)
+        is_open = len(alike) == 0 and m > 1
+        solution, steps[i], change[i] = _fixed_point(
+            cases, unknowns, f, n_signatures, tolerance[value], limit, memory, is_open
+        )
+        for j in range(size):
+            shares[at + j] = solution[joined[j]]
+        at += size
     return shares, steps, change
 
 
@@ -251,7 +240,14 @@ def _tells_all_apart(shares: Floats) -> bool:
 
 @inner_kernel
 def _fixed_point(
-    cases: Cases, unknowns: Unknowns, f: Floats, tolerance: float, limit: int, memory: Workspace, is_open: bool
+    cases: Cases,
+    unknowns: Unknowns,
+    f: Floats,
+    n_signatures: int,
+    tolerance: float,
+    limit: int,
+    memory: Workspace,
+    is_open: bool,
 ) -> tuple[Floats, int, float]:
     """Follow expectation-maximization from `f` to its limit; returns the shares (u + 1,), steps and the last change.
 
@@ -264,18 +260,20 @@ def _fixed_point(
     constant factors, it jumps to the limit that these lead to instead, and keeps that only if hardly any step is left
     there; after each such jump that was not kept it waits twice as long with the next. After some steps it tries
     Newton's method too (`foreground_newton`), and keeps that where the plain step that follows is the predicted one
-    and the likelihood has not fallen. `is_open`: whether signatures may be alike; then it returns -1 steps after a
-    first one that leaves this open.
+    and the likelihood has not fallen. That is for at most MOST_PROBED signatures that are told apart, of which there
+    are `n_signatures`, also those that nobody with x has. `is_open`: whether signatures may be alike; then it returns
+    -1 steps after a first one that leaves this open.
     """
     u = len(unknowns.people)
     points = np.empty((9, u + 1))
     for i in range(9):
         _copy(f, points[i])
     path, jump, landed = points[:4, :u], points[JUMP], points[LANDED]
-    slope, newton, predicted, part = np.zeros((u, u) if u <= MOST_PROBED else (0, 0)), np.zeros(u), np.zeros(u), 1.0
-    next_newton = max(NEWTON_STEPS, 2 * u) if u <= MOST_PROBED else limit
+    is_probed = n_signatures <= MOST_PROBED
+    slope, newton, predicted, part = np.zeros((u, u) if is_probed else (0, 0)), np.zeros(u), np.zeros(u), 1.0
+    next_newton = max(NEWTON_STEPS, 2 * n_signatures) if is_probed else limit
     steps, change, stretch, longest, before = 0, np.inf, 0.0, SHORTEST, 0.0
-    is_early, kind, waiting, pause, newton_pause, moved = True, ALONG, 0, 1, u + 2, 0
+    is_early, kind, waiting, pause, newton_pause, moved = True, ALONG, 0, 1, n_signatures + 2, 0
     # Each step leads from one point to the next. There is one call of it, because every call is compiled anew into
     # this function.
     source = NOW
@@ -326,7 +324,7 @@ def _fixed_point(
             if kind == ALONG:
                 longest = max(longest, GROWTH * stretch)
             elif kind == NEWTON:
-                newton_pause = u + 2
+                newton_pause = n_signatures + 2
             _copy(landed, points[NOW])
             _copy(points[LANDED + 1], points[FIRST])
         if source == NOW:
@@ -500,13 +498,16 @@ def _distance(a: Floats, b: Floats) -> float:
 
 
 @kernel
-def step_jacobian(cases: Cases, unknowns: Unknowns, f: Floats) -> Floats:
-    """Derivatives of the updated shares by the shares, (u, u); needs shares inside (0, 1).
+def step_jacobian(cases: Cases, unknowns: Unknowns, m: int, f: Floats) -> Floats:
+    """Derivatives of the updated shares by the shares, (u, u), of m signatures; needs shares inside (0, 1).
 
     The derivative of an expected count by another signature's log-odds is the covariance of the two counts given the
     group's number of x, and d log-odds / d f = 1 / (f (1 - f)).
     """
-    u, alike = len(unknowns.people), unknowns.alike
+    u = len(unknowns.people)
+    alike = filled_with(m + 1, u)
+    for i in range(len(unknowns.support)):
+        alike[unknowns.support[i]] = unknowns.alike[i]
     share = f[alike]
     jacobian = np.zeros((u, u))
     for i in range(len(unknowns.case)):

@@ -1,4 +1,4 @@
-"""Grouping, numbering and counting, in one pass over the rows each.
+"""Grouping, numbering and counting, in few passes over the rows each: runs, groups, and keys of several columns.
 
 Sorting n rows costs O(n log n). Where groups are numbered, or words look random, a table finds the place of each row,
 which costs O(n).
@@ -6,21 +6,42 @@ which costs O(n).
 - `group` int32 (n_rows,): group of every row, 0..n_groups-1.
 - `codes` int32 (n_rows,): code of one attribute in every row, 0..size-1.
 - `order` int64 (n_rows,), `starts` int64 (n_groups + 1,): rows by group; those of group g at `starts[g]:starts[g + 1]`.
-- `numbers` int64 (n_rows,): the value of one column in every row.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-from anoncore.kernels.arrays import Int32, Int64, Words
+from anoncore.kernels.arrays import Codes, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
+N = TypeVar("N", bound=np.generic)
 LARGEST = np.iinfo(np.int32).max
 """The largest number that a code may be."""
+
+
+def starts_of(sizes: Iterable[int]) -> Int64:
+    """Where runs of these sizes begin that follow each other, and where the last one ends, int64 (n_runs + 1,)."""
+    sizes = sizes if isinstance(sizes, np.ndarray) else np.fromiter(sizes, np.int64)
+    return np.append(np.int64(0), np.cumsum(sizes, dtype=np.int64))
+
+
+def runs_from(begin: Int64 | int, sizes: Int64) -> Int64:
+    """The places of runs, one run after the other: `sizes[i]` whole numbers from `begin[i]` on, int64 (sum,)."""
+    return np.arange(sizes.sum()) + np.repeat(begin - np.cumsum(sizes) + sizes, sizes)
+
+
+def put_at(places: Int32 | Int64, values: npt.NDArray[N]) -> npt.NDArray[N]:
+    """The values in the order of their places, which are 0 to n - 1 in any order: values[i] comes to places[i]."""
+    result = np.empty_like(values)
+    result[places] = values
+    return result
 
 
 @kernel
@@ -38,7 +59,7 @@ def rows_by_group(group: Int32, starts: Int64) -> Int64:
 
 def grouped_rows(group: Int32, n_groups: int = 0) -> tuple[Int64, Int64]:
     """`order` and `starts` of rows whose groups are given, also of groups without rows where `n_groups` says so."""
-    starts = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_groups))))
+    starts = starts_of(np.bincount(group, minlength=n_groups))
     return rows_by_group(group, starts), starts
 
 
@@ -51,6 +72,34 @@ def group_starts(group: Int32, n_groups: int) -> Int64:
     for g in range(n_groups):
         starts[g + 1] += starts[g]
     return starts
+
+
+@kernel
+def numbered_inside_groups(order: Int64, starts: Int64, keys: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+    """Number the different keys of each group, in ascending order, from one group to the next.
+
+    Gives the number of every row, int64 (n_rows,); where the numbers of each group begin, int64 (n_groups + 1,); and
+    the key of each number and how many rows have it, int64 (n_numbers,) each. `keys` int64 (n_rows,) are below 2**31.
+    """
+    # Only keys of one group are compared with each other, and these are few, so that this is faster than sorting all
+    # rows. Each key carries its row in its lower half, so that both are sorted together.
+    keyed = np.empty(len(order), np.int64)
+    number, begins = np.empty(len(order), np.int64), np.zeros(len(starts), np.int64)
+    different, count = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    filled = 0
+    for group in range(len(starts) - 1):
+        for place in range(starts[group], starts[group + 1]):
+            keyed[place] = keys[order[place]] << 32 | order[place]
+        sort_in_place(keyed[starts[group] : starts[group + 1]])
+        for place in range(starts[group], starts[group + 1]):
+            key = keyed[place] >> 32
+            if filled == begins[group] or different[filled - 1] != key:
+                different[filled], count[filled] = key, 0
+                filled += 1
+            count[filled - 1] += 1
+            number[keyed[place] & LARGEST] = filled - 1
+        begins[group + 1] = filled
+    return number, begins, different[:filled].copy(), count[:filled].copy()
 
 
 @kernel
@@ -139,28 +188,92 @@ def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> t
     return offsets, members[:filled].copy()
 
 
-@kernel
-def classes_within(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int64]:
-    """The classes of equal codes inside every group: the first row of each and its number of rows, int64 (n_classes,).
+DENSE = 4
+"""Cells of a table of counts per row up to which counting every cell is cheaper than sorting the rows."""
+SMALL = 1024
+"""Cells that are always counted."""
+NEAR_BITS = 4
+"""Times that each column is halved for the order of rows by nearness."""
+MOST_BITS = 62
 
-    Classes are listed group by group, inside a group in the order of their first rows.
+
+def occurring_pairs(one: Codes | Int64, other: Codes | Int64, n_one: int, n_other: int) -> tuple[Int64, Int64, Int64]:
+    """The pairs of codes that occur in rows, sorted, and the rows of each, int64 (n_pairs,) each.
+
+    `n_one` and `n_other` are above every code. Counting is O(n + number of cells) where these are few, else O(n log n).
     """
-    first, sizes = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-    counts = np.zeros(size, np.int64)
-    filled = 0
-    for group in range(len(starts) - 1):
-        begin = filled
-        for position in range(starts[group], starts[group + 1]):
-            code = codes[order[position]]
-            if counts[code] == 0:
-                first[filled] = order[position]
-                filled += 1
-            counts[code] += 1
-        # Only the codes of this group are set back: the column may have many more.
-        for at in range(begin, filled):
-            sizes[at] = counts[codes[first[at]]]
-            counts[codes[first[at]]] = 0
-    return first[:filled].copy(), sizes[:filled].copy()
+    key = one.astype(np.int64) * n_other + other
+    if n_one * n_other <= max(DENSE * len(key), SMALL):
+        cells = np.bincount(key, minlength=n_one * n_other)
+        there = np.flatnonzero(cells)
+        rows = cells[there]
+    else:
+        there, rows = np.unique(key, return_counts=True)
+    first, second = np.divmod(there, n_other)
+    return first, second, rows
+
+
+def different_keys(keys: Int64, size: int) -> tuple[Int64, Int64]:
+    """The different ones of some keys, ascending, and the place of each key among them, int64 (n_keys,).
+
+    `size` is above every key. Marking costs O(n + size) where there are few more keys than occur, else O(n log n).
+    """
+    if size > max(DENSE * len(keys), SMALL):
+        different, place = np.unique(keys, return_inverse=True)
+        return different, place.reshape(-1)
+    occurs = np.zeros(size, dtype=np.bool_)
+    occurs[keys] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+
+
+def dense_key(columns: Iterable[Codes | Int64], n_rows: int, *, is_sorted: bool = False) -> Int64:
+    """A number per row, int64 (n_rows,), from 0 without gaps; rows that are equal in all columns have the same.
+
+    Where it `is_sorted`, numbers ascend with the values, those of the first column first; otherwise from row to row.
+    """
+    return pd.factorize(combined_key(columns, n_rows, is_sorted=is_sorted), sort=is_sorted)[0].astype(np.int64)
+
+
+def combined_key(columns: Iterable[Codes | Int64], n_rows: int, *, is_sorted: bool = True) -> Int64:
+    """As `dense_key`, with gaps and faster; only where it `is_sorted` do its numbers stand in an order."""
+    key = np.zeros(n_rows, dtype=np.int64)
+    capacity = 1
+    for column in columns if n_rows else ():
+        width = int(column.max()) + 1
+        # Before the key would outgrow int64, it is numbered anew by the combinations that occur.
+        if capacity * width >= 2**62:
+            key, uniques = pd.factorize(key, sort=is_sorted)
+            capacity = len(uniques)
+        key = key * width + column
+        capacity *= width
+    return key
+
+
+def first_rows(key: Codes | Int64) -> Int64:
+    """The first row with each number, int64 (n_numbers,), of numbers without gaps as `dense_key` gives them."""
+    first = np.empty(int(key.max(initial=-1)) + 1, np.int64)
+    first[key[::-1]] = np.arange(len(key))[::-1]
+    return first
+
+
+def order_by_nearness(columns: Sequence[Codes], n_rows: int) -> Int64:
+    """The rows in an order in which those that are alike in all columns stand near each other, int64 (n_rows,).
+
+    Columns are halved in turn, each by the ranks of its values, and rows are sorted by the halves that they are in
+    (Morton's order). What is read box by box is then read from a few places of memory, not from all over it.
+    """
+    if not columns:
+        return np.arange(n_rows)
+    halves = []
+    for codes in columns:
+        up_to = np.cumsum(np.bincount(codes))
+        rank = up_to - np.diff(up_to, prepend=0) / 2
+        halves.append((rank * 2**NEAR_BITS / n_rows).astype(np.int64)[codes])
+    key = np.zeros(n_rows, np.int64)
+    for bit in range(min(NEAR_BITS * len(columns), MOST_BITS)):
+        level, column = divmod(bit, len(columns))
+        key = key * 2 + (halves[column] >> (NEAR_BITS - 1 - level) & 1)
+    return np.argsort(key, kind="stable")
 
 
 class WordTable(NamedTuple):
@@ -216,17 +329,23 @@ def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
     Gives the number of each key, int64 (n,), and where each distinct key first stands, int64 (n_distinct,).
     The keys should look random in their low bits, as hashes do.
     """
-    # Sorting keys costs O(n log n); a table of slots, at least two for every key, finds each one in O(1). A key that
-    # finds its slot taken by another one takes the next slot that is free.
+    # Sorting keys costs O(n log n); a table of slots, at least two for every key that is not the one before it, finds
+    # each one in O(1). A key that finds its slot taken by another one takes the next slot that is free.
+    runs = min(len(keys), 1)
+    for i in range(1, len(keys)):
+        runs += keys[i, 0] != keys[i - 1, 0] or keys[i, 1] != keys[i - 1, 1]
     slots = 2
-    while slots < 2 * len(keys):
+    while slots < 2 * runs:
         slots *= 2
     last = np.uint64(slots - 1)
     holder = filled_with(slots, -1)
     number = np.empty(len(keys), np.int64)
-    first = np.empty(len(keys), np.int64)
+    first = np.empty(runs, np.int64)
     filled = 0
     for i in range(len(keys)):
+        if i > 0 and keys[i, 0] == keys[i - 1, 0] and keys[i, 1] == keys[i - 1, 1]:
+            number[i] = number[i - 1]
+            continue
         slot = keys[i, 0] & last
         while holder[slot] >= 0:
             other = first[holder[slot]]
@@ -239,21 +358,3 @@ def numbered_keys(keys: Words) -> tuple[Int64, Int64]:
             filled += 1
         number[i] = holder[slot]
     return number, first[:filled].copy()
-
-
-@kernel
-def look_up(numbers: Int64, first: int, lookup: Int32) -> Int32:
-    """Code of every number, int32 (n_rows,): that of number `first` + i is `lookup[i]`, that of any other 0."""
-    codes = np.zeros(len(numbers), np.int32)
-    for row in range(len(numbers)):
-        entry = numbers[row] - first
-        if 0 <= entry < len(lookup):
-            codes[row] = lookup[entry]
-    return codes
-
-
-@kernel
-def count_numbers(numbers: Int64, first: int, counts: Int64) -> None:
-    """Add every row to `counts`, where entry i counts the number `first` + i; there is one for every number."""
-    for number in numbers:
-        counts[number - first] += 1

@@ -26,7 +26,7 @@ from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.attributes import HIERARCHY, NUMBER, Attributes, largest_domain, width
 from anoncore.kernels.checking import KernelChecks, count_cells
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
+from anoncore.kernels.sorting import filled_with, lowest_positions
 from anoncore.kernels.swapping import worst_excess
 
 GRID = np.pi * 1e8
@@ -130,19 +130,7 @@ def nearest_positions(space: Space, rows: Int64, seed: int, k: int) -> Int64:
         # Below every distance, so that the seed comes first even where other rows lie at the same point.
         far = rounded(distance(space.attributes, space.point[rows[i]], space.point[seed]))
         apart[i] = -1.0 if rows[i] == seed else far
-    if k >= len(rows):
-        return stable_positions(apart)
-    # Finding the k-th distance and sorting only k rows costs O(n + k log k) instead of O(n log n).
-    limit = kth_smallest(apart, k - 1)
-    chosen = np.empty(k, np.int64)
-    n_chosen = 0
-    # All rows nearer than the k-th distance first; of those at it, only as many as there is room for, the first ones.
-    for turn in range(2):
-        for i in range(len(rows)):
-            if n_chosen < k and (apart[i] < limit if turn == 0 else apart[i] == limit):
-                chosen[n_chosen] = i
-                n_chosen += 1
-    return taken(chosen, stable_positions(taken(apart, chosen)))
+    return lowest_positions(apart, k)
 
 
 @inner_kernel

@@ -147,15 +147,11 @@ def least_losses(
     starts = group_starts(group, n_groups)
     losses = np.zeros(n)
     begins, ends, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    by_code, of_code = np.empty(n, np.int32), np.empty(n, np.int32)
     for a in range(d):
         n_codes = (begin[a + 1] if a + 1 < d else len(first)) - begin[a]
-        for i in range(n):
-            by_code[i] = codes[i, a]
+        by_code = codes[:, a].copy()
         order = rows_by_group(by_code, group_starts(by_code, n_codes))
-        for i in range(n):
-            of_code[i] = group[order[i]]
-        of_group = rows_by_group(of_code, starts)
+        of_group = rows_by_group(taken(group, order), starts)
         for g in range(n_groups):
             n_blocks = 0
             for i in range(starts[g], starts[g + 1]):

@@ -86,16 +86,14 @@ def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[In
     bucket, group = np.empty(n, np.int32), np.empty(n, np.int32)
     # A stack of classes. Every halving leaves one class more waiting, so 128 are enough for 2^64 rows.
     waiting = np.empty((128, n_buckets), np.int64)
-    for b in range(n_buckets):
-        waiting[0, b] = counts[b]
+    waiting[0] = counts
     n_waiting, filled, n_classes = 1, 0, 0
     lower, upper = np.empty(n_buckets, np.int64), np.empty(n_buckets, np.int64)
     node = np.empty(n_buckets, np.int64)
     while n_waiting > 0:
         n_waiting -= 1
         odd, n_lower, n_upper = 0, 0, 0
-        for b in range(n_buckets):
-            node[b] = waiting[n_waiting, b]
+        node[:] = waiting[n_waiting]
         for b in range(n_buckets):
             lower[b] = node[b] // 2
             if node[b] % 2 == 1:
@@ -109,8 +107,7 @@ def halve(proportions: Proportions, counts: Int64, t: float, k: int) -> tuple[In
             and stays_within(worst_distance(proportions, lower), t, ROUNDING / 2)
             and stays_within(worst_distance(proportions, upper), t, ROUNDING / 2)
         ):
-            for b in range(n_buckets):
-                waiting[n_waiting, b], waiting[n_waiting + 1, b] = lower[b], upper[b]
+            waiting[n_waiting], waiting[n_waiting + 1] = lower, upper
             n_waiting += 2
             continue
         for b in range(n_buckets):

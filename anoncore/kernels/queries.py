@@ -161,23 +161,6 @@ def _multiply_parts(factor: Floats, group: int, exact: ExactRows, accept: Bytes,
 
 
 @kernel
-def estimate_counts(exact: ExactRows, regions: RegionRows, accept: Bytes, prefix: Int32) -> Floats:
-    """Expected matches of each query, float (n_queries,): sum over groups of rows x product of shares."""
-    n_queries = accept.shape[1]
-    estimate = np.zeros(n_queries)
-    factor = np.empty(n_queries)
-    match = np.empty(n_queries, np.uint8)
-    count = np.empty(n_queries, np.int32)
-    for group in range(len(exact.starts) - 1):
-        factor[:] = exact.starts[group + 1] - exact.starts[group]
-        _multiply_parts(factor, group, exact, accept, match, count)
-        _multiply_regions(factor, group, regions, prefix, count)
-        for query in range(n_queries):
-            estimate[query] += factor[query]
-    return estimate
-
-
-@kernel
 def estimate_by_link(
     exact: ExactRows, regions: RegionRows, link: LinkRows, n_values: int, accept: Bytes, prefix: Int32
 ) -> Floats:
@@ -185,20 +168,22 @@ def estimate_by_link(
     n_queries = accept.shape[1]
     estimate = np.zeros((n_values, n_queries))
     factor = np.empty(n_queries)
-    match = np.ones(n_queries, np.uint8)
+    match = np.empty(n_queries, np.uint8)
     count = np.empty(n_queries, np.int32)
     for group in range(len(exact.starts) - 1):
         factor[:] = 1.0
         if not link.by_row:
             _multiply_parts(factor, group, exact, accept, match, count)
-            match[:] = 1
         _multiply_regions(factor, group, regions, prefix, count)
         for entry in range(link.starts[group], link.starts[group + 1]):
+            value, weight = link.value[entry], link.weight[entry]
             if link.by_row and exact.places.shape[1] > 0:
                 _match_row(match, exact.places[entry], 0, exact.places.shape[1], accept)
-            value, weight = link.value[entry], link.weight[entry]
-            for query in range(n_queries):
-                estimate[value, query] += factor[query] * weight * match[query]
+                for query in range(n_queries):
+                    estimate[value, query] += factor[query] * weight * match[query]
+            else:
+                for query in range(n_queries):
+                    estimate[value, query] += factor[query] * weight
     return estimate
 
 

@@ -54,13 +54,6 @@ def swap_secrets(
 
 
 @kernel
-def count_secrets(secret: Int64, at: Int64, count: Floats) -> None:
-    """Add 1 to `count` float64 for the secret that each person has now, which is counted at `at` + its number."""
-    for place in range(len(secret)):
-        count[at[place] + secret[place]] += 1.0
-
-
-@kernel
 def weigh_entries(
     feature: Int64,
     starts: Int64,

@@ -112,8 +112,7 @@ def _cut_effects(cells: Cells, order: Int64, s: int, effect: Floats, bound: Floa
                     above[i] = distance
     for i in range(n):
         if i == n - 1 or cells.code[order[i], s] == cells.code[order[i + 1], s]:
-            for a in range(effect.shape[1]):
-                effect[i, a] = np.inf
+            effect[i] = np.inf
 
 
 @inner_kernel
@@ -124,13 +123,9 @@ def _open_fragment(cells: Cells, lo: int, hi: int, sorted_by: Int64, effects: Fl
     for a in range(d):
         bound[a] = farthest(cells, sorted_by[0, lo:hi], a, slices)
     for s in range(d):
-        keys = np.empty(hi - lo, np.int64)
-        for i in range(lo, hi):
-            keys[i - lo] = cells.code[sorted_by[s, i], s]
-        ordered = taken(sorted_by[s, lo:hi], stable_positions(keys))
-        for i in range(lo, hi):
-            sorted_by[s, i] = ordered[i - lo]
-        _cut_effects(cells, sorted_by[s, lo:hi], s, effects[s, lo:hi], bound, slices)
+        mine = sorted_by[s, lo:hi]
+        mine[:] = taken(mine, stable_positions(taken(cells.code[:, s], mine)))
+        _cut_effects(cells, mine, s, effects[s, lo:hi], bound, slices)
     return bound
 
 
@@ -173,20 +168,9 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
     the aggregate bound per attribute, float (d,), the sum of the fragments'. A cut costs O(d^2 n_cells) additions.
     """
     n, d = cells.code.shape
-    sorted_by = np.empty((d, n), np.int64)
-    effects = np.empty((d, n, d))
-    longest = 0
-    for s in range(d):
-        longest = max(longest, cells.size[s])
-        for i in range(n):
-            sorted_by[s, i] = i
-            for a in range(d):
-                effects[s, i, a] = np.inf
-    slices = np.zeros(longest)
-    tree = np.empty((2 * n, 6), np.int64)
-    for node in range(2 * n):
-        for part in range(6):
-            tree[node, part] = -1
+    sorted_by, effects = np.empty((d, n), np.int64), np.full((d, n, d), np.inf)
+    sorted_by[:] = np.arange(n)
+    slices, tree = np.zeros(cells.size.max()), np.full((2 * n, 6), -1)
     leaf = np.zeros(n, np.int64)
     tree[0, 0], tree[0, 1] = 0, n
     n_nodes = 1
@@ -202,15 +186,13 @@ def find_fragmentation(cells: Cells, t: Floats) -> tuple[Int64, Int64, Floats]:
         # `_open_fragment` then sorts the sides along their own attributes.
         for other in range(d):
             if other != s:
-                for i in range(lo, hi):
-                    sorted_by[other, i] = sorted_by[s, i]
+                sorted_by[other, lo:hi] = sorted_by[s, lo:hi]
         tree[node, 2], tree[node, 3] = s, cells.code[sorted_by[s, last], s]
         for side in range(2):
             first, end = (lo, last + 1) if side == 0 else (last + 1, hi)
             tree[n_nodes, 0], tree[n_nodes, 1] = first, end
             tree[node, 4 + side] = n_nodes
-            for i in range(first, end):
-                leaf[i] = n_nodes
+            leaf[first:end] = n_nodes
             n_nodes += 1
             _open_fragment(cells, first, end, sorted_by, effects, slices)
     # The bound is summed anew: the one that was kept has the rounding of all steps.

@@ -87,9 +87,9 @@ def new_masses(table: Signatures) -> Masses:
         low=np.zeros(n_entries),
         peak=np.zeros(n_signatures),
         rest=np.zeros(n_entries),
-        counts=np.zeros((3, int(table.factor_start[-1])), dtype=np.int32),
-        pair_counts=np.zeros((3, int(table.pair_start[-1])), dtype=np.int32),
-        touched=np.empty(n_signatures, dtype=np.int32),
+        counts=np.zeros((3, int(table.factor_start[-1])), np.int32),
+        pair_counts=np.zeros((3, int(table.pair_start[-1])), np.int32),
+        touched=np.empty(n_signatures, np.int32),
     )
 
 

@@ -138,6 +138,20 @@ def kth_smallest(values: Floats, k: int) -> float:
 
 
 @inner_kernel
+def lowest_positions(values: Floats, k: int) -> Int64:
+    """Positions of the k lowest values, ascending, int64 (k,); of equal values the first ones are taken, in order."""
+    if k >= len(values):
+        return stable_positions(values)
+    limit, chosen, n_chosen = kth_smallest(values, k - 1), np.empty(k, np.int64), 0
+    for turn in range(2):
+        for i in range(len(values)):
+            if n_chosen < k and (values[i] < limit if turn == 0 else values[i] == limit):
+                chosen[n_chosen] = i
+                n_chosen += 1
+    return taken(chosen, stable_positions(taken(values, chosen)))
+
+
+@inner_kernel
 def taken(values: Any, order: Int64) -> Any:
     """The values in an order, (n,)."""
     ordered = np.empty(len(order), values.dtype)

@@ -18,6 +18,9 @@ from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import find_value
 
+SEARCHED = 8
+"""Pairs of one value that are gone through in the time in which another value is looked up among them, about."""
+
 
 @inner_kernel
 def _add(sums: Floats, code: int, weight: float) -> None:
@@ -103,44 +106,49 @@ def rectangle_frequencies(
 
 @kernel
 def linked_frequencies(
-    x: Codes,
-    y: Codes,
-    starts_x: Int64,
-    groups_x: Int32,
-    counts_x: Int64,
-    starts_y: Int64,
-    groups_y: Int32,
-    counts_y: Int64,
-    sizes: Int64,
+    x: Codes, y: Codes, codes_x: Codes, codes_y: Codes, n_codes_x: int, n_codes_y: int, order: Int64, starts: Int64
 ) -> Floats:
     """Rows expected at each pair of values where all links inside a group are equally likely, float (n_pairs,).
 
-    Value v of x lies in the groups `groups_x[starts_x[v]:starts_x[v + 1]]`, ascending, in `counts_x` rows of each; the
-    same for y. `sizes` (n_groups,) are the rows of the groups. The result is the sum over groups of count * count /
-    size.
+    The pairs are sorted by x and then by y here. Group g has the rows `order[starts[g]:starts[g + 1]]`, whose values
+    are in `codes_x` and `codes_y` (n_rows,). The result is the sum over groups of count * count / rows of the group.
     """
     result = np.zeros(len(x))
+    first = np.zeros(n_codes_x + 1, np.int64)
     for pair in range(len(x)):
-        begin_x, end_x = starts_x[x[pair]], starts_x[x[pair] + 1]
-        begin_y, end_y = starts_y[y[pair]], starts_y[y[pair] + 1]
-        total = 0.0
-        if end_x - begin_x <= end_y - begin_y:
-            for i in range(begin_x, end_x):
-                group = groups_x[i]
-                begin_y = find_value(groups_y, begin_y, end_y, group)
-                if begin_y == end_y:
-                    break
-                if groups_y[begin_y] == group:
-                    total += counts_x[i] * counts_y[begin_y] / sizes[group]
-        else:
-            for j in range(begin_y, end_y):
-                group = groups_y[j]
-                begin_x = find_value(groups_x, begin_x, end_x, group)
-                if begin_x == end_x:
-                    break
-                if groups_x[begin_x] == group:
-                    total += counts_x[begin_x] * counts_y[j] / sizes[group]
-        result[pair] = total
+        first[x[pair] + 1] = pair + 1
+    for code in range(n_codes_x):
+        first[code + 1] = max(first[code + 1], first[code])
+    count_x, count_y = np.zeros(n_codes_x, np.int64), np.zeros(n_codes_y, np.int64)
+    seen_x, seen_y = np.empty(n_codes_x, np.int64), np.empty(n_codes_y, np.int64)
+    for group in range(len(starts) - 1):
+        n_x = n_y = 0
+        for place in range(starts[group], starts[group + 1]):
+            a, b = codes_x[order[place]], codes_y[order[place]]
+            if count_x[a] == 0:
+                seen_x[n_x] = a
+                n_x += 1
+            if count_y[b] == 0:
+                seen_y[n_y] = b
+                n_y += 1
+            count_x[a] += 1
+            count_y[b] += 1
+        n_rows = starts[group + 1] - starts[group]
+        for i in range(n_x):
+            a = seen_x[i]
+            share = count_x[a] / n_rows
+            begin, end = first[a], first[a + 1]
+            if n_y * SEARCHED < end - begin:
+                for j in range(n_y):
+                    pair = find_value(y, begin, end, seen_y[j])
+                    if pair < end and y[pair] == seen_y[j]:
+                        result[pair] += share * count_y[y[pair]]
+            else:
+                for pair in range(begin, end):
+                    result[pair] += share * count_y[y[pair]]
+            count_x[a] = 0
+        for j in range(n_y):
+            count_y[seen_y[j]] = 0
     return result
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import filled_with, kth_smallest, stable_positions, taken
+from anoncore.kernels.sorting import filled_with, lowest_positions
 from anoncore.kernels.xorshift import next_state
 
 LEAST_GAIN = 1e-9
@@ -140,13 +140,7 @@ def _nearest(apart: Floats, n: int, rows: Int64, people: People, seen: Int64, ma
     reach = people.k
     while True:
         reach = min(reach, n)
-        limit, chosen, n_chosen = kth_smallest(apart[:n], reach - 1), np.empty(reach, np.int64), 0
-        for turn in range(2):
-            for i in range(n):
-                if n_chosen < reach and (apart[i] < limit if turn == 0 else apart[i] == limit):
-                    chosen[n_chosen] = i
-                    n_chosen += 1
-        chosen = taken(chosen, stable_positions(taken(apart, chosen)))
+        chosen = lowest_positions(apart[:n], reach)
         n_people = 0
         for place in range(reach):
             person = people.person[rows[chosen[place]]]

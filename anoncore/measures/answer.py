@@ -10,11 +10,10 @@ import numpy as np
 from anoncore import attacks, privacy, utility
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, ParameterError
+from anoncore.base.shared_work import Cache, kept_results
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.arrays import Int64
-from anoncore.measures.criteria import usual_distance
-from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.measures.promise_marks import HOLDING, Mark, has_buckets, marks, unpromised, upwards
 from anoncore.measures.verdict import GIVEN_AWAY, Verdict, verdict
 from anoncore.release.release import Release
@@ -41,6 +40,8 @@ class Answer(Shown):
         The name by which the release was given; empty where the answer is about none.
     better : str
         What a search found that loses less than it; empty for nothing.
+    loses_least : bool
+        Whether it is the one of several releases that could be published that loses least.
 
     Examples
     --------
@@ -56,6 +57,7 @@ class Answer(Shown):
     tone: str = "plain"
     column: str = ""
     better: str = ""
+    loses_least: bool = False
 
     @property
     def text(self) -> str:
@@ -72,8 +74,8 @@ class Candidate:
 
     `id` and `title` name it; `marks` are those of what is asked, and `breaking` says which published columns break it.
     `against` is what speaks against a release that keeps all that is asked, in half a sentence, empty for nothing.
-    `lost` is what it loses, for the order, and `lost_text` the same as a text, perhaps empty. `reasons` are what is
-    good about it.
+    `lost` is what it loses, for the order, and `lost_text` the same as a text, perhaps empty; `is_bound` says that it
+    may lose less. `reasons` are what is good about it.
     """
 
     id: str
@@ -84,6 +86,7 @@ class Candidate:
     lost: float
     lost_text: str
     reasons: tuple[str, ...]
+    is_bound: bool = False
 
     @property
     def keeps(self) -> bool:
@@ -99,6 +102,15 @@ class Candidate:
     def order(self) -> tuple[float, str]:
         """Least lost first."""
         return self.lost, self.id
+
+    @property
+    def shortcoming(self) -> str:
+        """Why it is not to be published, shortly; empty for no reason."""
+        missed, unknown = (
+            and_list([mark.symbol for mark in self.marks if mark.state == state]) for state in ("missed", "unknown")
+        )
+        said = (missed and f"misses {missed}", unknown and f"{unknown} cannot be told", self.breaking)
+        return "; ".join(filter(None, said)) or self.against.removesuffix(".")
 
 
 @checked
@@ -151,17 +163,17 @@ def answer(
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> asked = [KAnonymity(k=3)]
     >>> releases = [Mondrian(requirements=asked).anonymize(data), Anatomy(l=3, seed=1).anonymize(data)]
-    >>> answer(releases, asked).text.partition(",")[0]
-    'Publish Mondrian: everybody hides among 3 or more'
+    >>> answer(releases, asked).text.partition(";")[0]
+    'Publish Mondrian: it alone keeps all that you ask'
     """
     named = dict(releases) if isinstance(releases, Mapping) else dict(_titles(releases))
     if not named:
         raise ParameterError("releases holds none; give at least one release.")
     candidates, not_measured = [], {}
     for name, release in named.items():
-        cache = KeptResults(release)
+        cache = kept_results(release)
         secrets = release.data.sensitive
-        measured = {one: attack for one in secrets if is_attacked and (attack := _attacked(release, one, cache))}
+        measured = {one: attack for one in secrets if is_attacked and (attack := _attacked(one, cache))}
         candidates.append(_candidate(name, release, promise, [*measured.values()], cache))
         not_measured[name] = _not_measured([one for one in secrets if one not in measured])
     return composed(candidates, not_measured)
@@ -182,16 +194,32 @@ def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] 
     further = (*_counted_here(best), *(more or {}).get(best.id, ()))
     if not good:
         return Answer("Not yet:", best.title, f" keeps all that you ask, but {best.against}", further, "warn", best.id)
-    others = [f"{one.title}: {one.lost_text}" for one in good[1:] if one.lost_text]
-    beside = f" ({', '.join(others)})" if others else ""
-    return Answer("Publish", best.title, f": {and_list(best.reasons)}{beside}.", further, "good", best.id)
+    loses_least = len(good) > 1 and all(one.lost_text and not one.is_bound for one in good[1:])
+    alone = " alone" if len(candidates) > len(keeping) == 1 else ""
+    least = ": of the releases that keep all that you ask, it loses least:"
+    text = least if loses_least else f": it{alone} keeps all that you ask{';' if best.lost_text else ''}"
+    if best.lost_text:
+        others = ", ".join(f"{one.title}: {one.lost_text}" for one in good[1:] if one.lost_text)
+        wrong = f"{best.lost_text} of the rows in the wrong place"
+        text += f" counts by two columns have {wrong}{f' ({others})' if others else ''}"
+    if best.reasons:
+        said = and_list(best.reasons)
+        text += f". {said[0].upper()}{said[1:]}"
+    further = (*_not_published([one for one in candidates if one.lost < best.lost]), *further)
+    return Answer("Publish", best.title, f"{text}.", further, "good", best.id, loses_least=loses_least)
 
 
-def reasons(people: str, smallest: int | None, is_bucket: bool, distance: float | None, lost: str) -> tuple[str, ...]:
+def _not_published(cheaper: Sequence[Candidate]) -> list[str]:
+    """Why what loses less than the release of the answer is not the answer."""
+    named = [f"{one.title} ({one.lost_text}, {one.shortcoming})" for one in sorted(cheaper, key=lambda one: one.order)]
+    return [f"Losing less, but not to be published: {', '.join(named)}."] if named else []
+
+
+def reasons(people: str, smallest: int | None, is_bucket: bool, distance: float | None) -> tuple[str, ...]:
     """What is good about a release, in its numbers, none of them rounded to its advantage.
 
-    `people` is what rows may be called: people, or rows. `smallest` is among how many the worst off hide, `distance`
-    how far the farthest group is from the table, and `lost` a share as a text; None and empty where there is none.
+    `people` is what rows may be called: people, or rows. `smallest` is among how many the worst off hide and `distance`
+    how far the farthest group is from the table; None where there is none.
     """
     said = []
     if smallest is not None:
@@ -199,9 +227,7 @@ def reasons(people: str, smallest: int | None, is_bucket: bool, distance: float 
         said.append(f"{'every secret hides' if is_bucket else who} among {smallest:,} or more")
     if distance is not None:
         said.append(f"no group is farther than {upwards(distance)} from the table")
-    if lost:
-        said.append(f"{lost} of the pairs of values are read wrongly")
-    return tuple(said) or ("it keeps all that you ask",)
+    return tuple(said)
 
 
 def speaks_against(headline: str, not_asked: Sequence[str]) -> str:
@@ -209,14 +235,14 @@ def speaks_against(headline: str, not_asked: Sequence[str]) -> str:
     return f"{and_list(not_asked)}: nobody asked about that, and it is bad." if not_asked else headline
 
 
-def given_away(share: float, above: float, how: str, people: str) -> str:
-    """The sentence about people whom an attack gives away more often than chance does."""
-    return f"{share_text(share)} of the {people} are given away by {how}, {share_text(above)} more than by chance."
+def given_away(share: str, chance: str, how: str, people: str) -> str:
+    """The sentence about people whom an attack gives away more often than chance does, both shares as texts."""
+    return f"{share} of the {people} are given away by {how}; chance alone gives {chance}."
 
 
 def and_list(words: Sequence[str]) -> str:
     """Words as people list them: a, b and c."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
 
 
 def _none_keeps(candidates: Sequence[Candidate]) -> Answer:
@@ -249,7 +275,9 @@ def _of(n_holding: int, n: int) -> str:
 def _counted_here(candidate: Candidate) -> list[str]:
     """Which promises the method itself does not make."""
     counted = [mark.symbol for mark in candidate.marks if mark.state == "met"]
-    return [f"Not promised by the method, but counted here: {and_list(counted)}."] if counted else []
+    hold = f"{and_list(counted)} hold{'s' if len(counted) == 1 else ''}"
+    here = f"In {candidate.title} {hold}, as was counted here; its method does not promise it of other tables."
+    return [here] if counted else []
 
 
 def _titles(releases: Sequence[Release]) -> Iterable[tuple[str, Release]]:
@@ -280,14 +308,15 @@ def _candidate(
         title=name,
         marks=marks(release, promise, name, cache),
         breaking=judged.breaking,
-        against=_against(judged, strongest, people),
+        against=_against(judged, strongest, release.data.attacked_word),
         lost=lost,
         lost_text=text,
-        reasons=reasons(people, smallest, has_buckets(release), _distance(release, promise, cache), text),
+        reasons=reasons(people, smallest, has_buckets(release), _distance(release, promise, cache)),
+        is_bound=not release.data.knows_rows,
     )
 
 
-def _attacked(release: Release, secret: str, cache: Cache) -> attacks.ForegroundKnowledge | None:
+def _attacked(secret: str, cache: Cache) -> attacks.ForegroundKnowledge | None:
     """The attack by foreground knowledge on a secret; None where it could not be made or could learn nothing."""
     try:
         attack = cache("attacks.foreground_knowledge", attacks.foreground_knowledge, secret)
@@ -301,11 +330,10 @@ def _not_measured(secrets: Sequence[str]) -> list[str]:
     return [f"How many people it gives away was not measured: {listing(secrets)}."] if secrets else []
 
 
-def _against(judged: Verdict, attack: attacks.ForegroundKnowledge | None, people: str) -> str:
+def _against(judged: Verdict, attack: attacks.ForegroundKnowledge | None, attacked: str) -> str:
     """What speaks against a release, empty for nothing."""
     if attack is not None and attack.excess > GIVEN_AWAY:
-        share, above = float(attack.recall), float(attack.excess)
-        return given_away(share, above, TOGETHER, people)
+        return given_away(share_text(float(attack.recall)), share_text(float(attack.control)), TOGETHER, attacked)
     is_bad = bool(judged.not_asked or judged.failed or judged.breaking)
     return speaks_against(judged.headline, [one.title for one in judged.not_asked]) if is_bad else ""
 
@@ -326,7 +354,7 @@ def _distance(release: Release, promise: Sequence[Requirement], cache: Cache) ->
     largest = []
     for name in release.data.sensitive:
         try:
-            ground = grounds[0] if grounds else usual_distance(release, name)
+            ground = grounds[0] if grounds else release.data.domain[name].ground
             largest.append(float(np.max(cache("privacy.emd", privacy.emd, name, ground))))
         except AnonymizationError:  # its single values are not published
             continue

@@ -15,12 +15,11 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import BUCKETS, REGISTERED, Family, Number
 from anoncore.base.score import Score
+from anoncore.base.shared_work import Cache, kept_results
 from anoncore.base.texts import no_such
 from anoncore.measures.evaluation import MEASURES, PACKAGES, View
-from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.release.form import form_of
 from anoncore.release.release import Release
-from anoncore.table.domain import Kind
 
 Reading = Callable[[Number, Release, str | None, Cache], float]
 """`reading(number, release, attribute, cache)` gives the number of a release."""
@@ -131,7 +130,7 @@ def evaluate(
     >>> evaluate(release, ["k", "distinct-l", "largest-belief"])
     {'k': 2.0, 'distinct-l': 2.0, 'largest-belief': 0.5}
     """
-    results = KeptResults(release) if cache is None else cache
+    results = kept_results(release, cache)
     values: dict[str, float | AnonymizationError] = {}
     for number in chosen(names):
         try:
@@ -161,11 +160,6 @@ def chosen(names: Sequence[str] | None = None) -> tuple[Number, ...]:
     return tuple(CRITERIA[name] for name in wanted)
 
 
-def usual_distance(release: Release, attribute: str) -> str:
-    """The ground distance that fits an attribute: ordered for numbers and ordinal values, else equal."""
-    return "equal" if release.data.domain[attribute].kind is Kind.NOMINAL else "ordered"
-
-
 def _score(number: Number, _release: Release, attribute: str | None, cache: Cache) -> float:
     """The score of this name in the result of the function that tells it."""
     about = (attribute,) if number.of_attribute else ()
@@ -175,7 +169,7 @@ def _score(number: Number, _release: Release, attribute: str | None, cache: Cach
 
 
 def _level(number: Number, release: Release, attribute: str | None, cache: Cache) -> float:
-    name = f"t-{usual_distance(release, str(attribute))}" if number.name == "t" else number.name
+    name = f"t-{release.data.domain[str(attribute)].ground}" if number.name == "t" else number.name
     return float(cache("privacy.profile", privacy.profile).score(name, attribute))
 
 
@@ -208,9 +202,9 @@ def _strongest(_number: Number, _release: Release, attribute: str | None, cache:
 
 
 def _membership(_number: Number, release: Release, _attribute: str | None, cache: Cache) -> float:
-    release.require_people("Fake tuples are combinations of values that nobody in a bucket has")
+    release.require_people("Fake tuples are combinations of values that nobody in a group has")
     if form_of(release) not in BUCKETS:
-        raise ReleaseError("Fake tuples exist only where columns are permuted against each other inside a bucket.")
+        raise ReleaseError("Fake tuples exist only where columns are permuted against each other inside a group.")
     return float(cache("attacks.membership", attacks.membership).belief)
 
 

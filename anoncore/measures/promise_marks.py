@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isinf
-from typing import Any
+from math import ceil, floor, isinf
 
 from anoncore import attacks, privacy
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.shared_work import Cache, kept_results
 from anoncore.kernels.rounding import ACCUMULATED, reaches
-from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.privacy.guarantees import judged
 from anoncore.release.release import Release
 from anoncore.requirements import (
@@ -18,10 +17,12 @@ from anoncore.requirements import (
     EntropyDiversity,
     FrequencyDiversity,
     KAnonymity,
+    RecursiveDiversity,
     Requirement,
     TCloseness,
 )
-from anoncore.requirements.promised import is_promised
+from anoncore.requirements.requirement import Comparison
+from anoncore.table.microdata import Microdata
 
 BUCKET = "bucket"
 """What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""
@@ -49,7 +50,7 @@ class Mark:
 
 def marks(release: Release, asked: Sequence[Requirement], title: str, cache: Cache | None = None) -> tuple[Mark, ...]:
     """How everything that is asked fares in a release, which sentences call by its title."""
-    judge = _Judge(release, title, KeptResults(release) if cache is None else cache)
+    judge = _Judge(release, title, kept_results(release, cache))
     found = (judge.mark(requirement) for requirement in asked)
     return tuple(replace(mark, sentence=release.data.in_words(mark.sentence)) for mark in found)
 
@@ -61,7 +62,7 @@ def unpromised(
 
     Buckets of k people do not tell that k holds where people are found by what is published of them.
     """
-    judge = _Judge(release, title, KeptResults(release) if cache is None else cache)
+    judge = _Judge(release, title, kept_results(release, cache))
     return tuple(
         one
         for one in asked
@@ -79,20 +80,27 @@ def has_buckets(release: Release) -> bool:
     return is_joined or release.group_word == BUCKET
 
 
+def rows_that_fit(release: Release, cache: Cache) -> int:
+    """How many rows what is published of the known columns fits at worst, which large groups do not always hide.
+
+    Raises AnonymizationError where nothing that is published is known to others.
+    """
+    largest = float(cache("attacks.reidentification", attacks.reidentification).prosecutor.largest)
+    return floor((1 + ACCUMULATED) / largest)
+
+
 class _Judge:
     """A release that is held against requirements."""
 
     def __init__(self, release: Release, title: str, cache: Cache) -> None:
         self.release, self.title, self.cache = release, title, cache
-        made_by = release.algorithm
-        self.promises: tuple[Any, ...] = () if made_by is None else made_by.promises(release.data)
 
     def judged(self, wanted: Requirement) -> tuple[privacy.Guarantee, ...]:
         """How the release fares with a requirement, for each attribute that it covers.
 
         What the method promises is judged once for all who ask, everything else once by itself.
         """
-        if wanted in self.promises:
+        if wanted in self.release.promises:
             found = self.cache("privacy.guarantees", privacy.guarantees)
         else:
             found = self.cache("measures.judged", lambda release, one: judged(release, [one]), wanted)
@@ -111,7 +119,7 @@ class _Judge:
         if not found:
             return Mark(symbol, "unknown", "", "This release has no group to judge it on.", asked)
         worst = next((one for one in found if not one.holds), found[0])
-        promised = is_promised(wanted, self.promises, self.release.data)
+        promised = is_promised(wanted, self.release.promises, self.release.data)
         personal = None if promised else self.personal(wanted)
         if personal is not None:
             return personal
@@ -128,13 +136,12 @@ class _Judge:
         """
         if not isinstance(wanted, KAnonymity) or not has_buckets(self.release):
             return None
-        found = self.cache("attacks.reidentification", attacks.reidentification)
-        reached = round(1 / float(found.prosecutor.largest))
+        reached = rows_that_fit(self.release, self.cache)
         if reaches(reached, wanted.threshold):
             return None
         sentence = (
             f"{self.title} publishes what others know as it is: at worst it fits {reached:,} row"
-            f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The buckets hide whose secret it "
+            f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The groups hide whose secret it "
             "is, not whose row."
         )
         return Mark(wanted.parameter, "missed", _level(reached), sentence, _level(wanted.threshold))
@@ -174,3 +181,35 @@ def _level(value: float, most: bool = False) -> str:
 def upwards(value: float) -> str:
     """A number with two decimals that is no smaller, for what is said to be the most."""
     return f"{ceil(value * 100 - ACCUMULATED) / 100:.2f}"
+
+
+def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Microdata) -> bool:
+    """Whether whoever keeps the promises keeps this requirement as well, on every attribute that it covers."""
+    if wanted.attribute_free:
+        return any(_implies(promise, wanted) for promise in promises)
+    named = getattr(wanted, "attribute", None)
+    covered = list(data.sensitive) if named is None else [named]
+    return all(
+        any(getattr(promise, "attribute", None) in (None, name) and _implies(promise, wanted) for promise in promises)
+        for name in covered
+    )
+
+
+def _implies(promise: Requirement, wanted: Requirement) -> bool:
+    """Whether every group that keeps the promise keeps what is wanted of the same attribute."""
+    if not wanted.counts_alone:
+        return promise == wanted
+    if isinstance(promise, FrequencyDiversity) and isinstance(wanted, DistinctDiversity | EntropyDiversity):
+        # No value has more than 1/l of the group: at least l values occur, and their entropy is at least log l.
+        return promise.l >= wanted.l
+    if isinstance(promise, EntropyDiversity) and isinstance(wanted, DistinctDiversity):
+        return promise.l >= wanted.l
+    if type(promise) is not type(wanted):
+        return False
+    if isinstance(promise, TCloseness) and isinstance(wanted, TCloseness) and promise.ground != wanted.ground:
+        return False
+    if isinstance(promise, RecursiveDiversity) and isinstance(wanted, RecursiveDiversity) and promise.l < wanted.l:
+        return False
+    if wanted.comparison is Comparison.AT_LEAST:
+        return promise.threshold >= wanted.threshold
+    return promise.threshold <= wanted.threshold

@@ -6,19 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from anoncore import attacks, privacy
 from anoncore.attacks.foreground.attack import FOREGROUND_EXCESS
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
+from anoncore.base.shared_work import Cache, kept_results
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, share_text
+from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
-from anoncore.measures.criteria import usual_distance
-from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.privacy.joins import JOINS_SOURCE
-from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, promised_k
+from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
+from anoncore.requirements.k_anonymity import largest_k
 from anoncore.requirements.worth import NEAR_CERTAIN
 from anoncore.table.microdata import Microdata
 from anoncore.table.relations import Relation, Split
@@ -255,9 +258,9 @@ def verdict(
     >>> print(found.not_asked[0].sentence.partition(", and")[0])
     An adversary is at least 90% sure of 'disease' in 6 of 6 rows (100%)
     """
-    measure = KeptResults(release) if cache is None else cache
+    measure = kept_results(release, cache)
     if release.is_synthetic:
-        return _without_people(release, requirements, measure)
+        return _without_people(requirements, measure)
     asked = guarantees_of(requirements, measure)
     statements = [Promise(bool(one.holds), one.sentence, one.requirement.source) for one in asked]
     source = "" if release.algorithm is None else release.algorithm.source
@@ -269,12 +272,37 @@ def verdict(
             statements.append(Promise(bool(joins.holds), joins.sentences[0], JOINS_SOURCE))
     wanted = [one.requirement for one in asked]
     leaks, over_all = insensitive_columns(release, wanted, measure)
-    breaking = breaking_columns(leaks, over_all, release.data.people_word)
+    joined = joined_rows(release, wanted, measure)
+    breaking = "; ".join(filter(None, [joined, breaking_columns(leaks, over_all, release.data.people_word)]))
     not_asked = [*_believed(release, measure), *_found(asked, measure), *_distant(release, wanted, measure)]
-    not_asked += _taught(foreground)
+    not_asked += _taught(foreground, release)
     if breaking:
         statements = [replace(one, sentence=over_what_is_known(one.sentence)) for one in statements]
-    return verdict_in_words(release.data, statements, not_asked, breaking, leaks)
+    found = verdict_in_words(release.data, statements, not_asked, breaking, leaks)
+    return replace(found, decided=(*_published_pseudonym(release), *found.decided))
+
+
+def joined_rows(release: Release, wanted: Sequence[Requirement], measure: Cache) -> str:
+    """What a pseudonym that joins the rows of a person does to what was promised, in half a sentence."""
+    if release.data.people is None or release.data.pseudonym not in release.attributes:
+        return ""
+    found: privacy.LinkedPeople = measure("privacy.linked_k", privacy.linked_k)
+    return found.finding(_wanted_k(release, wanted))
+
+
+def _published_pseudonym(release: Release) -> Iterator[str]:
+    """What a published pseudonym gives away, whatever it joins here."""
+    name = release.data.pseudonym
+    if name in release.attributes:
+        yield (
+            f"'{name}' is published as a pseudonym: it joins all rows of a person, here and with every other release "
+            "that is made with the same key. Make a new key for readers who must not join them."
+        )
+
+
+def _wanted_k(release: Release, wanted: Sequence[Requirement]) -> int:
+    """The largest k that was promised or is wanted; 2, which counts people who are alone, where none was."""
+    return largest_k((*release.promises, *wanted), UNIQUE)
 
 
 def verdict_in_words(
@@ -301,10 +329,10 @@ def insensitive_columns(
 
     Without them no column of a person is told apart by anything but quasi-identifiers and secrets.
     """
-    if release.is_synthetic:  # no column tells anything of a person there
+    if release.is_synthetic or not release.data.insensitive:  # no column tells anything of a person there
         return (), None
-    k = max((one.k for one in wanted if isinstance(one, KAnonymity)), default=UNIQUE)
-    more = (k,) if k > promised_k(release.algorithm, release.data) else ()
+    k = _wanted_k(release, wanted)
+    more = (k,) if k > largest_k(release.promises, UNIQUE) else ()
     leaks: tuple[TagLeak, ...] = measure("privacy.tag_leaks", privacy.tag_leaks, *more)
     return leaks, measure("privacy.all_but_secrets", privacy.all_but_secrets, *more) if leaks else None
 
@@ -349,7 +377,7 @@ def columns_find(
     find = "finds" if len(columns) == 1 else "find"
     rows = f"{below:,} of {n_rows:,} rows"
     fewer = f"{k} people" if counted == "person" else f"k = {k}"
-    state = "are unique" if k == UNIQUE and counted != "person" else f"lie in classes of fewer than {fewer}"
+    state = "are unique" if k == UNIQUE and counted != "person" else f"lie in groups of fewer than {fewer}"
     who = _who(columns, is_decided)
     if below < n_rows:
         return f"{who}, {find} {rows}, which {state}"
@@ -365,7 +393,7 @@ def _tells(column: str, relation: Relation) -> str:
     return f"follows from {' and '.join(others)}" if column == relation.told else f"tells '{relation.told}'"
 
 
-def _without_people(release: Release, requirements: Sequence[Requirement], measure: Cache) -> Verdict:
+def _without_people(requirements: Sequence[Requirement], measure: Cache) -> Verdict:
     """The verdict where rows are nobody's: what was asked of groups of people neither holds nor fails.
 
     What its method promises about people is no matter of groups, and no table shows whether it holds. What the table
@@ -393,22 +421,21 @@ def _believed(release: Release, measure: Cache) -> Iterator[Failing]:
             disclosure = measure("attacks.attribute_disclosure", attacks.attribute_disclosure, name)
         except AnonymizationError:  # its single values are not published
             continue
-        largest, guess = float(disclosure.largest), float(disclosure.largest.baseline or 0.0)
-        if not is_nearly_certain(largest, guess):
-            continue
-        sure = int(reaches(disclosure.belief, NEAR_CERTAIN, ACCUMULATED).sum())
-        yield believed(name, largest, guess, sure, release.data.n_rows)
+        guess = float(disclosure.largest.baseline or 0.0)
+        yield from nearly_certain(name, disclosure.belief, guess, np.ones(len(disclosure.belief), dtype=np.int64))
 
 
-def is_nearly_certain(largest: float, guess: float) -> bool:
-    """Whether a belief is nearly certain, and removes half of the doubt that guessing leaves."""
+def nearly_certain(attribute: str, belief: Floats, guess: float, rows: Int64) -> Iterator[Failing]:
+    """The finding that an adversary is nearly certain of a value, where they are and guessing leaves doubt.
+
+    `belief` and `rows` (n,) say how surely the value of how many rows is known, `guess` how surely without the release.
+    """
+    largest = float(belief.max())
     learned = (largest - guess) / (1 - guess) if guess < 1 else 0.0
-    return bool(reaches(largest, NEAR_CERTAIN, ACCUMULATED) and reaches(learned, LEAST_LEARNED, ACCUMULATED))
-
-
-def believed(attribute: str, largest: float, guess: float, sure: int, n_rows: int) -> Failing:
-    """The finding that an adversary is nearly certain of an attribute's value in `sure` of the rows."""
-    return Failing(
+    if not (reaches(largest, NEAR_CERTAIN, ACCUMULATED) and reaches(learned, LEAST_LEARNED, ACCUMULATED)):
+        return
+    sure, n_rows = int(rows[np.asarray(reaches(belief, NEAR_CERTAIN, ACCUMULATED))].sum()), int(rows.sum())
+    yield Failing(
         "largest-belief",
         f"largest belief {share_text(largest)}",
         f"An adversary is at least {NEAR_CERTAIN:.0%} sure of '{attribute}' in {sure:,} of {n_rows:,} rows "
@@ -430,13 +457,11 @@ def _found(asked: Sequence[privacy.Guarantee], measure: Cache) -> Iterator[Faili
     except AnonymizationError:  # no attribute is known
         return
     largest = float(risk.prosecutor.largest)
-    if not lies_above(largest, FOUND, ACCUMULATED):
-        return
     sizes = [one.reached for one in asked if asks_for_size([one.requirement])]
     if sizes and not lies_above(largest, 1 / min(sizes), ACCUMULATED):
         return
-    above, chance = float(lies_above(risk.risk, FOUND, ACCUMULATED).mean()), float(risk.prosecutor.mean.baseline or 0.0)
-    yield people_found(largest, above, chance)
+    chance = float(risk.prosecutor.mean.baseline or 0.0)
+    yield from people_found(risk.risk, chance, np.ones(len(risk.risk), dtype=np.int64))
 
 
 def asks_for_size(wanted: Sequence[Requirement]) -> bool:
@@ -444,9 +469,17 @@ def asks_for_size(wanted: Sequence[Requirement]) -> bool:
     return any(isinstance(one, KAnonymity) and one.k > 1 for one in wanted)
 
 
-def people_found(largest: float, above: float, chance: float) -> Failing:
-    """The finding that a share of the people (`above`) are found with more than one chance in three."""
-    return Failing(
+def people_found(risk: Floats, chance: float, rows: Int64) -> Iterator[Failing]:
+    """The finding that people are found with more than one chance in three, where some are.
+
+    `risk` and `rows` (n,) say how surely the people of how many rows are found, `chance` how surely by picking one.
+    """
+    largest = float(risk.max())
+    is_above = np.asarray(lies_above(risk, FOUND, ACCUMULATED))
+    if not is_above.any():
+        return
+    above = float(rows[is_above].sum() / rows.sum())
+    yield Failing(
         "reidentified-largest",
         f"somebody is found with {share_text(largest)}",
         f"An adversary who knows the quasi-identifiers of a person finds their row with more than one chance in three "
@@ -465,11 +498,10 @@ def _distant(release: Release, wanted: Sequence[Requirement], measure: Cache) ->
         if asks_for_distance(wanted, name):
             continue
         try:
-            worst = profile.score(f"t-{usual_distance(release, name)}", name)
+            worst = profile.score(f"t-{release.data.domain[name].ground}", name)
         except AnonymizationError:  # its single values are not published
             continue
-        if reaches(float(worst), FAR, ACCUMULATED):
-            yield distant(name, float(worst), release.group_word)
+        yield from distant(name, float(worst))
 
 
 def asks_for_distance(wanted: Sequence[Requirement], attribute: str) -> bool:
@@ -477,26 +509,28 @@ def asks_for_distance(wanted: Sequence[Requirement], attribute: str) -> bool:
     return any(isinstance(one, TCloseness) and one.attribute in (None, attribute) for one in wanted)
 
 
-def distant(attribute: str, worst: float, group_word: str) -> Failing:
-    """The finding that a group is far from the table."""
-    return Failing(
-        "t",
-        f"distance {worst:.2f}",
-        f"In the worst {group_word} the values of '{attribute}' are {worst:.2f} away from those of the "
-        "whole table (earth mover's distance: 0 is the same, 1 is as different as can be).",
-        worst,
-        FAR,
-        0.0,
-    )
+def distant(attribute: str, worst: float) -> Iterator[Failing]:
+    """The finding that a group is far from the table, where the worst one is."""
+    if reaches(worst, FAR, ACCUMULATED):
+        yield Failing(
+            "t",
+            f"distance {worst:.2f}",
+            f"In the worst group the values of '{attribute}' are {worst:.2f} away from those of the "
+            "whole table (earth mover's distance: 0 is the same, 1 is as different as can be).",
+            worst,
+            FAR,
+            0.0,
+        )
 
 
-def _taught(foreground: float | None) -> Iterator[Failing]:
+def _taught(foreground: float | None, release: Release) -> Iterator[Failing]:
     """People who are given away by what the release itself teaches, where that attack was made."""
     if foreground is not None and foreground > GIVEN_AWAY:
+        counted = release.data.attacked_word
         yield Failing(
             FOREGROUND_EXCESS.name,
             f"given away {share_text(foreground)} above chance",
-            f"What the release itself teaches gives away {share_text(foreground)} more of the people than the same "
+            f"What the release itself teaches gives away {share_text(foreground)} more of the {counted} than the same "
             "attack on shuffled secrets: an adversary comes to believe their sensitive value with more than one half.",
             foreground,
             GIVEN_AWAY,

@@ -1,10 +1,12 @@
 """What a release protects: achieved levels, distances from the table, violations."""
 
 from anoncore.privacy.check import Violation, check
-from anoncore.privacy.distance import closeness, emd
 from anoncore.privacy.guarantees import Guarantee, PersonalGuarantee, guarantees, personal_guarantees
 from anoncore.privacy.join_pairs import WorstJoins, pair_levels, unsafe_pairs, worst_joins
+from anoncore.privacy.joined_people import JoinedTables, joined
 from anoncore.privacy.joins import JoinCheck, JoinSummary, joins, require_safe_joins
+from anoncore.privacy.levels import closeness, emd
+from anoncore.privacy.linked_rows import LinkedPeople, linked_k
 from anoncore.privacy.profile import AttributeProfile, FragmentProfile, Profile, WorstLevel, profile
 from anoncore.privacy.tag_leaks import TagLeak, all_but_secrets, tag_leaks
 from anoncore.privacy.transport import Transport, transport
@@ -19,6 +21,8 @@ __all__ = [
     "IdentifiersFound",
     "JoinCheck",
     "JoinSummary",
+    "JoinedTables",
+    "LinkedPeople",
     "PersonalGuarantee",
     "Profile",
     "TagLeak",
@@ -32,7 +36,9 @@ __all__ = [
     "emd",
     "guarantees",
     "identifiers",
+    "joined",
     "joins",
+    "linked_k",
     "pair_levels",
     "personal_guarantees",
     "profile",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from anoncore.kernels.arrays import Bools
+from anoncore.kernels.arrays import Bools, record
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CellKnowledge:
     """What a method that publishes cells as low in their hierarchies as it can tells of the rows behind a cell.
 

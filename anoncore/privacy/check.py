@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.arguments import checked
 from anoncore.base.number import measure
-from anoncore.base.showing import MOST_LINES, Lines, Result, counted
+from anoncore.base.showing import MOST_LINES, Lines, Result
+from anoncore.base.texts import counted
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.checking import group_levels, most_frequent, people_and_pairs
-from anoncore.privacy.published import fragments_of, published_view
+from anoncore.kernels.checking import most_frequent, people_and_pairs
+from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.privacy.linked_rows import groups_below
+from anoncore.privacy.published import fragments_of, published_levels, published_view
 from anoncore.release.release import Fragment, Release
-from anoncore.requirements.requirement import Check, Comparison, Requirement
+from anoncore.requirements.k_anonymity import KAnonymity
+from anoncore.requirements.requirement import Check, Requirement
 
 Groups = npt.NDArray[np.int64]
 
@@ -90,7 +94,8 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
     """Every group that violates one of the requirements, with a sentence that says why.
 
     Group sizes are checked in every fragment, sensitive attributes in every fragment that publishes them, by their
-    published values. Fragments that share one partition count once.
+    published values. Fragments that share one partition count once. Where a pseudonym joins the rows of a person, k is
+    also checked over all of them, see `linked_k`.
 
     Parameters
     ----------
@@ -137,9 +142,14 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
     ()
     >>> for violation in privacy.check(release, [DistinctDiversity(l=2)]):
     ...     print(violation.sentence)
-    Equivalence class 1 (3 rows) has 1 different value of 'disease', but distinct l-diversity (l = 2) asks for at least
+    Group 1 (3 rows) has 1 different value of 'disease', but distinct l-diversity (l = 2) asks for at least
     2; its most frequent value 'cold' has 100% of it and 67% of the table.
     """
+    return Violations([*group_violations(release, requirements), *_linked_violations(release, requirements)])
+
+
+def group_violations(release: Release, requirements: Sequence[Requirement]) -> tuple[Violation, ...]:
+    """As `check`, of groups alone, whatever joins their rows: what a method promises that makes groups."""
     violations: list[Violation] = []
     for requirement in requirements:
         for condition in requirement.checks(release.data):
@@ -151,53 +161,34 @@ def check(release: Release, requirements: Sequence[Requirement]) -> tuple[Violat
     return Violations(violations)
 
 
-def published_levels(release: Release, fragment: Fragment, condition: Check) -> Floats:
-    """Level of every group of a fragment by what is published of the sensitive attribute, float (n_groups,)."""
-    release.require_people("What is required is asked of groups of people who look alike")
-    if condition.attribute is None:
-        return condition.published_levels(fragment)
-    partition, published = published_view(release, fragment, condition.attribute)
-    if published.people is None and release.data.people is not None:
-        # Any of a group's people may have any value of its set, and no more values count than it has people.
-        people = np.minimum(release.people_per_group(fragment), partition.sizes)
-        codes = published.codes[partition.order]
-        address, unique = condition.requirement.level.address, published.unique
-        return group_levels(people, partition.starts, codes, published.size, address, unique, condition.reference)
-    return replace(condition, values=published, people=published.people).levels(partition)
-
-
-COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
-
-
-def level_texts(level: float, threshold: float) -> tuple[str, str]:
-    """A level and its threshold as texts, in as few digits as tell them apart."""
-    texts = _number(level, 4), _number(threshold, 4)
-    for digits in (6, 9, 12):
-        if texts[0] != texts[1] or level == threshold:
-            break
-        texts = _number(level, digits), _number(threshold, digits)
-    return texts
-
-
-def _number(value: float, digits: int) -> str:
-    if np.isinf(value):
-        return "infinite"
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:.{digits}g}"
+def _linked_violations(release: Release, requirements: Sequence[Requirement]) -> Iterator[Violation]:
+    """The groups that have rows of people who hide among fewer than k where a pseudonym joins their rows."""
+    for requirement in requirements:
+        if not isinstance(requirement, KAnonymity):
+            continue
+        for fragment, group, level in groups_below(release, requirement.k):
+            size = int(fragment.partition.sizes[group])
+            people = int(release.people_per_group(fragment)[group])
+            sentence = (
+                f"Group {group} ({counted_text(release, people, size)}) has somebody who "
+                f"hides among {counted(level, 'person')} by all rows that the pseudonym "
+                f"'{release.data.pseudonym}' joins, but {requirement.label()} asks for at least {requirement.k:,}."
+            )
+            yield Violation(requirement, None, fragment.name, group, size, float(level), sentence)
 
 
 def counted_text(release: Release, people: int, rows: int) -> str:
     """How large a group is, in words: its rows, and first its people where these are counted."""
-    in_rows = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+    in_rows = counted(rows, "row")
     if release.data.people is None:
         return in_rows
-    return f"{people:,} {'person' if people == 1 else 'people'} in {in_rows}"
+    return f"{counted(people, 'person')} in {in_rows}"
 
 
 def _violations(
     release: Release, fragment: Fragment, condition: Check, failing: Groups, levels: Floats
 ) -> Iterator[Violation]:
     requirement = condition.requirement
-    word = release.group_word.capitalize()
     inside = "" if release.is_shared else f" of fragment '{fragment.name}'"
     asks = f"but {requirement.label()} asks for {COMPARISON_WORDS[requirement.comparison]}"
     sizes = fragment.partition.sizes[failing].tolist()
@@ -207,7 +198,7 @@ def _violations(
     for group, size, n_people, level, reason in columns:
         reached, asked = level_texts(level, requirement.threshold)
         sentence = (
-            f"{word} {group}{inside} ({counted_text(release, n_people, size)}) has "
+            f"Group {group}{inside} ({counted_text(release, n_people, size)}) has "
             f"{requirement.reached_text(level, reached, condition.attribute)}, {asks} {asked}{reason}."
         )
         yield Violation(requirement, condition.attribute, fragment.name, group, size, level, sentence)

@@ -34,7 +34,7 @@ def published_counts(fragment: Fragment, attribute: str) -> Int64:
     """Rows of each published value in each class, int64 (n_groups, n_values); where sets are published 1 per member."""
     recoding = fragment.recodings[attribute]
     if isinstance(recoding, GroupValues):
-        counts = np.zeros((fragment.partition.n_groups, len(recoding.domain)), dtype=np.int64)
+        counts = np.zeros((fragment.partition.n_groups, len(recoding.domain)), np.int64)
         counts[np.repeat(np.arange(len(counts)), recoding.sizes), recoding.members] = 1
         return counts
     codes, _ = recoding.bounds()
@@ -55,6 +55,6 @@ def expected_counts(fragment: Fragment, attribute: str) -> Floats:
 def alike_values(data: Microdata, attribute: str) -> Bools:
     """Which values of an attribute count as one because they are protected together, bool (n_values,)."""
     domain = data.domain[attribute]
-    alike = np.zeros(len(domain), dtype=np.bool_)
+    alike = np.zeros(len(domain), np.bool_)
     alike[[domain.code_of(value) for value in data.sensitive_values.get(attribute, ())]] = True
     return alike

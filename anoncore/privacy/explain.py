@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, floor, log10
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.showing import Result
-from anoncore.base.texts import share_text
-from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
+from anoncore.base.texts import counted, share_text
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.rounding import ROUNDING
-from anoncore.privacy.check import COMPARISON_WORDS, Violation, check, published_levels
+from anoncore.privacy.check import Violation, group_violations
+from anoncore.privacy.guarantees import COMPARISON_WORDS, broken, judged
 from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, GroupValues
@@ -27,7 +28,7 @@ DIGITS = 3
 """Decimals of a parameter's nearest value; a value below 0.001 has as many digits after its zeros."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Binding(Result):
     """How tightly one requirement holds the groups of a release.
 
@@ -57,7 +58,7 @@ class Binding(Result):
         return np.argsort(sign * self.levels, kind="stable")[:most].astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Explanation(Result):
     """Why the groups of a fragment are not finer.
 
@@ -78,13 +79,13 @@ class Explanation(Result):
     @property
     def together(self) -> Bools:
         """Groups that no requirement alone keeps whole, but several of them do together."""
-        single = np.zeros(self.n_groups, dtype=np.bool_)
+        single = np.zeros(self.n_groups, np.bool_)
         for binding in self.bindings:
             single |= binding.forbids
         return ~single & ~self.alike & ~self.free
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WhatIf(Result):
     """Whether a release would keep one more requirement, and the smallest changes that would mend it.
 
@@ -118,20 +119,20 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
     row; where only sets of groups are, the original ones count. `fragment`: whose groups (default: the first). Other
     ways to cut or to regroup are not tried. Raises DataError where a requirement does not fit the table.
     """
-    judged = release.fragments[0] if fragment is None else fragment
-    partition = judged.partition
-    names = [name for name in release.data.quasi_identifiers if name in judged.attributes] or list(
+    part = release.fragments[0] if fragment is None else fragment
+    partition = part.partition
+    names = [name for name in release.data.quasi_identifiers if name in part.attributes] or list(
         release.data.quasi_identifiers
     )
     checks = [
-        _as_published(release, judged, condition)
+        _as_published(release, part, condition)
         for requirement in requirements
         for condition in requirement.checks(release.data)
     ]
     n_groups = partition.n_groups
-    cuttable = np.zeros(n_groups, dtype=np.bool_)
-    free = np.zeros(n_groups, dtype=np.bool_)
-    forbids = np.ones((len(checks), n_groups), dtype=np.bool_)
+    cuttable = np.zeros(n_groups, np.bool_)
+    free = np.zeros(n_groups, np.bool_)
+    forbids = np.ones((len(checks), n_groups), np.bool_)
     for name in names:
         halves, can_cut = _halved(partition, release.data.codes[name])
         if not can_cut.any():
@@ -148,7 +149,7 @@ def explain(release: Release, requirements: Sequence[Requirement], fragment: Fra
         Binding(condition.requirement, condition.attribute, condition.levels(partition), forbids[number] & cuttable)
         for number, condition in enumerate(checks)
     )
-    return Explanation(judged.name, bindings, ~cuttable, free)
+    return Explanation(part.name, bindings, ~cuttable, free)
 
 
 def _as_published(release: Release, fragment: Fragment, condition: Check) -> Check:
@@ -162,7 +163,7 @@ def _as_published(release: Release, fragment: Fragment, condition: Check) -> Che
     return replace(condition, values=published_view(release, publishing, name)[1])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Halves:
     """Every group cut in two where it can be: the partition into halves, and the two halves of each group.
 
@@ -186,13 +187,12 @@ def _halved(partition: Partition, codes: Int32) -> tuple[_Halves, Bools]:
     last_left = np.where(median == high, median - 1, median)
     can_cut = low < high
     side = (codes > last_left[group]) & can_cut[group]
-    _, dense = np.unique(2 * group + side, return_inverse=True)
-    cut = Partition(dense.astype(np.int32))
+    cut = Partition.alike([2 * group + side])
     left = np.zeros(partition.n_groups, dtype=np.int64)
     right = np.zeros(partition.n_groups, dtype=np.int64)
-    left[group[~side]] = dense[~side]
+    left[group[~side]] = cut.group[~side]
     right[:] = left
-    right[group[side]] = dense[side]
+    right[group[side]] = cut.group[side]
     return _Halves(cut, left, right), can_cut
 
 
@@ -201,16 +201,11 @@ def what_if(release: Release, requirement: Requirement) -> WhatIf:
 
     Raises what `privacy.check` raises.
     """
-    violations = check(release, [requirement])
-    levels = [
-        published_levels(release, fragment, condition)
-        for condition in requirement.checks(release.data)
-        for fragment in fragments_of(release, condition.attribute)
-    ]
+    violations = group_violations(release, [requirement])
+    levels = [one.reached for one in judged(release, [requirement])]
     if not levels:
         raise ParameterError(f"This release publishes nothing on which {requirement.label()} could be checked.")
-    every_level = np.concatenate(levels)
-    worst = float(every_level.min() if requirement.comparison is Comparison.AT_LEAST else every_level.max())
+    worst = min(levels) if requirement.comparison is Comparison.AT_LEAST else max(levels)
     failing = _failing(release, violations)
     some_left = all(len(groups) < fragment.partition.n_groups for fragment, groups in failing)
     return WhatIf(
@@ -232,7 +227,7 @@ def _failing(release: Release, violations: Sequence[Violation]) -> list[tuple[Fr
     for fragment in fragments_of(release, None):
         groups = {one.group for one in violations if release.is_shared or one.fragment == fragment.name}
         if groups:
-            failing.append((fragment, np.array(sorted(groups), dtype=np.int64)))
+            failing.append((fragment, np.array(sorted(groups), np.int64)))
     return failing
 
 
@@ -256,7 +251,7 @@ def _nearest(requirement: Requirement, worst: float, release: Release) -> float 
             changed = requirement.replace(**{requirement.parameter: tried})
         except ParameterError:
             continue
-        if protects(changed) and not check(release, [changed]):
+        if protects(changed) and not broken(release, [changed]):
             return float(tried)
     return None
 
@@ -282,7 +277,7 @@ def _merged_holds(release: Release, requirement: Requirement, fragment: Fragment
             if isinstance(recoding, GroupValues):
                 # A group of them all publishes each value of their sets once.
                 rows = rows[np.unique(recoding.members[rows], return_index=True)[1]]
-        together = Partition(np.zeros(len(rows), dtype=np.int32))
+        together = Partition(np.zeros(len(rows), np.int32))
         if not condition.holds(condition.levels(together, rows=rows))[0]:
             return False
     return True
@@ -292,7 +287,7 @@ def mending_sentences(answer: WhatIf, release: Release) -> tuple[str, ...]:
     """What would mend a requirement that fails, each way in a sentence; empty where it holds."""
     if answer.holds:
         return ()
-    requirement, word = answer.requirement, release.group_word
+    requirement = answer.requirement
     sentences = []
     if answer.nearest is not None:
         sentences.append(
@@ -302,10 +297,7 @@ def mending_sentences(answer: WhatIf, release: Release) -> tuple[str, ...]:
     part = share_text(answer.n_rows / release.data.n_rows)
     groups = "the one failing group" if answer.n_groups == 1 else f"the {answer.n_groups:,} failing groups"
     if answer.suppressing:
-        sentences.append(
-            f"Withhold {groups} ({word}): {answer.n_rows:,} {'row' if answer.n_rows == 1 else 'rows'}, "
-            f"{part} of the table."
-        )
+        sentences.append(f"Withhold {groups}: {counted(answer.n_rows, 'row')}, {part} of the table.")
     if answer.merging:
         sentences.append(f"Merge {groups} into one of {answer.n_rows:,} rows: together they keep it.")
     if not sentences:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
-from anoncore.privacy.check import COMPARISON_WORDS, level_texts, published_levels
-from anoncore.privacy.published import fragments_of
+from anoncore.base.texts import plural
+from anoncore.kernels.arrays import Floats
+from anoncore.privacy.published import fragments_of, published_levels, worst_group
 from anoncore.release.release import Release
 from anoncore.requirements.requirement import Check, Comparison, Requirement
 
 HIDDEN_NOISE = "no table can show how much noise went into it; it is the promise of the method that made it"
 HIDDEN_ATTACK = "the attacks know everybody's own values, which only the original table has"
 """Why no table can show what a method promises of everybody."""
+
+COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
 
 
 @dataclass(frozen=True)
@@ -221,31 +226,46 @@ def guarantees(release: Release, requirements: Sequence[Requirement] = ()) -> tu
     k-anonymity (k = 3) 3.0 True
     distinct l-diversity (l = 2) 1.0 False
     """
-    asked: list[Requirement] = []
-    if release.algorithm is not None:
-        asked += release.algorithm.promises(release.data)
-        if release.algorithm.judged_by_groups:
-            asked += getattr(release.algorithm, "requirements", ())
-    asked += requirements
-    wanted = [requirement for position, requirement in enumerate(asked) if requirement not in asked[:position]]
-    return judged(release, wanted)
+    return judged(release, [*dict.fromkeys([*asked_of(release), *requirements])])
+
+
+def asked_of(release: Release) -> tuple[Requirement, ...]:
+    """The requirements that the release's algorithm promises and those that it was asked for, each once."""
+    method = release.algorithm
+    if method is None:
+        return ()
+    asked = getattr(method, "requirements", ()) if method.judged_by_groups else ()
+    return tuple(dict.fromkeys([*release.promises, *asked]))
 
 
 def judged(release: Release, requirements: Sequence[Requirement]) -> tuple[Guarantee, ...]:
     """What the worst group of the release reaches of these requirements alone, whatever its algorithm promises."""
-    return tuple(_guarantee(release, check) for wanted in requirements for check in wanted.checks(release.data))
+    return tuple(_guarantee(release, check, levels) for check, levels in _measured(release, requirements))
 
 
-def _guarantee(release: Release, check: Check) -> Guarantee:
+def broken(release: Release, requirements: Sequence[Requirement]) -> list[Guarantee]:
+    """Those of `judged` that do not hold, by groups alone, whatever joins their rows."""
+    return [
+        _guarantee(release, check, levels)
+        for check, levels in _measured(release, requirements)
+        if not all(check.holds(level).all() for level in levels.values())
+    ]
+
+
+def _measured(release: Release, requirements: Sequence[Requirement]) -> Iterator[tuple[Check, dict[str, Floats]]]:
+    """The checks of requirements with the levels of all groups, by fragment."""
+    for requirement in requirements:
+        for check in requirement.checks(release.data):
+            fragments = fragments_of(release, check.attribute)
+            yield check, {fragment.name: published_levels(release, fragment, check) for fragment in fragments}
+
+
+def _guarantee(release: Release, check: Check, levels: dict[str, Floats]) -> Guarantee:
     requirement = check.requirement
-    sign = 1 if requirement.comparison is Comparison.AT_LEAST else -1
-    fragments = fragments_of(release, check.attribute)
-    levels = [published_levels(release, fragment, check) for fragment in fragments]
-    worst = min(range(len(levels)), key=lambda number: float((sign * levels[number]).min()))
-    group = int((sign * levels[worst]).argmin())
+    worst, group = worst_group(levels, requirement.comparison is Comparison.AT_LEAST)
     reached = float(levels[worst][group])
-    failing = sum(int((~check.holds(level)).sum()) for level in levels)
-    total = sum(len(level) for level in levels)
+    failing = sum(int((~check.holds(level)).sum()) for level in levels.values())
+    total = sum(map(len, levels.values()))
     return Guarantee(
         requirement=requirement,
         attribute=check.attribute,
@@ -254,7 +274,7 @@ def _guarantee(release: Release, check: Check) -> Guarantee:
         holds=failing == 0,
         n_groups=total,
         n_violations=failing,
-        fragment=fragments[worst].name,
+        fragment=worst,
         group=group,
         sentence=_sentence(release, check, reached, failing, total),
     )
@@ -264,10 +284,26 @@ def _sentence(release: Release, check: Check, reached: float, failing: int, tota
     requirement = check.requirement
     level, threshold = level_texts(reached, requirement.threshold)
     if release.data.people is not None and check.attribute is None:
-        level = f"{level} {'person' if reached == 1 else 'people'}"
+        level = f"{level} {plural('person', int(reached))}"
     state = "holds" if failing == 0 else f"fails in {failing:,} of {total:,} groups"
     return (
-        f"{requirement.label()} {state}: the worst {release.group_word} has "
+        f"{requirement.label()} {state}: the worst group has "
         f"{requirement.reached_text(reached, level, check.attribute)} "
         f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold})."
     )
+
+
+def level_texts(level: float, threshold: float) -> tuple[str, str]:
+    """A level and its threshold as texts, in as few digits as tell them apart."""
+    texts = _number(level, 4), _number(threshold, 4)
+    for digits in (6, 9, 12):
+        if texts[0] != texts[1] or level == threshold:
+            break
+        texts = _number(level, digits), _number(threshold, digits)
+    return texts
+
+
+def _number(value: float, digits: int) -> str:
+    if np.isinf(value):
+        return "infinite"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:.{digits}g}"

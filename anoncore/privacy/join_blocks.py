@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.kernels.rounding import lies_below
 from anoncore.privacy.selectivity import Selectivity
 
@@ -19,7 +19,7 @@ MOST_ENTRIES = 4_000_000
 """Entries of the arrays that are held at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Classes:
     """Classes of one fragment, or joins of classes of several, reduced to what a further join needs to know.
 
@@ -34,6 +34,12 @@ class Classes:
     n_values: Int64
     weight: Floats
 
+    @classmethod
+    def of_values(cls, values: Floats) -> Classes:
+        """Classes whose sizes decide nothing."""
+        nothing = np.zeros((len(values), 0), dtype=np.int64)
+        return cls(values, nothing, nothing, np.ones(len(values)))
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -44,7 +50,7 @@ class Classes:
     def distinct(self) -> tuple[Classes, Int64]:
         """Merge equal classes, adding up their weights; also says which merged class each one became, int64 (n,)."""
         # Each class as one opaque value of bytes: np.unique sorts these much faster than rows of numbers.
-        lines = np.ascontiguousarray(np.hstack((self.values, self.sizes, self.n_values)), dtype=np.int32)
+        lines = np.ascontiguousarray(np.hstack((self.values, self.sizes, self.n_values)), np.int32)
         whole = lines.view(np.dtype((np.void, lines.shape[1] * lines.itemsize))).ravel()
         _, first, kind_of = np.unique(whole, return_index=True, return_inverse=True)
         kinds = self.take(first)
@@ -71,9 +77,17 @@ class Rule(ABC):
     def levels(self, classes: Classes, others: Classes) -> Floats:
         """Level of each join, (len(classes), len(others)); infinite where no value is common."""
 
-    @abstractmethod
     def joined(self, classes: Classes, others: Classes) -> Classes:
-        """The joins of `classes[i]` with `others[i]`, reduced to what joins with a further fragment need to know."""
+        """The joins of `classes[i]` with `others[i]`, reduced to what joins with a further fragment need to know.
+
+        They keep the common values, and sizes and numbers of values of all classes that were joined.
+        """
+        return Classes(
+            classes.values * others.values,
+            np.hstack((classes.sizes, others.sizes)),
+            np.hstack((classes.n_values, others.n_values)),
+            classes.weight * others.weight,
+        )
 
     @abstractmethod
     def settled(self, joined: Classes) -> Bools:
@@ -110,8 +124,7 @@ class RowRule(ChangeRule):
 
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
         """Keep the rows per value as they are."""
-        nothing = np.zeros((len(counts), 0), dtype=np.int64)
-        return Classes(counts.astype(np.float64), nothing, nothing, np.ones(len(counts)))
+        return Classes.of_values(counts.astype(np.float64))
 
     def levels(self, classes: Classes, others: Classes) -> Floats:
         """Rows of each join, the sum of the products of the frequencies; value by value the smallest one above 0."""
@@ -126,8 +139,8 @@ class RowRule(ChangeRule):
 
     def joined(self, classes: Classes, others: Classes) -> Classes:
         """Products of the frequencies, capped at k: a value with k rows gives every further join on it k rows too."""
-        values = np.minimum(classes.values * others.values, self.threshold)
-        return Classes(values, classes.sizes, classes.n_values, classes.weight * others.weight)
+        products = super().joined(classes, others)
+        return replace(products, values=np.minimum(products.values, self.threshold))
 
     def settled(self, joined: Classes) -> Bools:
         """Whether every common value has k rows."""
@@ -182,19 +195,10 @@ class SelectivityRule(ChangeRule):
             best = np.maximum(best, self.selectivity.eta(*first, *second, common))
         return best
 
-    def joined(self, classes: Classes, others: Classes) -> Classes:
-        """Keep the common values, and rows and numbers of values of all classes that were joined."""
-        return Classes(
-            classes.values * others.values,
-            np.hstack((classes.sizes, others.sizes)),
-            np.hstack((classes.n_values, others.n_values)),
-            classes.weight * others.weight,
-        )
-
     def settled(self, joined: Classes) -> Bools:
         """Whether a single common value is enough for delta, as every further join that is not empty has one."""
         members = list(zip(joined.sizes.T, joined.n_values.T, strict=True))
-        return ~self.broken(self._best(members, np.ones(len(joined), dtype=np.int64)))
+        return ~self.broken(self._best(members, np.ones(len(joined), np.int64)))
 
     def value_by_value(self) -> Self:
         """The rule that asks for delta from a single common value."""
@@ -220,8 +224,7 @@ class ValueRule(Rule):
 
     def classes(self, counts: Int64, sizes: Int64) -> Classes:
         """Keep which values occur."""
-        nothing = np.zeros((len(counts), 0), dtype=np.int64)
-        return Classes((counts > 0).astype(np.float64), nothing, nothing, np.ones(len(counts)))
+        return Classes.of_values((counts > 0).astype(np.float64))
 
     def levels(self, classes: Classes, others: Classes) -> Floats:
         """Number of common values; value by value, 0 for sets that overlap without being equal."""
@@ -234,13 +237,9 @@ class ValueRule(Rule):
             level *= (common + alike == own) & (common + alike == others.values.sum(axis=1))
         return np.where(common + alike > 0, level, np.inf)
 
-    def joined(self, classes: Classes, others: Classes) -> Classes:
-        """Keep the common values."""
-        return Classes(classes.values * others.values, classes.sizes, classes.n_values, classes.weight * others.weight)
-
     def settled(self, joined: Classes) -> Bools:
         """Never: a further class may have fewer of the values."""
-        return np.zeros(len(joined), dtype=np.bool_)
+        return np.zeros(len(joined), np.bool_)
 
     def value_by_value(self) -> Self:
         """The rule that two sets of values are equal or have nothing in common."""

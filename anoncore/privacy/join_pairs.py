@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -11,7 +9,7 @@ import pandas as pd
 from anoncore.base.arguments import checked
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Floats
+from anoncore.kernels.arrays import Bools, Floats, record
 from anoncore.privacy.join_blocks import Classes, Rule, blocks
 from anoncore.privacy.joins import JoinSetting
 from anoncore.release.release import Release
@@ -19,7 +17,7 @@ from anoncore.release.release import Release
 Places = npt.NDArray[np.int64]
 
 
-@measure(title="Joins of all pairs of classes")
+@measure(title="Joins of all pairs of groups")
 @checked
 def pair_levels(release: Release, first: int = 0, second: int = 1, published: bool = True) -> Floats:
     """Rows of the join of every class of one fragment with every class of another.
@@ -72,13 +70,12 @@ def pair_levels(release: Release, first: int = 0, second: int = 1, published: bo
     array([[0., 4.],
            [4., 0.]])
     """
-    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
     return _shown(setting, setting.rule.levels(sides[first], sides[second]))
 
 
-@measure(title="Unsafe pairs of classes")
+@measure(title="Unsafe pairs of groups")
 @checked
 def unsafe_pairs(
     release: Release, first: int = 0, second: int = 1, published: bool = True, most: int = 1000
@@ -139,7 +136,6 @@ def unsafe_pairs(
     0            0             0    1.0              0.0
     1            1             1    1.0              0.0
     """
-    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release)
     sides = setting.classes(release, published)
     first_classes, second_classes = sides[first], sides[second]
@@ -197,7 +193,7 @@ def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
     return kinds, np.split(order, np.cumsum(np.bincount(kind))[:-1])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WorstJoins(Result):
     """The classes of two fragments that had most unsafe joins before class values were changed, before and after.
 
@@ -247,7 +243,7 @@ class WorstJoins(Result):
     n_joins: int
 
 
-@measure(title="Classes with the worst joins")
+@measure(title="Groups with the worst joins")
 @checked
 def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 40) -> WorstJoins:
     """The classes of two fragments with most unsafe joins before class values were changed, then those with the lowest.
@@ -299,7 +295,6 @@ def worst_joins(release: Release, first: int = 0, second: int = 1, most: int = 4
     >>> worst.before.tolist(), worst.after.tolist()
     ([[1.0, 2.0], [2.0, 1.0]], [[0.0, 4.0], [4.0, 0.0]])
     """
-    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release)
     sides = setting.classes(release, False)
     first_classes, second_classes = sides[first], sides[second]

@@ -14,12 +14,13 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.privacy.common_attribute import alike_values, common_attribute, original_counts, published_counts
 from anoncore.privacy.join_blocks import Classes, Joins, RowRule, Rule, SelectivityRule, TooManyJoins, ValueRule, blocks
 from anoncore.release.recoding import GroupValues
 from anoncore.release.release import Release
-from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.requirements import DistinctDiversity
+from anoncore.requirements.k_anonymity import largest_k
 
 JOINS_SOURCE = "Zakerzadeh, Aggarwal and Barker 2014, definition 4.1 and theorems 4.1 and 5.1; 4.5 for delta"
 """Whose definition it is that fragments are safe to join."""
@@ -123,7 +124,7 @@ class JoinCheck(Result):
     >>> check.common, check.holds
     ('disease', False)
     >>> print(check.sentences[0])
-    Of 4 joins of classes of fragment 1 and fragment 2 on 'disease' 2 break at least 5 rows.
+    Of 4 joins of groups of fragment 1 and fragment 2 on 'disease' 2 break at least 5 rows.
     """
 
     common: str
@@ -149,29 +150,29 @@ class JoinCheck(Result):
         for summary in sorted(self.joins, key=lambda summary: summary.holds):
             names = " and ".join(summary.fragments)
             if summary.n_broken is None or summary.n_uniform is None:
-                yield f"Joins of classes of {names} on '{self.common}' are too many to look at one by one."
+                yield f"Joins of groups of {names} on '{self.common}' are too many to look at one by one."
             elif not summary.holds:
                 parts = [f"{summary.n_broken:,} break {asks}"] if summary.n_broken else []
                 parts += [f"{summary.n_uniform:,} have fewer than {self.l} values"] if summary.n_uniform else []
-                yield f"Of {summary.n_joins:,} joins of classes of {names} on '{self.common}' {' and '.join(parts)}."
+                yield f"Of {summary.n_joins:,} joins of groups of {names} on '{self.common}' {' and '.join(parts)}."
             elif summary.n_linked and summary.lowest is not None and not together:
                 reached = f"{summary.lowest:,.0f} rows" if self.delta is None else f"eta {summary.lowest:.4g}"
                 values = f" and {summary.fewest_values} values" if self.l > 1 else ""
                 yield (
-                    f"Each of the {summary.n_linked:,} joins of classes of {names} on '{self.common}' that are not "
+                    f"Each of the {summary.n_linked:,} joins of groups of {names} on '{self.common}' that are not "
                     f"empty has {asks}; the smallest has {reached}{values}."
                 )
         if self.holds and not any(summary.n_linked for summary in self.joins):
             n_joins = sum(summary.n_joins for summary in self.joins if len(summary.fragments) == 2)
             yield (
-                f"All {n_joins:,} joins of classes of two of the fragments on '{self.common}' are empty: no value "
-                "stands in classes of more than one fragment."
+                f"All {n_joins:,} joins of groups of two of the fragments on '{self.common}' are empty: no value "
+                "stands in groups of more than one fragment."
             )
         if together:
             smallest = min(summary.lowest for summary in pairs if summary.lowest is not None)
             n_linked = sum(summary.n_linked or 0 for summary in pairs)
             yield (
-                f"Each of the {n_linked:,} joins of classes of two of the fragments on "
+                f"Each of the {n_linked:,} joins of groups of two of the fragments on "
                 f"'{self.common}' that are not empty has {asks}; the smallest has "
                 f"{f'{smallest:,.0f} rows' if self.delta is None else f'eta {smallest:.4g}'}."
             )
@@ -181,7 +182,7 @@ class JoinCheck(Result):
         if self.l > 1 and lowest < np.inf:
             yield (
                 f"Joins have at least {self.l} different values; entropy and recursive diversity hold for the real "
-                f"rows of each class only: joined with fake rows the smallest exp(entropy) is {lowest:.4g}."
+                f"rows of each group only: joined with fake rows the smallest exp(entropy) is {lowest:.4g}."
             )
 
 
@@ -243,7 +244,6 @@ def joins(
     >>> privacy.joins(release, k=4).holds, privacy.joins(release, k=5).holds
     (True, False)
     """
-    release.require_people("Joins find the rows of one person in several tables")
     setting = JoinSetting.of(release, k, l, delta)
     by_rows, by_values, countable = Joins(setting.rule), Joins(setting.value_rule), True
     summaries: list[JoinSummary] = []
@@ -345,14 +345,13 @@ def require_safe_joins(
         ...
     anoncore.base.errors.AnonymizationError: The fragments are not safe to join. ...
     """
-    release.require_people("Joins find the rows of one person in several tables")
     check = joins(release, k, l, delta)
     if not check.holds:
         raise AnonymizationError(f"The fragments are not safe to join. {check.sentences[0]}")
     return check
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JoinSetting:
     """What joins are checked for: the rules that follow from the promises of the release's algorithm."""
 
@@ -371,14 +370,13 @@ class JoinSetting:
 
         Raises ReleaseError where the fragments have no common attribute.
         """
+        release.require_people("Joins find the rows of one person in several tables")
         common = common_attribute(release)
-        promised = () if release.algorithm is None else release.algorithm.promises(release.data)
         if k is None:
-            k = max((one.k for one in promised if isinstance(one, KAnonymity)), default=2)
+            k = largest_k(release.promises) or 2
         if l is None:
-            l = max(
-                (one.l for one in promised if isinstance(one, DistinctDiversity) and one.attribute == common), default=1
-            )
+            diverse = (one for one in release.promises if isinstance(one, DistinctDiversity))
+            l = max((one.l for one in diverse if one.attribute == common), default=1)
         value_rule = ValueRule(l, alike_values(release.data, common))
         if not isinstance(release.fragments[0].recodings[common], GroupValues):
             return cls(common, k, l, None, RowRule(k), value_rule)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -14,9 +13,9 @@ from anoncore.base.number import measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Lines, Result, SizesDrawn
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.privacy.levels import DISTANCE, LEVELS, SMALLEST_GROUP, group_levels, table_levels
-from anoncore.privacy.published import has_single_values
+from anoncore.privacy.published import fragments_of, has_single_values, worst_group
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements.t_closeness import GROUNDS, Ground
@@ -55,7 +54,7 @@ class WorstLevel(Score):
     group: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AttributeProfile(Result):
     """The levels of one sensitive attribute in every group.
 
@@ -115,7 +114,7 @@ class AttributeProfile(Result):
         return {ground: self.levels[f"t-{ground}"] for ground in GROUNDS if f"t-{ground}" in self.levels}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FragmentProfile(Result):
     """The groups of one partition and the levels of the sensitive attributes that are published in them.
 
@@ -148,7 +147,7 @@ class FragmentProfile(Result):
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class Profile(SizesDrawn, Result):
     """The levels of all groups of a release, and the worst of each as a score.
 
@@ -305,7 +304,7 @@ def profile(release: Release, l: int = 2) -> Profile:
     1      1     3                  1.0                0.33
     """
     release.require_people("k, l and t count people who look alike")
-    fragments = release.fragments[:1] if release.is_shared else release.fragments
+    fragments = fragments_of(release, None)
     profiles = tuple(_fragment_profile(release, fragment, l) for fragment in fragments)
     scores = [_smallest_group(release, profiles)]
     notes = []
@@ -336,18 +335,18 @@ def _is_told(release: Release, fragment: Fragment, name: str) -> bool:
 
 
 def _smallest_group(release: Release, profiles: tuple[FragmentProfile, ...]) -> WorstLevel:
-    smallest = min(profiles, key=lambda groups: int(groups.size.min()))
-    group = int(smallest.size.argmin())
+    sizes = {groups.fragment: groups.size for groups in profiles}
+    fragment, group = worst_group(sizes, True)
     by_people = release.data.people is not None
     return WorstLevel(
-        smallest.size[group],
+        sizes[fragment][group],
         SMALLEST_GROUP,
         bounds=(1, release.data.n_people),
         baseline=float(release.data.n_people),
         unit="people" if by_people else None,
-        words={"group": release.group_word, "counted": "People" if by_people else "Rows"},
+        words={"counted": "People" if by_people else "Rows"},
         attribute=None,
-        fragment=smallest.fragment,
+        fragment=fragment,
         group=group,
     )
 
@@ -357,16 +356,14 @@ def _worst_levels(release: Release, holding: list[FragmentProfile], attribute: s
     scores = []
     for name in holding[0].attributes[attribute].levels:
         kind = LEVELS[name]
-        sign = 1 if kind.higher_is_better else -1
         levels = {groups.fragment: groups.attributes[attribute].levels[name] for groups in holding}
-        fragment = min(levels, key=lambda candidate: float((sign * levels[candidate]).min()))
-        group = int((sign * levels[fragment]).argmin())
+        fragment, group = worst_group(levels, bool(kind.higher_is_better))
         scores.append(
             WorstLevel(
                 levels[fragment][group],
                 kind,
                 baseline=table[name],
-                words={"attribute": f"'{attribute}'", "group": release.group_word, "l": str(l)},
+                words={"attribute": f"'{attribute}'", "l": str(l)},
                 attribute=attribute,
                 fragment=fragment,
                 group=group,

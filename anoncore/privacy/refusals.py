@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Int64, starts_of
+from anoncore.kernels.arrays import Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.refused_groups import groups_hold
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -19,7 +20,7 @@ MOST_ENTRIES = 20_000_000
 OTHER = "The release is not the one that its method makes of this table, so what the method refused is not known."
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Refusals:
     """Everything that a method refused on the way to a release, as far as its readers can tell.
 
@@ -135,7 +136,7 @@ class RefusalList:
 
     def finish(self) -> Refusals:
         """All refusals as arrays."""
-        rows = np.concatenate([*self._groups, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+        rows = np.concatenate([*self._groups, np.zeros(0, np.int64)]).astype(np.int64)
         return Refusals(
             requirements=self.requirements,
             rows=rows,

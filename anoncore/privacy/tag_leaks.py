@@ -14,10 +14,10 @@ from anoncore.base.arguments import checked
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.grouping import dense_key
 from anoncore.release.recoding import Exact
-from anoncore.release.release import Release, ReleaseMethod
-from anoncore.requirements import KAnonymity
-from anoncore.table.keys import dense_key
+from anoncore.release.release import Release
+from anoncore.requirements.k_anonymity import largest_k
 from anoncore.table.microdata import Microdata, Role
 from anoncore.table.relations import Relation, Split, close_relations, smallest_and_below
 
@@ -45,8 +45,8 @@ class TagLeak(Result):
         What becomes of the published classes with it; None where no class is there to hide in.
     n_rows : int
         Rows of the table.
-    word : str
-        What the method calls a class.
+    is_of_table : bool
+        Whether it is about the table itself, before any release.
     counted : str
         What the sizes of classes count: row, or person where the table says whose row it is.
 
@@ -69,7 +69,7 @@ class TagLeak(Result):
     role: Role | None
     split: Split | None
     n_rows: int
-    word: str
+    is_of_table: bool = False
     counted: str = "row"
 
     @property
@@ -161,7 +161,7 @@ def tag_leaks(release: Release, k: int | None = None) -> tuple[TagLeak, ...]:
         for name, split in _splits(classes, names, relations).items():
             if name not in splits or split.n_below > splits[name].n_below:
                 splits[name] = split
-    return _leaks(data, free, relations, splits, release.group_word)
+    return _leaks(data, free, relations, splits)
 
 
 @measure()
@@ -207,7 +207,7 @@ def all_but_secrets(release: Release, k: int | None = None) -> Split | None:
     >>> split.smallest_before, split.smallest, split.n_below
     (4, 1, 4)
     """
-    release.require_people("The size of a class counts the people in it")
+    release.require_people("The size of a group counts the people in it")
     found = [split_by_all(classes, names) for classes, names in _tables(release, k)]
     return max(found, key=lambda one: (one.n_below, -one.smallest), default=None)
 
@@ -219,13 +219,15 @@ def split_by_all(classes: VisibleClasses, names: tuple[str, ...]) -> Split:
 
 
 def _free(release: Release) -> tuple[str, ...]:
-    return tuple(name for name in release.data.insensitive if name in release.attributes)
+    # A pseudonym is no value that somebody knows of a person: what it joins is counted by `linked_k`.
+    hidden = release.data.pseudonym
+    return tuple(name for name in release.data.insensitive if name in release.attributes and name != hidden)
 
 
 def _tables(release: Release, k: int | None) -> Iterator[tuple[CodedClasses, tuple[str, ...]]]:
     """The classes that readers see in each table where rows are not joined by groups, and the table's free columns."""
     data, free = release.data, _free(release)
-    wanted = k if k is not None else promised_k(release.algorithm, data)
+    wanted = k if k is not None else largest_k(release.promises, UNIQUE)
     for fragment in () if release.is_shared and len(release.fragments) > 1 else release.fragments:
         known = [fragment.recodings[name] for name in fragment.attributes if name in data.quasi_identifiers]
         columns: dict[str, Codes | Int64] = {
@@ -244,14 +246,14 @@ def table_leaks(data: Microdata) -> tuple[TagLeak, ...]:
     All rows count as one class, as if nothing were published of the quasi-identifiers; what makes rows unique then does
     so in every release.
     """
-    free = data.insensitive
+    free = tuple(name for name in data.insensitive if name != data.pseudonym)
     if not free:
         return ()
     relations = _relations(data, free)
-    everyone = np.zeros(data.n_rows, dtype=np.int64)
+    everyone = np.zeros(data.n_rows, np.int64)
     classes = CodedClasses(everyone, {name: data.codes[name] for name in free}, UNIQUE, data.people)
     splits = _splits(classes, free, relations)
-    return _leaks(data, free, relations, splits, "table")
+    return _leaks(data, free, relations, splits, is_of_table=True)
 
 
 class VisibleClasses(Protocol):
@@ -290,21 +292,12 @@ class CodedClasses:
             yield smallest_and_below(key, self.k, self._people)
 
 
-def leaks_of_classes(
-    data: Microdata, classes: VisibleClasses, relations: Sequence[Relation], word: str
-) -> tuple[TagLeak, ...]:
+def leaks_of_classes(data: Microdata, classes: VisibleClasses, relations: Sequence[Relation]) -> tuple[TagLeak, ...]:
     """As `tag_leaks`, of a release that is one table and whose rows are not in memory.
 
-    `data` need not have rows either, `relations` are those of its free columns, and `word` is what the method calls a
-    class.
+    `data` need not have rows either, and `relations` are those of its free columns.
     """
-    return _leaks(data, data.insensitive, relations, _splits(classes, data.insensitive, relations), word)
-
-
-def promised_k(algorithm: ReleaseMethod | None, data: Microdata) -> int:
-    """The largest k that a method promises; 2, which counts unique rows, where it promises no more."""
-    promises = () if algorithm is None else algorithm.promises(data)
-    return max([UNIQUE, *(one.k for one in promises if isinstance(one, KAnonymity))])
+    return _leaks(data, data.insensitive, relations, _splits(classes, data.insensitive, relations))
 
 
 def _relations(data: Microdata, free: tuple[str, ...]) -> list[Relation]:
@@ -378,7 +371,11 @@ def _smallest_that_split(classes: VisibleClasses, names: Sequence[str], before: 
 
 
 def _leaks(
-    data: Microdata, free: tuple[str, ...], relations: Sequence[Relation], splits: Mapping[str, Split], word: str
+    data: Microdata,
+    free: tuple[str, ...],
+    relations: Sequence[Relation],
+    splits: Mapping[str, Split],
+    is_of_table: bool = False,
 ) -> tuple[TagLeak, ...]:
     leaks = []
     for name in free:
@@ -395,7 +392,7 @@ def _leaks(
                     role=role,
                     split=splits.get(name),
                     n_rows=data.n_rows,
-                    word=word,
+                    is_of_table=is_of_table,
                     counted="row" if data.people is None else "person",
                 )
             )
@@ -418,13 +415,13 @@ def _split_text(split: Split, leak: TagLeak) -> str:
     together = f"with it and {', '.join(others)}" if others else "with it"
     people = leak.counted == "person"
     fewer = f"{split.k} people" if people else f"k = {split.k}"
-    below = "unique" if split.k == UNIQUE and not people else f"in classes of fewer than {fewer}"
+    below = "unique" if split.k == UNIQUE and not people else f"in groups of fewer than {fewer}"
     rows = f"{split.n_below:,} of {leak.n_rows:,} rows are {below}"
-    if leak.word == "table":
+    if leak.is_of_table:
         return f": {together} {rows}, whatever is done to what is tagged"
     before = f", and {split.n_below_before:,} without it" if split.n_below_before else ""
     size = f"{split.smallest:,} {leak.counted if split.smallest == 1 else 'people' if people else 'rows'}"
-    return f": {together} the smallest {leak.word} has {size} instead of {split.smallest_before:,}, and {rows}{before}"
+    return f": {together} the smallest group has {size} instead of {split.smallest_before:,}, and {rows}{before}"
 
 
 def _article(role: Role) -> str:

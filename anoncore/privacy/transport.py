@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,14 +11,14 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.privacy.published import published_view, publishing_fragment
 from anoncore.release.release import Release
-from anoncore.requirements.t_closeness import GROUNDS, Ground
-from anoncore.table.tree import Tree
+from anoncore.requirements.t_closeness import Ground
+from anoncore.table.domain import Tree
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Transport(Result):
     """An optimal plan that turns the distribution of one group into that of the table.
 
@@ -96,7 +96,7 @@ class Transport(Result):
     @cached_property
     def node_mass(self) -> Floats:
         """Mass that turns at each node of the tree, float (n_nodes,)."""
-        turn = self.turn if self.turn is not None else np.zeros(0, dtype=np.int64)
+        turn = self.turn if self.turn is not None else np.zeros(0, np.int64)
         return np.bincount(turn, weights=self.mass, minlength=len(self._known_tree.labels)).astype(np.float64)
 
     @cached_property
@@ -179,8 +179,6 @@ def transport(
     0.333
     """
     release.require_people("The distance is that of groups of people from the table")
-    if ground not in GROUNDS:
-        raise ParameterError(f"There is no ground distance {ground!r}; there is {', '.join(GROUNDS)}.")
     data = release.data
     (attribute,) = data.require_sensitive(attribute)
     publishing = publishing_fragment(release, attribute, fragment)
@@ -237,9 +235,9 @@ def _along_tree(amount: Int64, tree: Tree) -> tuple[Int64, Int64, Int64, Int64]:
         source, target = source + first, target + first
         np.subtract.at(left, source, moved)
         np.add.at(left, target, moved)
-        moves.append((source, target, moved, np.full(len(moved), node, dtype=np.int64)))
+        moves.append((source, target, moved, np.full(len(moved), node, np.int64)))
     if not moves:
-        return (np.zeros(0, dtype=np.int64),) * 4
+        return (np.zeros(0, np.int64),) * 4
     source, target, moved, turn = (np.concatenate(column) for column in zip(*moves, strict=True))
     return source, target, moved, turn
 

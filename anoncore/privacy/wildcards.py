@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Codes, Int64, Words, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Int64, Words, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.local_suppression import add_matches
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.partition import Partition
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CellsAlike:
     """Rows with the same cells as classes.
 
@@ -35,7 +34,7 @@ class CellsAlike:
         """The classes of rows, and the number of each row's class, int32 (n_rows,)."""
         beyond = codes.max(axis=0) + np.int32(1)
         partition = Partition.alike(list(np.where(suppressed, beyond, codes).T))
-        first = partition.order[partition.starts[:-1]]
+        first = partition.first_rows
         return cls(np.ascontiguousarray(codes[first]), suppressed[first], partition.sizes), partition.group
 
 
@@ -62,10 +61,10 @@ def agreeing_rows(asked: CellsAlike, among: CellsAlike) -> Int64:
     Gionis, Mazza and Tassa, k-Anonymization revisited, ICDE 2008 ((1, k)-, (k, 1)- and (k, k)-anonymity).
     """
     salt, begin = words_of(asked.codes, among.codes)
-    counts = np.zeros(len(asked.rows), dtype=np.int64)
+    counts = np.zeros(len(asked.rows), np.int64)
     others = _patterns(among.suppressed)
     for mask, members in _patterns(asked.suppressed):
-        found = np.zeros(len(members), dtype=np.int64)
+        found = np.zeros(len(members), np.int64)
         for other, candidates in others:
             compared = ~(mask | other)
             weights = among.rows[candidates]

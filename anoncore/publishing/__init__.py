@@ -4,22 +4,25 @@ Reports are in `anoncore.publishing.report`, whose function has the name of the 
 """
 
 from anoncore.publishing.certification import Certificate, Finding, Verification, certify, input_hash, new_key, verify
-from anoncore.publishing.databases.stored_verification import verify_stored
+from anoncore.publishing.databases.held_tables import verify_stored
 from anoncore.publishing.databases.storing import store
 from anoncore.publishing.export import FileFormat, safe_cells, write_tables
+from anoncore.publishing.joined_publication import JoinedCertificate, joined_files, verify_joined
 from anoncore.publishing.parts.part_verification import verify_folder
 from anoncore.publishing.publication import publish, release_archive, release_files
-from anoncore.publishing.release_file import packed, unpacked
 from anoncore.publishing.signing.signers import SignedBy, sign, signed_by
+from anoncore.recipes.release_file import packed, unpacked
 
 __all__ = [
     "Certificate",
     "FileFormat",
     "Finding",
+    "JoinedCertificate",
     "SignedBy",
     "Verification",
     "certify",
     "input_hash",
+    "joined_files",
     "new_key",
     "packed",
     "publish",
@@ -32,6 +35,7 @@ __all__ = [
     "unpacked",
     "verify",
     "verify_folder",
+    "verify_joined",
     "verify_stored",
     "write_tables",
 ]

@@ -20,7 +20,7 @@ from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.extras import imported
 from anoncore.base.pandas_versions import is_arrow_text
 from anoncore.base.texts import FORMULA, MOST_DIGITS
-from anoncore.publishing.whole_files import replace_file
+from anoncore.base.whole_files import replace_file
 from anoncore.release.reading.published_table import duration_text
 from anoncore.table.given_table import as_pandas
 
@@ -85,23 +85,32 @@ def write_tables(tables: Mapping[str, Any], target: str | Path | BinaryIO, forma
     >>> file.getvalue().decode().splitlines()
     ['age,note', "20-29,'=1+1"]
     """
-    writers: dict[str, Callable[[Mapping[str, pd.DataFrame]], bytes]] = {
-        "csv": lambda all_tables: _one_or_zip(all_tables, "csv", lambda _name, frame: csv_bytes(frame)),
-        "parquet": lambda all_tables: _one_or_zip(all_tables, "parquet", _parquet),
-        "excel": _excel,
-    }
-    if format not in writers:
+    contents = file_contents(tables, format)
+    content = archive_bytes(contents.items()) if len(contents) > 1 else next(iter(contents.values()))
+    if isinstance(target, (str, Path)):
+        replace_file(Path(target), content)
+    else:
+        target.write(content)
+
+
+def file_contents(tables: Mapping[str, Any], format: FileFormat) -> dict[str, bytes]:
+    """The files that tables make, by the names that these have in a zip; a workbook has all of them.
+
+    Raises what `write_tables` does.
+    """
+    if format not in ENDINGS:
         raise ParameterError(f"There is no file format '{format}'; use csv, parquet or excel.")
     if not tables:
         raise DataError("There is no table to write.")
     frames = {name: as_pandas(table) for name, table in tables.items()}
     for name, frame in frames.items():
         check_table(name, frame)
-    content = writers[format](frames)
-    if isinstance(target, (str, Path)):
-        replace_file(Path(target), content)
-    else:
-        target.write(content)
+    if format == "excel":
+        return {f"tables{ENDINGS[format]}": _excel(frames)}
+    contents = [
+        csv_bytes(one) if format == "csv" else parquet_bytes(parquet_table(name, one)) for name, one in frames.items()
+    ]
+    return dict(zip((f"{name}{ENDINGS[format]}" for name in member_names(frames)), contents, strict=True))
 
 
 @checked
@@ -197,13 +206,6 @@ def check_table(table: str, frame: pd.DataFrame) -> None:
                 )
 
 
-def _one_or_zip(tables: Mapping[str, pd.DataFrame], ending: str, encode: Callable[[str, pd.DataFrame], bytes]) -> bytes:
-    contents = [encode(name, frame) for name, frame in tables.items()]
-    if len(contents) == 1:
-        return contents[0]
-    return archive_bytes(zip((f"{name}.{ending}" for name in member_names(tables)), contents, strict=True))
-
-
 def archive_bytes(members: Iterable[tuple[str, bytes]]) -> bytes:
     """A zip of members by name that says nothing of when, where and by whom it was made."""
     archive = io.BytesIO()
@@ -254,12 +256,13 @@ def written_out(value: Any) -> Any:
     return format(value, "f") if value.adjusted() < MOST_DIGITS else value
 
 
-def _parquet(name: str, frame: pd.DataFrame) -> bytes:
+def parquet_table(name: str, frame: pd.DataFrame) -> pa.Table:
+    """A table as a Parquet file gets it. Raises DataError for values that no type of Parquet holds."""
     import pyarrow as pa
 
     arrays = [parquet_array(frame.iloc[:, position], name) for position in range(frame.shape[1])]
     # Built from arrays, the file has no metadata: that of a frame would publish its row labels and attrs.
-    return parquet_bytes(pa.table(arrays, names=[str(column) for column in frame.columns]))
+    return pa.table(arrays, names=[str(column) for column in frame.columns])
 
 
 def parquet_array(column: pd.Series[Any], table: str) -> pa.Array:
@@ -311,7 +314,11 @@ def parquet_bytes(table: pa.Table) -> bytes:
 
 def _excel(tables: Mapping[str, pd.DataFrame]) -> bytes:
     # All cells come first: a sheet that was begun cannot be given up cleanly.
-    sheets = [_sheet(name, frame) for name, frame in tables.items()]
+    sheets = []
+    for name, frame in tables.items():
+        check_sheet_size(name, *frame.shape)
+        safe = safe_cells(frame)
+        sheets.append([sheet_cells(safe.iloc[:, position], name) for position in range(safe.shape[1])])
     return workbook_bytes(
         {title: zip(*columns, strict=True) for title, columns in zip(sheet_titles(tables), sheets, strict=True)}
     )
@@ -338,19 +345,11 @@ def workbook_bytes(sheets: Mapping[str, Iterable[Iterable[Any]]]) -> bytes:
     content = io.BytesIO()
     book.save(content)
     with zipfile.ZipFile(content) as archive:
-        return archive_bytes((name, timeless(name, archive.read(name))) for name in archive.namelist())
-
-
-def timeless(name: str, content: bytes) -> bytes:
-    """A part of a workbook with a fixed time in place of that at which it was written."""
-    return WRITTEN_AT.sub(FIXED_TIME, content) if name == PROPERTIES else content
-
-
-def _sheet(name: str, frame: pd.DataFrame) -> list[list[Any]]:
-    """The columns of a sheet, each with its name on top."""
-    check_sheet_size(name, *frame.shape)
-    safe = safe_cells(frame)
-    return [sheet_cells(safe.iloc[:, position], name) for position in range(safe.shape[1])]
+        parts = ((name, archive.read(name)) for name in archive.namelist())
+        # A fixed time stands in place of that at which it was written.
+        return archive_bytes(
+            (name, WRITTEN_AT.sub(FIXED_TIME, part) if name == PROPERTIES else part) for name, part in parts
+        )
 
 
 def check_sheet_size(name: str, rows: int, columns: int) -> None:

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
-from anoncore.measures.kept_results import Cache
-from anoncore.publishing.certification import Certificate
-from anoncore.publishing.certification.certifying import certified
-from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, member_names, write_tables
-from anoncore.publishing.whole_files import replace_files
+from anoncore.base.shared_work import Cache
+from anoncore.base.whole_files import replace_files
+from anoncore.publishing.certification import Certificate, certify
+from anoncore.publishing.certification.claimed_entries import Earlier
+from anoncore.publishing.certification.published_rows import file_entries
+from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, file_contents
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 
 ARCHIVE, CERTIFICATE = ".zip", "-certificate.json"
 
 
-def release_file(name: str, n_tables: int, format: FileFormat) -> str:
-    """The name of the file that so many tables get: a zip where a file of the format holds one table only."""
-    return name + (ARCHIVE if n_tables > 1 and format != "excel" else ENDINGS[format])
-
-
 def table_file(name: str, tables: Mapping[str, Any], format: FileFormat, zipped: bool) -> tuple[str, bytes]:
-    """The one file of some tables with its name; `zipped` makes a zip of a single CSV or Parquet table, too."""
-    content = _content(tables, format)
-    file = release_file(name, len(tables), format)
-    if zipped and file.endswith(ENDINGS[format]):
-        (member,) = member_names(tables)
-        return f"{name}{ARCHIVE}", archive_bytes([(f"{member}{ENDINGS[format]}", content)])
-    return file, content
+    """The one file of some tables with its name: a zip where a file of the format holds one table only.
+
+    `zipped` makes a zip of a single CSV or Parquet table, too.
+    """
+    contents = file_contents(tables, format)
+    if len(contents) > 1 or (zipped and format != "excel"):
+        return f"{name}{ARCHIVE}", archive_bytes(contents.items())
+    return f"{name}{ENDINGS[format]}", next(iter(contents.values()))
 
 
 @checked
@@ -107,15 +102,14 @@ def release_files(
     """
     tables = tables or release.pandas_tables()
     written = dict([table_file(name, tables, format, zipped)])
-    certificate = certified(release, key, written, requirements, tables, after, cache, asked, guessable_seed, attacks)
-    return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
+    certificate = certify(release, key, None, requirements, tables, after, cache, asked, guessable_seed, attacks)
+    return _with_certificate(name, certificate, written)
 
 
-def _content(tables: Mapping[str, Any], format: FileFormat) -> bytes:
-    """The file of some tables. Raises ParameterError for an unknown format."""
-    content = io.BytesIO()
-    write_tables(tables, content, format)
-    return content.getvalue()
+def _with_certificate(name: str, certificate: Certificate, written: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of tables after the certificate, which names them; what was just written is not read again."""
+    complete = certificate.model_copy(update={"files": file_entries(written)})
+    return {f"{name}{CERTIFICATE}": complete.dumps().encode(), **written}
 
 
 @checked
@@ -174,16 +168,11 @@ def release_archive(
     ['people-certificate.json', 'people.csv']
     """
     tables = release.pandas_tables()
-    if len(tables) == 1 or format == "excel":
-        named = release_files(
-            release, name, key, format, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed
-        )
-        return archive_bytes(named.items())
-    contents = [_content({table: frame}, format) for table, frame in tables.items()]
-    names = [f"{name}-{member}{ENDINGS[format]}" for member in member_names(tables)]
-    files = dict(zip(names, contents, strict=True))
-    certificate = certified(release, key, files, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
-    return archive_bytes([(f"{name}{CERTIFICATE}", certificate.dumps().encode()), *files.items()])
+    contents = file_contents(tables, format)
+    is_one = len(contents) == 1
+    files = {f"{name}{ENDINGS[format]}" if is_one else f"{name}-{one}": content for one, content in contents.items()}
+    certificate = certify(release, key, tables=tables, cache=cache, asked=asked, guessable_seed=guessable_seed)
+    return archive_bytes(_with_certificate(name, certificate, files).items())
 
 
 @checked

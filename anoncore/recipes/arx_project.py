@@ -308,7 +308,7 @@ class _Reader:
         # ARX names the function only where it is used, and the hierarchy beside it wherever there is one.
         if column.averaged_by is not None and column.role is Role.QUASI_IDENTIFIER:
             raise DataError(
-                f"ARX publishes the {column.averaged_by} of each class for '{column.name}' (microaggregation), which "
+                f"ARX publishes the {column.averaged_by} of each group for '{column.name}' (microaggregation), which "
                 "no recipe of optimal recoding does; generalize it in ARX, or judge the published table itself."
             )
         if column.role is not Role.QUASI_IDENTIFIER and not by_tree:

@@ -8,6 +8,7 @@ import socket
 import sys
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rothko_tree import RothkoTree, unsuited
 from anoncore.base.errors import DataError, RecipeError
 from anoncore.base.extras import imported
-from anoncore.base.memory import CELL_BYTES, TEXT_FACTOR, free_memory
+from anoncore.base.memory import RUN_CELL_BYTES, free_memory
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
 from anoncore.engines.input_digest import table_digest
@@ -34,6 +35,7 @@ from anoncore.engines.spool import Tags
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources.addresses import is_secret, parameters_of
+from anoncore.sources.delimited import SAMPLE_BYTES, SEPARATORS
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import LARGEST_CELLS
 from anoncore.sources.reader import UNPACKED_LIMIT
@@ -64,8 +66,12 @@ TRACEBACK = "Traceback (most recent call last)"
 """How the traceback of a worker begins, inside an error of Spark."""
 MOST_TOLD = 300
 """Characters of an error of Spark that are repeated."""
-MEMORY_SHARE = 0.5
+MEMORY_SHARE = 0.9
 """Share of the free memory that a run in memory may need."""
+GZIP, GZIPPED = 31, b"\x1f\x8b"
+"""What zlib calls the format of gzip, and how such a file begins."""
+DATABASE_CELL = 8
+"""Bytes that a cell of a database takes on the disk, as a rule of thumb."""
 
 
 @dataclass(frozen=True)
@@ -98,19 +104,29 @@ def choose_engine(recipe: Recipe, forced: Engine | None = None) -> EngineChoice:
 
 
 def memory_needed(path: Path) -> int:
-    """Bytes that a run in memory takes for a table, by the size of its files; 0 where they cannot be read."""
+    """About how many bytes a run in memory takes for a table, by its cells; 0 where its files cannot be read."""
     try:
-        files = table_files(path)
-    except (OSError, ValueError):
+        return int(sum(map(_cells, table_files(path))) * RUN_CELL_BYTES)
+    except (OSError, ValueError, zlib.error):
         return 0
-    needed = 0
-    for file in files:
-        try:
-            metadata = pq.read_metadata(file)
-            needed += metadata.num_rows * metadata.num_columns * CELL_BYTES
-        except (OSError, pa.ArrowException):
-            needed += file.stat().st_size * TEXT_FACTOR
-    return needed
+
+
+def _cells(file: Path) -> float:
+    """How many cells a file has: what Parquet says, and of other files about as many as their beginning has."""
+    try:
+        metadata = pq.read_metadata(file)
+    except (OSError, pa.ArrowException):
+        size = file.stat().st_size
+    else:
+        return float(metadata.num_rows * metadata.num_columns)
+    with file.open("rb") as opened:
+        begin = opened.read(SAMPLE_BYTES)
+    text = zlib.decompressobj(GZIP).decompress(begin) if begin.startswith(GZIPPED) else begin
+    if b"\0" in text:
+        return size / DATABASE_CELL
+    # Before the first cell of a row the row above it has ended, and before every other one there is a separator.
+    cells = text.count(b"\n") + max(text.count(separator.encode()) for separator in SEPARATORS)
+    return cells * size / max(len(begin), 1)
 
 
 def _beyond_the_reader(path: Path) -> bool:
@@ -288,6 +304,11 @@ def on_disk(recipe: Recipe) -> Rothko:
     Raises RecipeError where there is none, and where people are to be counted.
     """
     algorithm = recipe.algorithm
+    if recipe.dates or recipe.pseudonyms:
+        raise RecipeError(
+            "Only the engine memory shifts dates and makes pseudonyms, as both need all rows of a person. Force the "
+            "engine memory, or take [dates] and [pseudonyms] out of the recipe."
+        )
     if recipe.unit is not None:
         raise RecipeError(
             "Only the engine memory counts people: disk and Spark read a table piece by piece and count rows, so they "

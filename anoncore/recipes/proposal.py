@@ -15,7 +15,6 @@ from anoncore.base.toml import dumps
 from anoncore.recipes.recipe import FORMAT, Recipe
 from anoncore.recipes.source import HierarchySpec, Source, written
 from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
-from anoncore.table.column_words import PEOPLE, name_words
 from anoncore.table.domain import Kind
 from anoncore.table.hierarchy_defaults import GRID, SHARES, neighbour_hierarchy
 from anoncore.table.hierarchy_proposals import USUAL_GROUPS, HierarchyForm, fitting_forms, usual_width
@@ -25,6 +24,8 @@ from anoncore.table.suggestions import suggest
 USUAL_K, LEAST_K, FEWEST_CLASSES = 10, 2, 10
 """k of a table with many rows, the least there is, and the classes that a small table should still have."""
 USUAL_L, USUAL_T = 2.0, 0.3
+USUAL_SHIFT = 30
+"""Days by which dates are shifted at most: a month hides the day of the week and of the month."""
 VAGUE = frozenset([HierarchyForm.FREQUENCY, HierarchyForm.LETTER])
 """Forms of groups that tell a reader less than the set of their values."""
 MEASURES = ("privacy.profile", "utility.two_way_error", "attacks.reidentification")
@@ -47,6 +48,8 @@ class Proposal:
         The column that seems to say whose row it is, where its values repeat.
     n_rows : int
         Rows of the table.
+    dates : tuple of str
+        Its columns of dates.
     """
 
     recipe: Recipe
@@ -54,6 +57,7 @@ class Proposal:
     spare: Mapping[str, HierarchySpec]
     unit: str | None
     n_rows: int
+    dates: tuple[str, ...]
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -115,7 +119,8 @@ def propose(source: Source, frame: pd.DataFrame) -> Proposal:
         measures=MEASURES,  # type: ignore[arg-type]  # names are turned into measures
     )
     reasons = {one.attribute: one.reason for one in suggestions}
-    return Proposal(recipe, reasons, spare, _unit(data, frame), data.n_rows)
+    dates = tuple(name for name in data.attributes if data.domain[name].is_date)
+    return Proposal(recipe, reasons, spare, data.repeated_identifier, data.n_rows, dates)
 
 
 def hierarchy_of_form(data: Microdata, attribute: str, form: HierarchyForm) -> HierarchySpec:
@@ -265,19 +270,10 @@ def usual_requirements(data: Microdata) -> tuple[Requirement, ...]:
     return tuple(asked)
 
 
-def _unit(data: Microdata, frame: pd.DataFrame) -> str | None:
-    """An identifier whose name says whose row it is and whose values repeat, else one whose values repeat."""
-    for name in data.identifiers:
-        words = name_words(name) - {"id", "number", "no", "nr", "key"}
-        if words and all(map(PEOPLE.has, words)) and frame[name].nunique() < data.n_rows:
-            return name
-    return data.repeated_identifier
-
-
 MEANINGS = {
     "k-anonymity": "every person hides among at least k - 1 others",
     "frequency-diversity": "nobody can be more than 1/l sure of a value",
-    "t-closeness": "no class is farther than t from the whole table",
+    "t-closeness": "no group is farther than t from the whole table",
 }
 
 
@@ -291,6 +287,9 @@ def _lines(found: Proposal) -> Iterator[str]:
         yield ""
         yield f"# {found.unit!r} seems to say whose row it is, and its values repeat. If so, count people, not rows:"
         yield f"# {_entry('unit', found.unit)}"
+        if found.dates:
+            yield "# All dates of a person may be shifted by one random number of days; the time between them stays:"
+            yield f"# {_entry('dates', {one: {'shift': USUAL_SHIFT, 'by': found.unit} for one in found.dates})}"
     yield ""
     yield dumps({"source": written(recipe.source)}).rstrip()
     yield ""

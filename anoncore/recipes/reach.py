@@ -87,6 +87,8 @@ def _places(recipe: Recipe) -> Iterator[tuple[str, str]]:
             yield f"measure {measure.name} (population)", path
     for path in populations_in(recipe.algorithm):
         yield "[algorithm] (population)", path
+    for name, pseudonym in recipe.pseudonyms.items():
+        yield f"[pseudonyms] {quoted(name)}", pseudonym.key
     if recipe.output is not None:
         yield "[output]", recipe.output.path
 

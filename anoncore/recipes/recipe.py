@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,6 @@ import pandas as pd
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, RecipeError, UndecidedError
-from anoncore.base.extensions import load_extensions
 from anoncore.base.model import Model
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.showing import Shown
@@ -25,6 +23,8 @@ from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.hierarchy_rules import spec_by_rule
+from anoncore.recipes.prepared_columns import PseudonymKey, by_column, entries_written, prepared_frame
+from anoncore.recipes.recipe_text import recipe_text, recipe_values
 from anoncore.recipes.source import (
     HierarchySpec,
     Output,
@@ -36,21 +36,34 @@ from anoncore.recipes.source import (
     table_value,
     written,
 )
+from anoncore.recipes.typed_answers import Answers
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import DeltaPresence
 from anoncore.sources.addresses import is_address, kept_address, shown_address
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import OTHERS, Microdata, Role
+from anoncore.table.preparation import DateShift, PreparedTable, prepared_again
 
-MOST_PARTS = 64
-"""Parts of a key with dots between them: the reader of TOML takes as long as the square of their number."""
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
 FORMAT = 2
 """The format in which recipes are written; a recipe says in its first line which one it has."""
 FIRST = 1
 """The format in which a column without a role was published as it is; now nobody has decided on such a column."""
-KEYS = ("format", "source", *TAGS, "unit", "algorithm", "measures", "numbers", "output", "guessable_seed")
+PREPARATIONS = ("dates", "pseudonyms")
+KEYS = (
+    "format",
+    "source",
+    *TAGS,
+    "unit",
+    *PREPARATIONS,
+    "algorithm",
+    "measures",
+    "numbers",
+    "output",
+    "guessable_seed",
+    "dossier",
+)
 PUBLISHED = "publish_untagged"
 """A key of the first format: columns that were published as they are by decision."""
 EVERY_OTHER = f'"{OTHERS}" = "{Role.INSENSITIVE.value}"'
@@ -114,6 +127,11 @@ class Recipe:
         The values of a sensitive column that need protection.
     unit : str, optional
         The column that says whose row it is, where one person may have several rows; see `Microdata`.
+    dates : mapping of str to DateShift
+        Columns of dates that are shifted by one random number of days per person before the table is tagged; also plain
+        values, such as `{"shift": 30, "by": "patient"}`.
+    pseudonyms : mapping of str to PseudonymKey
+        The column of a person's id that is published as a pseudonym, and the file of its key; also plain values.
     measures : tuple of Measure
         What is measured of the release; also names, or tables of a name and arguments.
     numbers : {"text", "bounds", "midpoints"}
@@ -123,6 +141,8 @@ class Recipe:
         gives, and that others can guess.
     output : Output, optional
         Where `anoncore run` puts the release; also the plain values, such as `{"path": "release"}`.
+    dossier : Answers
+        What only people know of the release, which `anoncore dossier` prints; also the plain values.
     format : int or None
         The format in which the recipe was written; None where it did not say so. Of format 1 a table with a column
         that has no role is refused: the format published it, and nobody decided so. It is not compared.
@@ -169,10 +189,13 @@ class Recipe:
     hierarchies: Mapping[str, HierarchySpec] = field(default_factory=dict)
     sensitive_values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     unit: str | None = None
+    dates: Mapping[str, DateShift] = field(default_factory=dict)
+    pseudonyms: Mapping[str, PseudonymKey] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     numbers: Numbers = "text"
     output: Output | None = None
     guessable_seed: bool = False
+    dossier: Answers = field(default_factory=Answers)
     format: int | None = field(default=FORMAT, compare=False)
     folder: Path | None = field(default=None, compare=False)
 
@@ -190,10 +213,13 @@ class Recipe:
             },
             "sensitive_values": _value_lists("sensitive_values", self.sensitive_values),
             "unit": _unit(self.unit),
+            "dates": by_column("dates", self.dates, DateShift),
+            "pseudonyms": by_column("pseudonyms", self.pseudonyms, PseudonymKey),
             "measures": _measures(self.measures),
             "numbers": _numbers(self.numbers),
             "output": _output(self.output),
             "guessable_seed": _flag("guessable_seed", self.guessable_seed),
+            "dossier": _answers(self.dossier),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -242,7 +268,7 @@ class Recipe:
         return cls(
             source=source if isinstance(source, Source) else Source(path=str(source)),
             algorithm=algorithm,
-            roles={name: role.value for name, role in data.roles.items()},
+            roles={name: role.value for name, role in data.roles.items() if name != data.pseudonym},
             kinds={name: data.domain[name].kind.value for name in data.attributes},
             orders={name: data.domain[name].values for name in names if _needs_order(data, name)},
             hierarchies={
@@ -250,6 +276,10 @@ class Recipe:
             },
             sensitive_values=data.sensitive_values,
             unit=data.unit,
+            dates={}
+            if data.shifts is None
+            else {name: DateShift(shift=data.shifts.most, by=data.unit) for name in data.shifts.columns},
+            pseudonyms={} if data.pseudonym is None else {data.pseudonym: PseudonymKey()},
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
             numbers=numbers,
         )
@@ -273,15 +303,7 @@ class Recipe:
         RecipeError
             Where the file cannot be read, or holds no recipe.
         """
-        file = Path(path)
-        try:
-            text = file.read_bytes().decode("utf-8-sig")
-        except OSError as error:
-            reason = (error.strerror or "it cannot be opened").lower()
-            raise RecipeError(f"The recipe {quoted(file.name)} cannot be read: {reason}.") from None
-        except UnicodeDecodeError:
-            raise RecipeError(f"The recipe {quoted(file.name)} is not UTF-8 text.") from None
-        return cls.loads(text, folder=file.parent)
+        return cls.from_dict(recipe_values(recipe_text(path)), Path(path).parent)
 
     @classmethod
     def loads(cls, text: str, folder: Path | None = None) -> Self:
@@ -304,15 +326,7 @@ class Recipe:
         RecipeError
             Where the text is no TOML, or holds no recipe.
         """
-        load_extensions()
-        keys = (part for line in text.split("\n") for part in line.partition("=")[0].split(","))
-        if any(key.count(".") >= MOST_PARTS for key in keys):
-            raise RecipeError(f"The recipe has a key of more than {MOST_PARTS} parts, which no recipe has.")
-        try:
-            values = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
-            raise RecipeError(f"The recipe is not valid TOML: {error}.") from None
-        return cls.from_dict(values, folder)
+        return cls.from_dict(recipe_values(text), folder)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: Path | None = None) -> Self:
@@ -336,6 +350,11 @@ class Recipe:
             For a key that is unknown or lacking, and for a value that does not fit.
         """
         values = _with_decisions(values)
+        if "tables" in values:
+            raise RecipeError(
+                "This is a recipe of several tables, which are made and judged together: `anoncore run` runs it, and "
+                "JoinedRecipe.load reads it."
+            )
         unknown = [key for key in values if key not in KEYS]
         if unknown:
             meant = did_you_mean(unknown[0], KEYS)
@@ -381,7 +400,7 @@ class Recipe:
         """
         if self.format != FIRST or OTHERS in self.roles:
             return
-        left = [name for name in columns if name not in self.roles and name != self.unit]
+        left = [name for name in columns if name not in {*self.roles, *self.pseudonyms, self.unit}]
         if left:
             raise UndecidedError(
                 f"Nobody decided on {listing(left, 30)}: the recipe is of format 1 and gives {_them(left)} no role. "
@@ -430,6 +449,7 @@ class Recipe:
             **({"guessable_seed": True} if self.guessable_seed else {}),
             "source": written(self.source),
             **{name: dict(getattr(self, name)) for name in TAGS if getattr(self, name)},
+            **{name: entries_written(getattr(self, name)) for name in PREPARATIONS if getattr(self, name)},
             "algorithm": algorithm,
         }
         if self.hierarchies:
@@ -438,6 +458,8 @@ class Recipe:
             values["measures"] = [{"name": one.name, **one.arguments, **_kept_tables(one)} for one in self.measures]
         if self.output is not None:
             values["output"] = written(self.output)
+        if answers := self.dossier.to_dict():
+            values["dossier"] = answers
         return values
 
     def dumps(self, with_seed: bool = False) -> str:
@@ -501,13 +523,16 @@ class Recipe:
             reason = (error.strerror or "unknown reason").lower()
             raise RecipeError(f"The recipe {quoted(file.name)} cannot be written: {reason}.") from None
 
-    def microdata(self, as_published: bool = False) -> Microdata:
+    def microdata(self, as_published: bool = False, shift_seed: int | None = None) -> Microdata:
         """Read the table and tag it.
 
         Parameters
         ----------
         as_published : bool
             Whether the table is that of a release which was made before, see `tagged`.
+        shift_seed : int, optional
+            Draws by how many days the dates of a person are shifted, the same in all tables that have it; by default
+            the system's entropy does.
 
         Returns
         -------
@@ -521,13 +546,14 @@ class Recipe:
         """
         frame = load_source(self.source, self._folder)
         if self.source.builtin is not None and not any(getattr(self, name) for name in TAGS):
-            data = Microdata(frame, **own_tags(self.source.builtin), unit=self.unit)
+            table = self._prepared(frame, as_published, shift_seed=shift_seed)
+            data = table.microdata(**own_tags(self.source.builtin))
         else:
-            data = self.tagged(frame, as_published)
+            data = self._tagged(frame, as_published, shift_seed=shift_seed)
         data.further_table = partial(_further_table, self._folder)
         return data
 
-    def tagged(self, frame: pd.DataFrame, as_published: bool = False) -> Microdata:
+    def tagged(self, frame: pd.DataFrame, as_published: bool = False, secret: bytes | None = None) -> Microdata:
         """Tag a table that was read already, whatever the recipe's own source is.
 
         Parameters
@@ -537,6 +563,8 @@ class Recipe:
         as_published : bool
             Whether the table is that of a release which was made before: where the recipe is of format 1, columns
             without a role were published, and are `undecided`.
+        secret : bytes, optional
+            Dates are shifted and pseudonyms are made by it, as a saved session keeps it; by default they are made anew.
 
         Returns
         -------
@@ -548,18 +576,23 @@ class Recipe:
         DataError, RecipeError
             Where tags and table do not fit.
         """
+        return self._tagged(frame, as_published, secret)
+
+    def _tagged(
+        self, frame: pd.DataFrame, as_published: bool, secret: bytes | None = None, shift_seed: int | None = None
+    ) -> Microdata:
         if not as_published:
             self.require_decisions([str(name) for name in frame.columns])
         lacking = [name for name in self.hierarchies if name not in frame.columns]
         if lacking:
             meant = did_you_mean(lacking[0], [str(name) for name in frame.columns])
             raise RecipeError(f"hierarchies names {listing(lacking)}, which the table lacks.{meant}")
+        table = self._prepared(frame, as_published, secret, shift_seed)
         hierarchies = {}
         for name, spec in self.hierarchies.items():
             with _at(f"hierarchies.{name}"):
-                hierarchies[name] = spec.build(frame[name], self._folder)
-        data = Microdata(
-            frame,
+                hierarchies[name] = spec.build(table.frame[name], self._folder)
+        data = table.microdata(
             roles=self.roles,
             kinds=self.kinds,
             orders={name: [table_value(value) for value in values] for name, values in self.orders.items()},
@@ -567,9 +600,20 @@ class Recipe:
             sensitive_values={
                 name: [table_value(value) for value in values] for name, values in self.sensitive_values.items()
             },
-            unit=self.unit,
         )
         return data.publishing(data.left_out) if self.format == FIRST and data.left_out else data
+
+    def _prepared(
+        self, frame: pd.DataFrame, as_published: bool, secret: bytes | None = None, shift_seed: int | None = None
+    ) -> PreparedTable:
+        """The table with shifted dates and pseudonyms; keys are written unless a release is only looked at again."""
+        if secret is not None:
+            return prepared_again(secret, frame, self.dates, self.pseudonyms, self.unit)
+        is_here = self.output is not None and not is_address(self.output.path)
+        published = self._folder / self.output.path if is_here and self.output is not None else None
+        return prepared_frame(
+            frame, self.dates, self.pseudonyms, self.unit, self._folder, published, not as_published, shift_seed
+        )
 
     def further_table(self, source: Mapping[str, Any], data: Microdata) -> Microdata:
         """Read a table that a measure names, such as one of the population, and tag it as the recipe's own table is.
@@ -593,13 +637,15 @@ class Recipe:
         """
         return data.with_same_tags(load_source(_source(source), self._folder))
 
-    def run(self, progress: Progress | None = None) -> RecipeRun:
+    def run(self, progress: Progress | None = None, shift_seed: int | None = None) -> RecipeRun:
         """Read the table, make the release and take the measures.
 
         Parameters
         ----------
         progress : callable, optional
             Called with the share done and what is being done.
+        shift_seed : int, optional
+            Draws the shifts of dates, see `microdata`.
 
         Returns
         -------
@@ -613,7 +659,7 @@ class Recipe:
         """
         report = progress if progress is not None else silent
         report(0.0, "Reading the table")
-        data = self.microdata()
+        data = self.microdata(shift_seed=shift_seed)
         made = self.algorithm.anonymize(data, part_of(report, 0.1, 0.7 if self.measures else 1.0))
         release = replace(made, numbers=self.numbers)
         names = [measure.name for measure in self.measures]
@@ -714,7 +760,9 @@ class Recipe:
                 name: {**one, "path": moved(one["path"])} for name, one in measure.tables.items() if "path" in one
             }
             measures.append(Measure(measure.name, {**_with_populations(measure.arguments, moved), **tables}))
-        changed = {"source": source, "output": output, "hierarchies": hierarchies, "measures": tuple(measures)}
+        changed: dict[str, Any] = {"source": source, "output": output, "hierarchies": hierarchies}
+        changed["measures"] = tuple(measures)
+        changed["pseudonyms"] = {name: one.replace(key=moved(one.key)) for name, one in self.pseudonyms.items()}
         return Recipe(
             **{**values, **changed, "algorithm": _with_populations(self.algorithm, moved)},
             folder=folder,
@@ -811,6 +859,13 @@ def _output(value: Any) -> Output | None:
         return value
     with _at("[output]"):
         return Output(**_table("output", value))
+
+
+def _answers(value: Any) -> Answers:
+    if isinstance(value, Answers):
+        return value
+    with _at("[dossier]"):
+        return Answers(**_table("dossier", value))
 
 
 def _algorithm(value: Any) -> Algorithm:

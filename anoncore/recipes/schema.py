@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from pydantic import BaseModel
+
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import MEASURES
+from anoncore.recipes.joined_tables import SHARED, TABLE_NAME
+from anoncore.recipes.prepared_columns import PseudonymKey
 from anoncore.recipes.recipe import FIRST, FORMAT
 from anoncore.recipes.source import HierarchySpec, Output, Source
+from anoncore.recipes.typed_answers import Answers, Choice, Decision, Review, Signatory
 from anoncore.release.published_numbers import Numbers
 from anoncore.requirements import REQUIREMENTS
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Role
+from anoncore.table.preparation import DateShift
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """Says by which rules a schema is to be read; it is a name, and nothing is fetched from it."""
@@ -43,6 +49,10 @@ def recipe_schema() -> dict[str, Any]:
         "source": _fields(Source),
         "output": _fields(Output),
         "hierarchy": _fields(HierarchySpec),
+        "date-shift": _fields(DateShift),
+        "pseudonym": _fields(PseudonymKey),
+        "answers": _fields(Answers),
+        **{model.__name__.lower(): _fields(model) for model in (Choice, Review, Decision, Signatory)},
         "algorithm": _one_of(ALGORITHMS),
         "requirement": _one_of(REQUIREMENTS),
         **{name: _named(name, model) for name, model in [*ALGORITHMS.items(), *REQUIREMENTS.items()]},
@@ -53,6 +63,8 @@ def recipe_schema() -> dict[str, Any]:
         "source": _reference("source"),
         "output": _reference("output"),
         "unit": {**text, "description": "The column that says whose row it is."},
+        "dates": _by_column(_reference("date-shift"), "Dates that are shifted by one number of days per person."),
+        "pseudonyms": _by_column(_reference("pseudonym"), "The person's id that is published as a pseudonym."),
         "roles": _by_column(
             {"enum": [role.value for role in Role]}, 'What each column tells about a person; "*" is every other column.'
         ),
@@ -76,6 +88,7 @@ def recipe_schema() -> dict[str, Any]:
             "description": "Whether the release is certified although others can guess the seed that the recipe gives.",
         },
         "numbers": {"enum": list(get_args(Numbers)), "description": "How ranges of numbers are published."},
+        "dossier": _reference("answers"),
     }
     return {
         "$schema": DRAFT,
@@ -86,6 +99,46 @@ def recipe_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "properties": properties,
         "$defs": parts,
+    }
+
+
+def joined_recipe_schema() -> dict[str, Any]:
+    """The JSON schema of a recipe of several tables, its TOML read as plain values.
+
+    Returns
+    -------
+    dict of str to object
+        A schema of the draft 2020-12.
+
+    Examples
+    --------
+    >>> from anoncore.recipes.schema import joined_recipe_schema
+    >>> schema = joined_recipe_schema()
+    >>> schema["required"], schema["$defs"]["table"]["required"]
+    (['person', 'tables'], ['source', 'algorithm'])
+    """
+    one = recipe_schema()
+    of_all: dict[str, Any] = {"format": {"const": FORMAT}}
+    of_each = dict(one["properties"])
+    for name in SHARED:
+        of_all.setdefault(name, of_each.pop(name))
+    of_all["person"] = {**of_all.pop("unit"), "description": "The column that says whose row it is, in every table."}
+    named = {"pattern": f"^{TABLE_NAME.pattern}$"}
+    of_all["tables"] = {
+        "type": "object",
+        "minProperties": 2,
+        "propertyNames": named,
+        "additionalProperties": _reference("table"),
+        "description": "The tables by their names, each with its source, tags and method.",
+    }
+    table = {"type": "object", "required": one["required"], "additionalProperties": False, "properties": of_each}
+    return {
+        **one,
+        "title": "Recipe of several tables of anoncore",
+        "description": "Tables of the same people, which are made and judged together.",
+        "required": ["person", "tables"],
+        "properties": of_all,
+        "$defs": {**one["$defs"], "table": table},
     }
 
 
@@ -109,7 +162,7 @@ def _named(name: str, model: type[Model]) -> dict[str, Any]:
     return {"title": model.title, **schema}
 
 
-def _fields(model: type[Model]) -> dict[str, Any]:
+def _fields(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model's fields; what it says of models inside leads to their places in the whole schema."""
     schema = model.model_json_schema()
     kept = {name: schema[name] for name in ("properties", "required") if name in schema}

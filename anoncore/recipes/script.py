@@ -128,19 +128,24 @@ def python_script(recipe: Recipe, with_seed: bool = False) -> str:
 def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
     source = recipe.source
     tags = {name: getattr(recipe, name) for name in TAGS if getattr(recipe, name)}
-    microdata = imports.need("anoncore", "Microdata")
+    first, unit = [_Code("frame")], _unit(recipe)
     if source.path is not None:
         yield f"frame = {_frame(source, imports)}"
     else:
         yield f"entry = {imports.need('anoncore.datasets', 'table')}({source.builtin!r})"
         yield f"frame = {_frame(source, imports, 'entry')}"
+    if recipe.dates or recipe.pseudonyms:
+        yield f"table = {_preparation(recipe, imports)}"
+        yield "frame = table.frame"
+        microdata, first, unit = "table.microdata", [], {}
+    else:
+        microdata = imports.need("anoncore", "Microdata")
     if source.builtin is not None and not tags:
         tree = imports.need("anoncore", "Hierarchy")
         given: dict[str, Any] = {name: _Code(f"entry.{name}") for name in TAGS if name != "hierarchies"}
         given["roles"] = _Code("entry.protecting_roles")
-        given |= _unit(recipe)
         trees = f"{{name: {tree}.from_nested(tree) for name, tree in entry.taxonomies.items()}}"
-        yield f"data = {_call(microdata, [_Code('frame')], given | {'hierarchies': _Code(trees)})}"
+        yield f"data = {_call(microdata, first, given | unit | {'hierarchies': _Code(trees)})}"
         return
     given = {name: _values(tags[name], imports) for name in tags if name != "hierarchies"}
     if "hierarchies" in tags:
@@ -149,8 +154,7 @@ def _table(recipe: Recipe, imports: _Imports) -> Iterator[str]:
             yield f"    {name!r}: {_hierarchy(name, spec, imports)},"
         yield "}"
         given["hierarchies"] = _Code("hierarchies")
-    given |= _unit(recipe)
-    yield f"data = {_call(microdata, [_Code('frame')], given)}"
+    yield f"data = {_call(microdata, first, given | unit)}"
 
 
 def _frame(source: Source, imports: _Imports, entry: str = "") -> str:
@@ -164,6 +168,24 @@ def _frame(source: Source, imports: _Imports, entry: str = "") -> str:
     sizes = {"n_rows": source.rows, "seed": source.seed}
     named = entry or f"{imports.need('anoncore.datasets', 'table')}({source.builtin!r})"
     return _call(f"{named}.load", [], {name: size for name, size in sizes.items() if size is not None})
+
+
+def _preparation(recipe: Recipe, imports: _Imports) -> str:
+    """The call that shifts dates and makes pseudonyms; a key that is not there is made, as a run of the recipe does."""
+    room = "anoncore.table.preparation"
+    arguments: dict[str, Any] = {}
+    if recipe.dates:
+        shift = imports.need(room, "DateShift")
+        arguments["dates"] = {
+            name: _Code(_call(shift, [], {"shift": one.shift} | ({} if one.by is None else {"by": one.by})))
+            for name, one in recipe.dates.items()
+        }
+    if recipe.pseudonyms:
+        kept = f"{imports.need('anoncore.table.pseudonyms', 'Pseudonyms')}.kept"
+        arguments["pseudonyms"] = {
+            name: _Code(f"{kept}(HERE / {one.key!r})") for name, one in recipe.pseudonyms.items()
+        }
+    return _call(imports.need(room, "prepared"), [_Code("frame")], arguments | _unit(recipe))
 
 
 def _unit(recipe: Recipe) -> dict[str, Any]:

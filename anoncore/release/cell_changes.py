@@ -72,7 +72,7 @@ def _allows_all(recoding: Recoding) -> Bools:
     """Whether each row's cell allows every value of the attribute, bool (n_rows,)."""
     sets = _sets_of(recoding)
     if sets is None:
-        return np.zeros(recoding.partition.n_rows, dtype=np.bool_)
+        return np.zeros(recoding.partition.n_rows, np.bool_)
     everything: Bools = sets.sizes == len(recoding.domain)
     return everything[sets.partition.group]
 
@@ -92,9 +92,9 @@ def _allows(recoding: Recoding, codes: Codes) -> Bools:
 def _same_in_group(release: Release, fragment: Fragment, recoding: Recoding) -> Bools:
     """Whether all rows of a row's group have the same cell in a fragment that shares its groups, bool (n_rows,)."""
     if not release.is_shared:
-        return np.zeros(release.data.n_rows, dtype=np.bool_)
+        return np.zeros(release.data.n_rows, np.bool_)
     partition = fragment.partition
-    same = np.ones(partition.n_groups, dtype=np.bool_)
+    same = np.ones(partition.n_groups, np.bool_)
     for column in recoding.content():
         low, high = partition.extent(np.ascontiguousarray(column))
         same &= low == high

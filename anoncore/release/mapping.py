@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import record
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Release
 
 COLUMNS = ("table", "attribute", "original value", "published value", "rows", "shown by the release")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ValueMapping(Shown):
     """The mapping as a table, for those who made the release.
 
@@ -65,7 +64,7 @@ def _part(release: Release, table: str, name: str, recoding: Recoding) -> pd.Dat
     domain, codes = release.data.domain[name], release.data.codes[name].astype(np.int64)
     published, cells = pd.factorize(recoding.texts())
     pairs, rows = np.unique(codes * len(cells) + published, return_counts=True)
-    original, texts = domain.texts[pairs // len(cells)], np.asarray(cells, dtype=object)[pairs % len(cells)]
+    original, texts = domain.texts[pairs // len(cells)], np.asarray(cells, object)[pairs % len(cells)]
     # A cell tells the original value where it holds a single value and no value of the attribute was changed.
     only = (recoding.n_changed == 0) if isinstance(recoding, GroupValues) else not isinstance(recoding, Exact)
     single = [f"{{{text}}}" if isinstance(recoding, GroupValues) else text for text in original]
@@ -76,6 +75,6 @@ def _part(release: Release, table: str, name: str, recoding: Recoding) -> pd.Dat
             "original value": original,
             "published value": texts,
             "rows": rows,
-            "shown by the release": (texts == np.array(single, dtype=object)) & only,
+            "shown by the release": (texts == np.array(single, object)) & only,
         }
     )

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError, ParameterError
-from anoncore.base.showing import Lines, SizesDrawn, counted
-from anoncore.kernels.arrays import Codes, Int64, starts_of
-from anoncore.kernels.grouping import group_extent, group_histogram, group_value_lists, group_value_sets, rows_by_group
-from anoncore.table.keys import dense_key
+from anoncore.base.showing import Lines, SizesDrawn
+from anoncore.base.texts import counted
+from anoncore.kernels.arrays import Codes, Int64, record
+from anoncore.kernels.grouping import (
+    dense_key,
+    first_rows,
+    group_extent,
+    group_histogram,
+    group_value_lists,
+    group_value_sets,
+    rows_by_group,
+    starts_of,
+)
 
 MANY_VALUES = 256
 """Domain size above which a group's values are collected from its rows instead of marking them in a bit per value."""
 
 
 @partial(checked_methods, left_out=("__init__",))
-@dataclass(frozen=True, eq=False)
+@record
 class Partition(SizesDrawn):
     """Rows put into groups, each row into one: equivalence classes, buckets or A-groups, as the method calls them.
 
@@ -50,7 +58,7 @@ class Partition(SizesDrawn):
         given = np.asarray(self.group)
         whole = given.ndim == 1 and len(given) > 0 and given.dtype.kind in "iu"
         if whole and given.min() >= 0 and given.max() < len(given):
-            object.__setattr__(self, "group", np.ascontiguousarray(given, dtype=np.int32))
+            object.__setattr__(self, "group", np.ascontiguousarray(given, np.int32))
             if self.sizes.all():
                 return
         raise DataError("A partition needs one whole group id per row, and every id from 0 to the largest must occur.")
@@ -59,18 +67,13 @@ class Partition(SizesDrawn):
         return f"Partition: {self._inline()}"
 
     def _inline(self) -> str:
-        return self.text("group")
+        return self.text()
 
     def _lines(self) -> Lines:
         return []
 
-    def text(self, word: str) -> str:
+    def text(self) -> str:
         """Say how many rows, groups and rows per group there are.
-
-        Parameters
-        ----------
-        word : str
-            What a group is called.
 
         Returns
         -------
@@ -80,23 +83,23 @@ class Partition(SizesDrawn):
         Examples
         --------
         >>> from anoncore import Partition
-        >>> Partition([0, 1, 0, 1, 1]).text("bucket")
-        '5 rows in 2 buckets of 2 to 3 rows'
+        >>> Partition([0, 1, 0, 1, 1]).text()
+        '5 rows in 2 groups of 2 to 3 rows'
         """
         low, high = int(self.sizes.min()), int(self.sizes.max())
         sizes = counted(low, "row") if low == high else f"{low:,} to {counted(high, 'row')}"
-        return f"{counted(self.n_rows, 'row')} in {counted(self.n_groups, word)} of {sizes}"
+        return f"{counted(self.n_rows, 'row')} in {counted(self.n_groups, 'group')} of {sizes}"
 
     def _group_sizes(self) -> tuple[str, Int64]:
         return "rows per group", self.sizes
 
     @classmethod
-    def alike(cls, columns: Sequence[Codes]) -> Partition:
+    def alike(cls, columns: Sequence[Codes | Int64]) -> Partition:
         """The rows that are equal in all columns as groups, numbered by their values, those of the first column first.
 
         Parameters
         ----------
-        columns : sequence of ndarray of int32, shape (n_rows,)
+        columns : sequence of ndarray of int32 or int64, shape (n_rows,)
             The columns, at least one.
 
         Returns
@@ -113,12 +116,7 @@ class Partition(SizesDrawn):
         """
         if not len(columns):
             raise DataError("Rows are alike in columns; give at least one.")
-        number = dense_key(columns, len(columns[0]))
-        first = np.empty(int(number.max()) + 1, dtype=np.int64)
-        first[number[::-1]] = np.arange(len(number))[::-1]
-        rank = np.empty(len(first), dtype=np.int32)
-        rank[np.lexsort([column[first] for column in columns[::-1]])] = np.arange(len(first))
-        return cls(rank[number])
+        return cls(dense_key(columns, len(columns[0]), is_sorted=True).astype(np.int32))
 
     @property
     def n_rows(self) -> int:
@@ -144,6 +142,11 @@ class Partition(SizesDrawn):
     def order(self) -> Int64:
         """Row numbers sorted by group, in row order inside a group, int64 (n_rows,)."""
         return rows_by_group(self.group, self.starts)
+
+    @property
+    def first_rows(self) -> Int64:
+        """The first row of each group, int64 (n_groups,)."""
+        return first_rows(self.group)
 
     def rows(self, group: int) -> Int64:
         """The rows of one group.

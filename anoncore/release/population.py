@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,17 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, value_text
 from anoncore.base.typed_values import value_key
-from anoncore.kernels.arrays import Codes, Int64, runs_from
+from anoncore.kernels.arrays import Codes, Int64, record
+from anoncore.kernels.grouping import dense_key, runs_from
 from anoncore.kernels.guessing import Positions, Regions, count_inside
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata, content_order
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Points:
     """People as points between the codes of a released table, an axis per attribute; equal ones are one point.
 
@@ -104,7 +103,7 @@ def neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hier
         by_text = {value_text(value): code for code, value in enumerate(domain.values)}
         below = np.array(
             [by_key.get(value_key(value), by_text.get(value_text(value), -1)) for value in of_population.values],
-            dtype=np.int64,
+            np.int64,
         )
         above = below
     if of_population.has_missing:
@@ -118,7 +117,7 @@ def neighbours(population: Microdata, name: str, domain: Domain, hierarchy: Hier
 def _comparable(values: Sequence[Any]) -> npt.NDArray[Any]:
     """Ascending numbers or dates as they are held, dates without their time zone."""
     dated = [value.tz_convert(None) if isinstance(value, pd.Timestamp) and value.tz else value for value in values]
-    return np.array(dated, dtype=object if dated and isinstance(dated[0], pd.Timestamp) else None)
+    return np.array(dated, object if dated and isinstance(dated[0], pd.Timestamp) else None)
 
 
 def _below_nodes(
@@ -153,7 +152,7 @@ def regions(cells: Sequence[tuple[Recoding, Int64]]) -> Regions:
     """Published cells, an axis per recoding, of the rows that stand beside it, int64 (n,)."""
     bounds = [(recoding.bounds(), rows) for recoding, rows in cells]
     low, high = (np.column_stack([pair[side][rows] for pair, rows in bounds]) for side in (0, 1))
-    sizes = np.zeros((len(cells[0][1]), len(cells)), dtype=np.int64)
+    sizes = np.zeros((len(cells[0][1]), len(cells)), np.int64)
     sets = {
         axis: set_of_rows
         for axis, (recoding, rows) in enumerate(cells)
@@ -162,7 +161,7 @@ def regions(cells: Sequence[tuple[Recoding, Int64]]) -> Regions:
     for axis, (begin, end, _) in sets.items():
         sizes[:, axis] = end - begin
     start = _starts_of_sets(sizes)
-    members = np.zeros(int(sizes.sum()), dtype=np.int32)
+    members = np.zeros(int(sizes.sum()), np.int32)
     for axis, (begin, end, values) in sets.items():
         width = end - begin
         members[runs_from(start[:, axis], width)] = values[runs_from(begin, width)]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
 from anoncore.release.recoding import ColumnRegions, Generalized, Recoding
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
@@ -45,7 +45,7 @@ class NumberColumns:
         return (self.low, self.high) if self.or_missing is None else (self.low, self.high, self.or_missing)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ranges:
     """The regions of an attribute's groups as ranges of numbers.
 
@@ -87,7 +87,7 @@ def ranges_of(recoding: Recoding) -> Ranges | None:
         return None
     group = classes.partition.group
     missing = classes.domain.missing_code
-    holds_missing = np.zeros(len(classes.low), dtype=np.bool_) if missing is None else classes.high == missing
+    holds_missing = np.zeros(len(classes.low), np.bool_) if missing is None else classes.high == missing
     if classes.node is not None and classes.domain.tree is not None:
         return _labelled(classes, holds_missing, group)
     last = classes.high - (holds_missing & (classes.low < classes.high))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Literal
@@ -15,7 +15,8 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, joined_range
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, runs_from, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -25,7 +26,7 @@ FEW_CATEGORIES = 63
 """Most categories whose sets fit into the bits of one int64."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Recoding(Shown, ABC):
     """How one attribute of a fragment is published. Its subclasses are the forms that there are.
 
@@ -130,7 +131,7 @@ class Recoding(Shown, ABC):
 
 
 @partial(checked_methods, left_out=("values",))
-@dataclass(frozen=True, eq=False)
+@record
 class Exact(Recoding):
     """The values are published as they are given in `codes`.
 
@@ -179,7 +180,7 @@ class Exact(Recoding):
 
 
 @partial(checked_methods, left_out=("values",))
-@dataclass(frozen=True, eq=False)
+@record
 class Distorted(Exact):
     """Values of which some were changed before they were published.
 
@@ -223,7 +224,7 @@ class Distorted(Exact):
 
 
 @partial(checked_methods, left_out=("values",))
-@dataclass(frozen=True, eq=False)
+@record
 class Generalized(Recoding):
     """One region per group, which every row of the group publishes: a range, a set, or a node of a hierarchy.
 
@@ -329,8 +330,8 @@ class Generalized(Recoding):
         Generalized
             The regions of the joined groups.
         """
-        low = np.full(partition.n_groups, len(self.domain), dtype=np.int32)
-        high = np.zeros(partition.n_groups, dtype=np.int32)
+        low = np.full(partition.n_groups, len(self.domain), np.int32)
+        high = np.zeros(partition.n_groups, np.int32)
         np.minimum.at(low, into, self.low)
         np.maximum.at(high, into, self.high)
         if self.node is not None and self.domain.tree is not None:
@@ -395,7 +396,7 @@ class Generalized(Recoding):
     def group_texts(self) -> Texts:
         """Published cell of each group, object (n_groups,)."""
         if self.node is not None and self.domain.tree is not None:
-            return np.array(self.domain.tree.labels, dtype=object)[self.node]
+            return np.array(self.domain.tree.labels, object)[self.node]
         texts, region = self._different_texts
         return texts[region]
 
@@ -405,7 +406,7 @@ class Generalized(Recoding):
         _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
         if self.domain.kind is Kind.NUMERIC and self.form != "set":
             return self._range_texts(self.low[first], self.high[first]), region
-        return np.array([self._set_text(group) for group in first.tolist()], dtype=object), region
+        return np.array([self._set_text(group) for group in first.tolist()], object), region
 
     def _regions(self) -> Int64:
         """A number for each group; groups have the same number if they have the same region."""
@@ -415,18 +416,18 @@ class Generalized(Recoding):
             return np.bitwise_or.reduceat(np.int64(1) << self.members.astype(np.int64), self.offsets[:-1])
         known: dict[bytes, int] = {}
         sets = (self.members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
-        return np.array([known.setdefault(codes, len(known)) for codes in sets], dtype=np.int64)
+        return np.array([known.setdefault(codes, len(known)) for codes in sets], np.int64)
 
     def _set_text(self, group: int) -> str:
         """The published text of one group's region as a set, e.g. `{cold, flu}`, or a single value."""
-        low, high = int(self.low[group]), int(self.high[group])
-        return self.domain.text(low) if low == high else set_text(self.domain, self.values(group))
+        values = self.values(group)
+        return self.domain.texts[values[0]] if len(values) == 1 else set_text(self.domain, values)
 
     def _range_texts(self, low: Codes, high: Codes) -> Texts:
         """The published texts of ranges of numbers, e.g. `20-29` or `20-29 or missing`."""
         or_missing = (high >= len(self.domain.values)) & (low < high)
         ends = (self.domain.texts[codes].tolist() for codes in (low, high - or_missing))
-        texts = np.array([*map(joined_range, *ends)], dtype=object)
+        texts = np.array([*map(joined_range, *ends)], object)
         texts[or_missing] += f" or {MISSING_TEXT}"
         return texts
 
@@ -470,7 +471,7 @@ class Generalized(Recoding):
         return share
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WrittenRegions(Generalized):
     """Regions that were read from a published table, with the texts that stood there.
 
@@ -494,7 +495,7 @@ class WrittenRegions(Generalized):
         return self.low, self.high, _ranks(self.written)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ColumnRegions(Recoding):
     """A region per row: that of the row's class in `classes`, which has a partition of its own.
 
@@ -530,7 +531,7 @@ class ColumnRegions(Recoding):
 
 
 @partial(checked_methods, left_out=("values",))
-@dataclass(frozen=True, eq=False)
+@record
 class GroupValues(Recoding):
     """Only which values occur in each group is published, each of them at least once.
 
@@ -627,14 +628,14 @@ class GroupValues(Recoding):
         group = partition.group[order]
         rank = np.arange(partition.n_rows) - partition.starts[group]
         drawn = np.where(rank < self.sizes[group], rank, (rng.random(partition.n_rows) * self.sizes[group]).astype(int))
-        codes = np.empty(partition.n_rows, dtype=np.int32)
+        codes = np.empty(partition.n_rows, np.int32)
         codes[order] = self.members[self.offsets[group] + drawn]
         return codes
 
     @cached_property
     def group_texts(self) -> Texts:
         """Published cell of each group, object (n_groups,)."""
-        texts = np.empty(self.partition.n_groups, dtype=object)
+        texts = np.empty(self.partition.n_groups, object)
         for group in range(len(texts)):
             texts[group] = set_text(self.domain, self.values(group))
         return texts
@@ -670,4 +671,4 @@ class GroupValues(Recoding):
 def _ranks(texts: Texts) -> Codes:
     """The rank of each text among the different ones in alphabetical order, int32."""
     rank = {text: number for number, text in enumerate(sorted(set(texts)))}
-    return np.array([rank[text] for text in texts], dtype=np.int32)
+    return np.array([rank[text] for text in texts], np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -19,8 +19,9 @@ from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along, is_guessable
 from anoncore.base.showing import Lines, Shown, SizesDrawn, names_text
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
 from anoncore.kernels.checking import people_and_pairs
+from anoncore.kernels.grouping import dense_key, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
@@ -43,7 +44,7 @@ ASK_INSTEAD = (
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class Fragment(Shown):
     """Attributes that are published together in one table.
 
@@ -100,7 +101,7 @@ class ReleaseMethod(Model):
     family: ClassVar[str] = "other"
     """How it protects, for people: generalization, bucketization, ..."""
     group_word: ClassVar[str] = "equivalence class"
-    """What the method calls a group."""
+    """What the literature of the method calls a group."""
     summary: ClassVar[str] = ""
     """One plain sentence for people who choose a method."""
     packages: ClassVar[tuple[str, ...]] = ()
@@ -176,7 +177,7 @@ class ReleaseMethod(Model):
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class Release(SizesDrawn):
     """What is published of a table: one or several fragments, which may share their groups.
 
@@ -372,18 +373,23 @@ class Release(SizesDrawn):
     def _lines(self) -> Lines:
         lines = []
         for fragment in self.fragments:
-            lines.append((fragment.name, fragment.partition.text(self.group_word)))
+            lines.append((fragment.name, fragment.partition.text()))
             lines += [(f"  {form}", names) for form, names in fragment._lines()]
         return [*lines, *(("note", note) for note in self.notes)]
 
     def _group_sizes(self) -> tuple[str, Int64]:
         partitions = [fragment.partition for fragment in self.fragments[: 1 if self.is_shared else None]]
-        return f"rows per {self.group_word}", np.concatenate([partition.sizes for partition in partitions])
+        return "rows per group", np.concatenate([partition.sizes for partition in partitions])
 
     @property
     def group_word(self) -> str:
-        """What the method calls a group: equivalence class, bucket, A-group."""
+        """What the literature of the method calls a group: equivalence class, bucket, A-group."""
         return self.algorithm.group_word if self.algorithm is not None else "group"
+
+    @cached_property
+    def promises(self) -> tuple[Any, ...]:
+        """The requirements that its algorithm promises; none where it is not known."""
+        return () if self.algorithm is None else self.algorithm.promises(self.data)
 
     @cached_property
     def is_shared(self) -> bool:
@@ -400,7 +406,8 @@ class Release(SizesDrawn):
         self.require_people("Groups are made of people's rows")
         if not self.is_shared:
             raise ReleaseError(
-                "The fragments of this release have partitions of their own; ask a fragment for its own."
+                "Each fragment of this release has groups of its own, so there are no groups of the whole release that "
+                "this could be about."
             )
         return self.fragments[0].partition
 
@@ -517,7 +524,7 @@ class Release(SizesDrawn):
         """
         self.require_people("Rows are left out of a table of people")
         if self.suppressed_group is None:
-            return np.zeros(self.data.n_rows, dtype=np.bool_)
+            return np.zeros(self.data.n_rows, np.bool_)
         left_out: Bools = self.partition.group == self.suppressed_group
         return left_out
 
@@ -790,25 +797,23 @@ class Release(SizesDrawn):
         self, first: Fragment, other: Fragment, shared: frozenset[str], rng: np.random.Generator
     ) -> tuple[Int64, Int64]:
         """A number for each row of either fragment; rows with the same number may be linked."""
-        key = np.zeros(2 * self.data.n_rows, dtype=np.int64)
+        columns = []
         if self.is_shared:
-            key = np.tile(self.partition.group.astype(np.int64), 2)
+            columns.append(np.tile(self.partition.group, 2))
             for name in sorted(shared):
                 cells = zip(first.recodings[name].content(), other.recodings[name].content(), strict=True)
-                for codes in map(np.concatenate, cells):
-                    key = np.unique(key * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
-            return key[: self.data.n_rows], key[self.data.n_rows :]
-        n_shared = 0
-        for name, recoding in first.recodings.items():
-            match = other.recodings.get(name)
-            if isinstance(recoding, Exact | GroupValues) and isinstance(match, Exact | GroupValues):
-                codes = np.concatenate([_values(one, self.records_order, rng) for one in (recoding, match)])
-                key = np.unique(key * len(recoding.domain) + codes, return_inverse=True)[1]
-                n_shared += 1
-        if n_shared == 0:
+                columns += map(np.concatenate, cells)
+        else:
+            for name, recoding in first.recodings.items():
+                match = other.recodings.get(name)
+                if isinstance(recoding, Exact | GroupValues) and isinstance(match, Exact | GroupValues):
+                    columns.append(np.concatenate([_values(one, self.records_order, rng) for one in (recoding, match)]))
+        if not columns:
             raise ReleaseError(
                 f"Nothing links the rows of '{first.name}' and '{other.name}': they share neither groups nor values."
             )
+        key = columns[0] if len(columns) == 1 else dense_key(columns, 2 * self.data.n_rows, is_sorted=True)
+        key = key.astype(np.int64)
         return key[: self.data.n_rows], key[self.data.n_rows :]
 
     def linked(self, rng: np.random.Generator | None = None) -> Any:
@@ -863,7 +868,7 @@ def _paired(here: Int64, there: Int64, along: Int64, rng: np.random.Generator) -
         rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[numbers[order]]
         paired.append(rank < fewer[numbers[order]])
         orders.append(order)
-    rows = np.empty(len(here), dtype=np.int64)
+    rows = np.empty(len(here), np.int64)
     rows[orders[0][paired[0]]] = orders[1][paired[1]]
     rows[orders[0][~paired[0]]] = rng.permutation(orders[1][~paired[1]])
     return rows
@@ -894,7 +899,7 @@ def _content(fragment: Fragment) -> list[Codes]:
 def _ranks(columns: Sequence[Codes]) -> Codes:
     """The rank of each row among the different rows, int32 (n_rows,); equal rows have the same rank."""
     order = content_order(columns, [int(column.max()) + 1 for column in columns])
-    starts = np.zeros(len(order), dtype=np.int32)
+    starts = np.zeros(len(order), np.int32)
     for column in columns:
         ordered = column[order]
         starts[1:] |= ordered[1:] != ordered[:-1]

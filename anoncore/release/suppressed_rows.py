@@ -21,7 +21,7 @@ def with_suppressed(part: Release, data: Microdata, published: Bools) -> Release
     """
     (fragment,) = part.fragments
     suppressed = fragment.partition.n_groups if part.suppressed_group is None else part.suppressed_group
-    group = np.full(data.n_rows, suppressed, dtype=np.int32)
+    group = np.full(data.n_rows, suppressed, np.int32)
     group[published] = fragment.partition.group
     partition = Partition(group)
     recodings: dict[str, Recoding] = {

@@ -5,7 +5,6 @@
 value, which may be more than the people. A group of fewer than l people is never l-diverse, however many values it has.
 """
 
-from math import ceil
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from pydantic import Field
 
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.compiler import inner_kernel, level_function
-from anoncore.kernels.rounding import ROUNDING
 from anoncore.requirements.requirement import Comparison, Requirement
 from anoncore.table.microdata import Microdata, SensitiveValues
 
@@ -134,6 +132,7 @@ class DistinctDiversity(Requirement):
     monotone_for_people = True
     level_name = "different values"
     parameter = "l"
+    fewest_people = "l"
 
     l: Annotated[
         int, Field(ge=1, title="l", description="Smallest number of different sensitive values in a group.")
@@ -144,10 +143,6 @@ class DistinctDiversity(Requirement):
         """How many different values a group has."""
         of = "" if attribute is None else f" of '{attribute}'"
         return f"{text} different {'value' if level == 1 else 'values'}{of}"
-
-    def minimum_rows(self) -> int:
-        """l different values need l rows."""
-        return self.l
 
 
 class FrequencyDiversity(Requirement):
@@ -188,15 +183,18 @@ class FrequencyDiversity(Requirement):
     level = inverse_share
     level_name = "1 / largest share"
     parameter = "l"
+    # A value's share is at least one row.
+    fewest_people = "l"
 
     l: Annotated[
         float, Field(ge=1, allow_inf_nan=False, title="l", description="No value has more than 1/l of a group.")
     ] = 2.0
     attribute: Attribute = None
 
-    def minimum_rows(self) -> int:
-        """A value's share is at least one row."""
-        return ceil(self.l - ROUNDING * self.l)
+    def reached_text(self, level: float, text: str, attribute: str | None) -> str:
+        """In what share of a group its commonest value is."""
+        value = "value" if attribute is None else f"'{attribute}'"
+        return f"no {value} that is protected" if np.isinf(level) else f"its commonest {value} in 1 of {text}"
 
 
 class EntropyDiversity(Requirement):
@@ -238,15 +236,13 @@ class EntropyDiversity(Requirement):
     level = effective_values
     level_name = "exp(entropy)"
     parameter = "l"
+    # The entropy of n rows is at most log n.
+    fewest_people = "l"
 
     l: Annotated[
         float, Field(ge=1, allow_inf_nan=False, title="l", description="Smallest exp(entropy) of a group.")
     ] = 2.0
     attribute: Attribute = None
-
-    def minimum_rows(self) -> int:
-        """The entropy of n rows is at most log n."""
-        return ceil(self.l - ROUNDING * self.l)
 
 
 class RecursiveDiversity(Requirement):
@@ -290,7 +286,10 @@ class RecursiveDiversity(Requirement):
     comparison = Comparison.BELOW
     level = recursive_ratio
     level_name = "x1 / (xl + ... + xm)"
+    beyond = "too few people or different values{of}, so that no c is large enough"
     parameter = "c"
+    # Below l different values nothing is left on the right side of the definition.
+    fewest_people = "l"
 
     c: Annotated[
         float, Field(gt=0, allow_inf_nan=False, title="c", description="The largest count is below c times the tail.")
@@ -298,17 +297,6 @@ class RecursiveDiversity(Requirement):
     l: Annotated[int, Field(ge=1, title="l", description="The tail begins at the l-th most frequent value.")] = 2
     attribute: Attribute = None
 
-    def reached_text(self, level: float, text: str, attribute: str | None) -> str:
-        """The ratio of a group; where nothing is left on its right side, that no c is large enough."""
-        if np.isinf(level):
-            of = "" if attribute is None else f" of '{attribute}'"
-            return f"too few people or different values{of}, so that no c is large enough"
-        return super().reached_text(level, text, attribute)
-
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
         """The number l, which the level function needs."""
         return np.array([float(self.l)])
-
-    def minimum_rows(self) -> int:
-        """Below l different values nothing is left on the right side of the definition."""
-        return self.l

@@ -1,5 +1,6 @@
 """k-anonymity."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -51,11 +52,13 @@ class KAnonymity(Requirement):
     level = group_size
     level_name = "size"
     parameter = "k"
+    fewest_people = "k"
     attribute_free = True
     monotone_for_people = True
 
     k: Annotated[int, Field(ge=1, title="k", description="Smallest number of people in a group.")] = 5
 
-    def minimum_rows(self) -> int:
-        """A group needs k people."""
-        return self.k
+
+def largest_k(requirements: Iterable[Requirement], least: int = 0) -> int:
+    """The largest k that requirements ask for; `least` where they ask for no more."""
+    return max([least, *(one.k for one in requirements if isinstance(one, KAnonymity))])

@@ -86,6 +86,7 @@ class BetaLikeness(Requirement):
     comparison = Comparison.AT_MOST
     level = largest_gain
     level_name = "largest gain"
+    beyond = "a value{of} that gains more than -ln of its share, so that no beta is large enough"
     parameter = "beta"
     monotone_under_suppression = False
 
@@ -95,15 +96,8 @@ class BetaLikeness(Requirement):
     ] = 1.0
     attribute: Attribute = None
 
-    def reached_text(self, level: float, text: str, attribute: str | None) -> str:
-        """The largest gain of a group; where a frequent value gains too much for any beta, that it does."""
-        if np.isinf(level):
-            of = "" if attribute is None else f" of '{attribute}'"
-            return f"a value{of} that gains more than -ln of its share, so that no beta is large enough"
-        return super().reached_text(level, text, attribute)
-
     def reference(self, data: Microdata, values: SensitiveValues) -> Floats:
         """The table's people per value, and their number in all."""
         whole = data if data.whole is None else data.whole
         counts = (values if whole is data else whole.sensitive_view(values.attribute)).counts
-        return np.array([*counts, counts.sum() if whole.people is None else whole.n_people], dtype=np.float64)
+        return np.array([*counts, counts.sum() if whole.people is None else whole.n_people], np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field
 
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Floats, Int64, Rows
+from anoncore.kernels.arrays import Codes, Floats, Int64, Rows, record
+from anoncore.kernels.grouping import dense_key
 from anoncore.kernels.rounding import reaches
 from anoncore.release.partition import Partition
 from anoncore.release.population import Points
@@ -21,7 +22,6 @@ from anoncore.release.release import Fragment
 from anoncore.requirements.requirement import Check, Comparison, Requirement
 from anoncore.sources.addresses import is_address
 from anoncore.table.given_table import GivenTable, given_table, is_table
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 
 
@@ -168,7 +168,7 @@ class DeltaPresence(Requirement):
         return values
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PresenceCheck(Check):
     """The requirement on one table: classes are judged by what is published of their quasi-identifiers.
 
@@ -193,14 +193,14 @@ class PresenceCheck(Check):
         apart = [name for name in names if name not in fragment.recodings]
         if apart:
             raise ReleaseError(
-                f"{self.requirement.title} is about people who fit all that is known of a class, and table "
+                f"{self.requirement.title} is about people who fit all that is known of a group, and table "
                 f"'{fragment.name}' lacks {listing(apart)}; choose a method that publishes what is known in one table."
             )
         return self._levels({name: fragment.recodings[name] for name in names}, fragment.partition)
 
     def table_level(self, n_rows: int, counts: Int64 | None = None) -> float:
         """The level of the whole table as one group."""
-        return float(self.levels(Partition(np.zeros(n_rows, dtype=np.int32)))[0])
+        return float(self.levels(Partition(np.zeros(n_rows, np.int32)))[0])
 
     @cached_property
     def _points(self) -> tuple[Points, Points]:

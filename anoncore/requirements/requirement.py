@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
 
 from anoncore.base.errors import ParameterError
 from anoncore.base.model import Model
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, record
 from anoncore.kernels.checking import KernelChecks, KernelPeople, counts_level, group_levels, people_and_pairs
-from anoncore.kernels.rounding import lies_below, reaches, stays_within
+from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.rounding import ROUNDING, lies_below, reaches, stays_within
 from anoncore.release.partition import Partition
 from anoncore.release.release import Fragment
 from anoncore.table.microdata import Microdata, SensitiveValues
@@ -75,8 +76,12 @@ class Requirement(Model):
     level: ClassVar[Any]
     level_name: ClassVar[str]
     """What the level is called, e.g. "distinct values"."""
+    beyond: ClassVar[str] = ""
+    """What a group has whose level is infinite, so that no threshold is kept; `{of}` stands for its attribute."""
     parameter: ClassVar[str]
     """Field that holds the threshold."""
+    fewest_people: ClassVar[str] = ""
+    """Field that says below how many people no group satisfies it, rounded up; empty where one person may do so."""
     attribute_free: ClassVar[bool] = False
     monotone_under_merging: ClassVar[bool] = True
     """Whether the union of two groups that satisfy it satisfies it; then a group that fails has no good split."""
@@ -111,7 +116,8 @@ class Requirement(Model):
 
     def minimum_rows(self) -> int:
         """The number of people below which no group satisfies the requirement; every row is one without a unit."""
-        return 1
+        fewest = getattr(self, self.fewest_people) if self.fewest_people else 1
+        return ceil(fewest - ROUNDING * fewest)
 
     def is_monotone(self, data: Microdata) -> bool:
         """Whether in this table the union of two groups that satisfy it satisfies it.
@@ -169,6 +175,8 @@ class Requirement(Model):
         str
             The end of a sentence that begins with 'The group has'.
         """
+        if self.beyond and np.isinf(level):
+            return self.beyond.format(of=_of(attribute))
         return f"{self.level_name}{_of(attribute)} {text}"
 
     def label(self) -> str:
@@ -182,7 +190,7 @@ def _of(attribute: str | None) -> str:
     return "" if attribute is None else f" of '{attribute}'"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Check:
     """A requirement on one sensitive attribute of one table.
 
@@ -240,7 +248,7 @@ class Check:
         """
         size, unique, address = 1, -1, self.requirement.level.address
         if self.values is None:
-            seen = np.zeros(partition.n_rows, dtype=np.int32)
+            seen = np.zeros(partition.n_rows, np.int32)
         else:
             seen, size, unique = self.values.codes if codes is None else codes, self.values.size, self.values.unique
             seen = seen if rows is None else seen[rows]
@@ -301,16 +309,16 @@ class Check:
             The level.
         """
         if self.people is not None:
-            return float(self.levels(Partition(np.zeros(n_rows, dtype=np.int32)))[0])
+            return float(self.levels(Partition(np.zeros(n_rows, np.int32)))[0])
         if counts is None:
-            counts = np.zeros(1, dtype=np.int64) if self.values is None else self.values.counts
+            counts = np.zeros(1, np.int64) if self.values is None else self.values.counts
         unique = -1 if self.values is None else self.values.unique
         return float(counts_level(counts, n_rows, self.requirement.level.address, unique, self.reference))
 
 
 def hold_together(checks: Iterable[Check], rows: Rows) -> bool:
     """Whether rows of the table, int64 (any,), satisfy every check as one group."""
-    together = Partition(np.zeros(len(rows), dtype=np.int32))
+    together = Partition(np.zeros(len(rows), np.int32))
     return all(bool(check.holds(check.levels(together, rows=rows))[0]) for check in checks)
 
 
@@ -365,7 +373,7 @@ class CheckSet:
     @cached_property
     def cells(self) -> Codes:
         """Where the sensitive values of each row stand among the counts of all values, int32 (n_rows, n_views)."""
-        cells = np.empty((self._n_rows, len(self.views)), dtype=np.int32)
+        cells = np.empty((self._n_rows, len(self.views)), np.int32)
         for column, view in enumerate(self.views):
             cells[:, column] = view.codes + self.kernel.count_start[column]
         return cells
@@ -379,7 +387,7 @@ class CheckSet:
         person = next((check.people for check in self.checks if check.people is not None), None)
         if person is None:
             return None
-        pairs, n_pairs = np.zeros((len(person), len(self.views)), dtype=np.int32), 0
+        pairs, n_pairs = np.zeros((len(person), len(self.views)), np.int32), 0
         for column, view in enumerate(self.views):
             different, number = np.unique(person.astype(np.int64) * view.size + view.codes, return_inverse=True)
             pairs[:, column] = number.reshape(-1) + n_pairs
@@ -392,14 +400,14 @@ class CheckSet:
         column_of = {view.attribute: column for column, view in enumerate(self.views)}
         references = [check.reference for check in self.checks]
         return KernelChecks(
-            address=np.array([check.requirement.level.address for check in self.checks], dtype=np.int64),
-            column=np.array([column_of.get(check.attribute or "", -1) for check in self.checks], dtype=np.int64),
-            threshold=np.array([check.requirement.threshold for check in self.checks], dtype=np.float64),
-            comparison=np.array([int(check.requirement.comparison) for check in self.checks], dtype=np.int64),
+            address=np.array([check.requirement.level.address for check in self.checks], np.int64),
+            column=np.array([column_of.get(check.attribute or "", -1) for check in self.checks], np.int64),
+            threshold=np.array([check.requirement.threshold for check in self.checks], np.float64),
+            comparison=np.array([int(check.requirement.comparison) for check in self.checks], np.int64),
             reference=np.concatenate([*references, np.zeros(0)]),
             reference_start=starts_of(len(reference) for reference in references),
-            stride=np.zeros(len(self.checks), dtype=np.int64),
-            unique=np.array([view.unique for view in self.views], dtype=np.int64),
+            stride=np.zeros(len(self.checks), np.int64),
+            unique=np.array([view.unique for view in self.views], np.int64),
             count_start=starts_of(view.size for view in self.views),
             minimum_rows=max([check.requirement.minimum_rows() for check in self.checks], default=1),
         )

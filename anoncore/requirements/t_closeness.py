@@ -73,7 +73,7 @@ def ground_reference(data: Microdata, values: SensitiveValues, ground: Ground) -
     else:
         edges = _equal_edges(values.size)
     flat = [float(number) for edge in edges for number in edge]
-    return np.array([*counts, float(len(edges)), *flat], dtype=np.float64)
+    return np.array([*counts, float(len(edges)), *flat], np.float64)
 
 
 def _equal_edges(size: int) -> list[tuple[int, int, float]]:

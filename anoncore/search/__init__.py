@@ -1,10 +1,11 @@
 """Many releases at once: candidates, sweeps over parameters, the cheapest one that keeps targets, the choice of k."""
 
-from anoncore.search.candidates import Ranges, axes, candidates
+from anoncore.search.candidates import Ranges, candidates
 from anoncore.search.choosing import Choice, choose_k, largest_distance, largest_k, tried_values
 from anoncore.search.finer import finer_candidates
 from anoncore.search.found import Search, Target
 from anoncore.search.frontier import frontiers, refined_pairs
+from anoncore.search.keeping import axes
 from anoncore.search.sweeping import Point, pareto, sweep
 from anoncore.search.targets import default_candidates, search
 

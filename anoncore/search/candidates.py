@@ -2,95 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.base.arguments import checked
-from anoncore.base.errors import ParameterError
 from anoncore.base.random_numbers import fresh_seed
-from anoncore.base.texts import listing
-from anoncore.requirements import FrequencyDiversity, KAnonymity, Requirement, TCloseness
-from anoncore.requirements.t_closeness import Ground
-from anoncore.table.domain import Kind
+from anoncore.search.keeping import with_level
 from anoncore.table.microdata import Microdata
 
-LEVELS: Mapping[str, type[Requirement]] = MappingProxyType({"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness})
-"""The requirement that a level stands for where a method takes requirements: l bounds every belief by 1/l."""
 Ranges = Mapping[str, Mapping[str, Sequence[float]]]
 """Per algorithm's name the values of each of its axes, e.g. {"mondrian": {"k": [5, 10], "t": [0.2]}}."""
-
-
-@checked
-def axes(kind: type[Algorithm]) -> tuple[str, ...]:
-    """The parameters of a method that can be varied: its numeric fields, and k, l and t where it takes requirements.
-
-    Parameters
-    ----------
-    kind : type of Algorithm
-        The method.
-
-    Returns
-    -------
-    tuple of str
-        Names of the axes, without that of a seed.
-
-    Examples
-    --------
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.search import axes
-    >>> axes(Mondrian)[:3]
-    ('k', 'l', 't')
-    """
-    fields = kind.model_fields
-    names = list(LEVELS) if "requirements" in fields else []
-    names += [name for name, info in fields.items() if name != "seed" and _is_number(info.annotation)]
-    if "other_t" in names:
-        names[names.index("other_t")] = "t"
-    return tuple(dict.fromkeys(names))
-
-
-def with_level(
-    algorithm: Algorithm, axis: str, value: float, data: Microdata, attribute: str | None = None
-) -> Algorithm:
-    """The algorithm with one of its `axes` at a value.
-
-    `attribute` is the sensitive attribute that l and t are about where requirements name it (None: every one). The
-    ground distance of t is the one that fits: ordered for numbers and ordinal values, else equal. Raises ParameterError
-    for an axis that the method does not have and for a value out of range.
-    """
-    fields = type(algorithm).model_fields
-    changes: dict[str, Any] = {}
-    if axis == "t" and "ground" in fields:
-        changes["ground"] = usual_ground(data, attribute)
-    if axis == "t" and "other_t" in fields:
-        changes |= {"t": {}, "other_t": value}
-    elif axis in fields and _is_number(fields[axis].annotation):
-        changes[axis] = int(value) if _is_whole(fields[axis].annotation) else float(value)
-    elif "requirements" in fields and axis in LEVELS:
-        others = [other for other in getattr(algorithm, "requirements", ()) if not isinstance(other, LEVELS[axis])]
-        changes["requirements"] = (*others, requirement(axis, value, data, attribute))
-    else:
-        raise ParameterError(f"{algorithm.title} has no '{axis}' to vary; it has {listing(axes(type(algorithm)))}.")
-    return algorithm.replace(**changes)
-
-
-def requirement(axis: str, value: float, data: Microdata, attribute: str | None = None) -> Requirement:
-    """The requirement that a level of k, l or t stands for."""
-    if axis == "k":
-        return KAnonymity(k=int(value))
-    if axis == "l":
-        return FrequencyDiversity(l=float(value), attribute=attribute)
-    return TCloseness(t=float(value), ground=usual_ground(data, attribute), attribute=attribute)
-
-
-def usual_ground(data: Microdata, attribute: str | None) -> Ground:
-    """Ordered where the sensitive attribute has an order (without an attribute: where all of them do), else equal."""
-    names = [attribute] if attribute is not None else list(data.sensitive)
-    nominal = any(data.require_domain(name).kind is Kind.NOMINAL for name in names)
-    return "equal" if nominal else "ordered"
 
 
 @checked
@@ -159,14 +82,7 @@ def blank(name: str) -> Algorithm:
 
 def redrawn(algorithm: Algorithm, turn: int) -> Algorithm:
     """The algorithm with other seeds, for each turn others, and so those inside it; the same where none draws."""
-    changes: dict[str, Any] = {}
-    for name in type(algorithm).model_fields:
-        value = getattr(algorithm, name)
-        if isinstance(value, Algorithm):
-            changes[name] = redrawn(value, turn)
-        elif name == "seed":
-            changes[name] = fresh_seed() if value is None else value + turn
-    return algorithm.replace(**changes) if changes else algorithm
+    return _with_seeds(algorithm, lambda seed: fresh_seed() if seed is None else seed + turn)
 
 
 def seeded(algorithm: Algorithm, seed: int | None = None) -> Algorithm:
@@ -174,20 +90,16 @@ def seeded(algorithm: Algorithm, seed: int | None = None) -> Algorithm:
 
     An algorithm inside it gets one as well. Without `seed` each gets a fresh one.
     """
+    given = fresh_seed if seed is None else lambda: seed
+    return _with_seeds(algorithm, lambda own: given() if own is None else own)
+
+
+def _with_seeds(algorithm: Algorithm, new: Callable[[int | None], int]) -> Algorithm:
     changes: dict[str, Any] = {}
     for name in type(algorithm).model_fields:
         value = getattr(algorithm, name)
         if isinstance(value, Algorithm):
-            changes[name] = seeded(value, seed)
-        elif name == "seed" and value is None:
-            changes[name] = fresh_seed() if seed is None else seed
+            changes[name] = _with_seeds(value, new)
+        elif name == "seed":
+            changes[name] = new(value)
     return algorithm.replace(**changes) if changes else algorithm
-
-
-def _is_number(annotation: Any) -> bool:
-    kinds = [annotation, *get_args(annotation)]
-    return int in kinds or float in kinds
-
-
-def _is_whole(annotation: Any) -> bool:
-    return int in [annotation, *get_args(annotation)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,17 +10,16 @@ import numpy as np
 import pandas as pd
 
 from anoncore.algorithms.base import Algorithm
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.algorithms.closeness.stack_and_deal import StackAndDeal
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import InfeasibleError, ParameterError
 from anoncore.base.progress import Progress
 from anoncore.base.showing import Result, picture
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.release.release import Release
 from anoncore.requirements import TCloseness
 from anoncore.requirements.t_closeness import Ground
-from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata
 from anoncore.utility import information_loss
 
@@ -30,7 +28,7 @@ MOST_TRIED = 30
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class Choice(Result):
     """What one release for each k gives away and what it loses, and their mean C = alpha t + (1 - alpha) i.
 
@@ -203,7 +201,7 @@ def choose_k(
             (largest_distance(release, ground), float(information_loss(release)), release.partition.n_groups)
         )
     t, loss, classes = (np.array(column) for column in zip(*figures, strict=True))
-    return Choice(weight, np.array(tried, dtype=np.int64), t, loss, classes.astype(np.int64))
+    return Choice(weight, np.array(tried, np.int64), t, loss, classes.astype(np.int64))
 
 
 def _part_of(progress: Progress | None, number: int, count: int, k: int) -> Progress | None:
@@ -253,8 +251,7 @@ def largest_distance(release: Release, ground: Ground | None = None) -> float:
     """
     largest = 0.0
     for name in release.data.require_sensitive():
-        kind = release.data.domain[name].kind
-        distance = ground if ground is not None else "equal" if kind is Kind.NOMINAL else "ordered"
+        distance = ground if ground is not None else release.data.domain[name].ground
         (check,) = TCloseness(t=1.0, ground=distance, attribute=name).checks(release.data)
         largest = max(largest, float(check.levels(release.partition).max()))
     return largest

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 from anoncore.algorithms import Algorithm, Mondrian, Suppression
 from anoncore.base.arguments import checked
-from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.found import Search
 from anoncore.search.keeping import can_leave_out
 from anoncore.search.sweeping import Point
-from anoncore.table.microdata import Microdata
 
 MOST_REFINED = 2
 """Releases of each method that are tried once more, the cheapest of those that miss the targets by least."""
@@ -22,7 +20,7 @@ less would cost more than the best release, it is not tried.
 
 
 @checked
-def finer_candidates(data: Microdata, found: Search, left_out: float = 0.0) -> tuple[Algorithm, ...]:
+def finer_candidates(found: Search, left_out: float = 0.0) -> tuple[Algorithm, ...]:
     """What is worth a try after a search: its best releases refined, and with a few people left out.
 
     These keep the same promises at less cost, but take longer, so that only the few that may still win are named: of
@@ -31,8 +29,6 @@ def finer_candidates(data: Microdata, found: Search, left_out: float = 0.0) -> t
 
     Parameters
     ----------
-    data : Microdata
-        The table.
     found : Search
         What a search of the table has found.
     left_out : float
@@ -52,7 +48,7 @@ def finer_candidates(data: Microdata, found: Search, left_out: float = 0.0) -> t
     >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> tried = candidates({"mondrian": {"k": [2]}}, data)
     >>> found = search(data, [Target("k", 2)], algorithms=tried)
-    >>> [(algorithm.split, algorithm.refine) for algorithm in finer_candidates(data, found)]
+    >>> [(algorithm.split, algorithm.refine) for algorithm in finer_candidates(found)]
     [('median', True), ('loss', True)]
     """
     tried = {repr(point.algorithm) for point in found.points}
@@ -67,13 +63,10 @@ def finer_candidates(data: Microdata, found: Search, left_out: float = 0.0) -> t
 def _rivals(found: Search) -> Iterator[Point]:
     """The releases of a search whose finer versions may win."""
     criterion = CRITERIA[found.spare]
-    made = [point for point in found.points if found.spare in point.values]
-    if not made:
-        return
-    least = min(found.shortfall(point) for point in made)
-    kept = [point for point in made if found.shortfall(point) <= least + ACCUMULATED]
     turned = -1 if criterion.higher_is_better else 1
-    kept.sort(key=lambda point: turned * point.values[found.spare])
+    kept = sorted(found.least_short, key=lambda point: turned * point.values[found.spare])
+    if not kept:
+        return
     best = kept[0].values[found.spare]
     taken: dict[str, int] = {}
     for point in kept:

@@ -14,6 +14,7 @@ from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.number import Number
 from anoncore.base.showing import Lines, Result, picture
 from anoncore.base.texts import no_such
+from anoncore.kernels.arrays import record
 from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.sweeping import Point, points_frame
@@ -83,7 +84,7 @@ class Target:
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class Search(Result):
     """What a search found.
 
@@ -164,11 +165,14 @@ class Search(Result):
     @cached_property
     def nearest(self) -> Point | None:
         """Where none keeps every target: the point that misses them by least, of equal ones the cheapest."""
-        made = [point for point in self.points if point.made and self.spare in point.values]
-        if not made:
-            return None
-        least = min(self.shortfall(point) for point in made)
-        return self._cheapest([point for point in made if self.shortfall(point) <= least + ACCUMULATED])
+        return self._cheapest(self.least_short)
+
+    @cached_property
+    def least_short(self) -> tuple[Point, ...]:
+        """The points that miss the targets by least, of those that have the number to spare."""
+        short = {point: self.shortfall(point) for point in self.points if self.spare in point.values}
+        least = min(short.values(), default=0.0) + ACCUMULATED
+        return tuple(point for point, shortfall in short.items() if shortfall <= least)
 
     @cached_property
     def without(self) -> dict[Target, Point | None]:

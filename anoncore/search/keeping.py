@@ -1,25 +1,98 @@
-"""Any method asked to keep the same promises: which of them it takes over, and what it leaves unpromised."""
+"""Levels of k, l, c and t asked of any method: which of them it takes over, and what it leaves unpromised."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, get_args
 
 from anoncore.algorithms import ALGORITHMS, Algorithm, AttackSafe, Slicing, Suppression
+from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, InfeasibleError, ParameterError
-from anoncore.requirements import (
-    RecursiveDiversity,
-    Requirement,
-)
-from anoncore.search.candidates import axes, requirement, with_level
+from anoncore.base.texts import listing
+from anoncore.requirements import FrequencyDiversity, KAnonymity, RecursiveDiversity, Requirement, TCloseness
+from anoncore.requirements.t_closeness import Ground
 from anoncore.table.microdata import Microdata
 
+LEVELS: Mapping[str, type[Requirement]] = MappingProxyType({"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness})
+"""The requirement that a level stands for where a method takes requirements: l bounds every belief by 1/l."""
 Levels = Mapping[str, float]
 """What is asked of every group, by axis: at least k people, no belief above 1/l, at most t from the table. With a c, l
 and c together ask for recursive (c, l)-diversity instead.
 """
+PROMISES = frozenset(["k", "l", "t", "other_t", "requirements"])
+"""Parameters of methods that say what is promised."""
 USUAL_L = 2.0
 """The l of recursive (c, l)-diversity where only a c is asked for: the second most frequent value counts."""
+
+
+@checked
+def axes(kind: type[Algorithm]) -> tuple[str, ...]:
+    """The parameters of a method that can be varied: its numeric fields, and k, l and t where it takes requirements.
+
+    Parameters
+    ----------
+    kind : type of Algorithm
+        The method.
+
+    Returns
+    -------
+    tuple of str
+        Names of the axes, without that of a seed.
+
+    Examples
+    --------
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.search import axes
+    >>> axes(Mondrian)[:3]
+    ('k', 'l', 't')
+    """
+    fields = kind.model_fields
+    names = list(LEVELS) if "requirements" in fields else []
+    names += [name for name, info in fields.items() if name != "seed" and _is_number(info.annotation)]
+    if "other_t" in names:
+        names[names.index("other_t")] = "t"
+    return tuple(dict.fromkeys(names))
+
+
+def with_level(
+    algorithm: Algorithm, axis: str, value: float, data: Microdata, attribute: str | None = None
+) -> Algorithm:
+    """The algorithm with one of its `axes` at a value.
+
+    `attribute` is the sensitive attribute that l and t are about where requirements name it (None: every one). The
+    ground distance of t is the one that fits: ordered for numbers and ordinal values, else equal. Raises ParameterError
+    for an axis that the method does not have and for a value out of range.
+    """
+    fields = type(algorithm).model_fields
+    changes: dict[str, Any] = {}
+    if axis == "t" and "ground" in fields:
+        changes["ground"] = usual_ground(data, attribute)
+    if axis == "t" and "other_t" in fields:
+        changes |= {"t": {}, "other_t": value}
+    elif axis in fields and _is_number(fields[axis].annotation):
+        changes[axis] = int(value) if _is_whole(fields[axis].annotation) else float(value)
+    elif "requirements" in fields and axis in LEVELS:
+        others = [other for other in getattr(algorithm, "requirements", ()) if not isinstance(other, LEVELS[axis])]
+        changes["requirements"] = (*others, requirement(axis, value, data, attribute))
+    else:
+        raise ParameterError(f"{algorithm.title} has no '{axis}' to vary; it has {listing(axes(type(algorithm)))}.")
+    return algorithm.replace(**changes)
+
+
+def requirement(axis: str, value: float, data: Microdata, attribute: str | None = None) -> Requirement:
+    """The requirement that a level of k, l or t stands for."""
+    if axis == "k":
+        return KAnonymity(k=int(value))
+    if axis == "l":
+        return FrequencyDiversity(l=float(value), attribute=attribute)
+    return TCloseness(t=float(value), ground=usual_ground(data, attribute), attribute=attribute)
+
+
+def usual_ground(data: Microdata, attribute: str | None) -> Ground:
+    """Ordered where the sensitive attribute has an order (without an attribute: where all of them do), else equal."""
+    names = [attribute] if attribute is not None else list(data.sensitive)
+    return "equal" if any(data.require_domain(name).ground == "equal" for name in names) else "ordered"
 
 
 def asked(levels: Levels, more: Sequence[Requirement], data: Microdata) -> tuple[Requirement, ...]:
@@ -96,11 +169,18 @@ def possible_instead(algorithm: Algorithm, data: Microdata) -> Algorithm | None:
     try:
         algorithm.validate_data(data)
     except InfeasibleError as error:
-        levels = {"k", "l", "t", "other_t", "requirements"}
-        return None if levels & set(error.instead or ()) else offered_instead(algorithm, data, error)
+        return None if PROMISES & set(error.instead or ()) else offered_instead(algorithm, data, error)
     except AnonymizationError:
         return None
     return None
+
+
+def promises_alike(algorithm: Algorithm, other: Algorithm) -> bool:
+    """Whether two algorithms differ at most in what `possible_instead` may change: they are one method, and promise the
+    same.
+    """
+    names = PROMISES & set(type(algorithm).model_fields)
+    return type(algorithm) is type(other) and all(getattr(algorithm, name) == getattr(other, name) for name in names)
 
 
 def offered_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleError) -> Algorithm | None:
@@ -113,3 +193,12 @@ def offered_instead(algorithm: Algorithm, data: Microdata, error: InfeasibleErro
     except AnonymizationError:
         return None
     return changed
+
+
+def _is_number(annotation: Any) -> bool:
+    kinds = [annotation, *get_args(annotation)]
+    return int in kinds or float in kinds
+
+
+def _is_whole(annotation: Any) -> bool:
+    return int in [annotation, *get_args(annotation)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from anoncore.algorithms import Algorithm
-from anoncore.base.model import Model
+from anoncore.base.model import Model, as_plain
 
 LEVELS = frozenset(["k", "l", "t", "c", "v", "other_t", "size"])
 """Fields that tell how strong a promise is: a label names them also where they are left at their defaults."""
@@ -125,13 +125,5 @@ def _fields(model: Model, owner: str = "") -> Iterator[tuple[str, Any, bool]]:
 def _one_value(value: Any) -> Any:
     """A value that fits into a cell."""
     if isinstance(value, Mapping | list | tuple):
-        return json.dumps(_plain(value), ensure_ascii=False) if value else None
+        return json.dumps(as_plain(value, complete=True), ensure_ascii=False) if value else None
     return value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Model):
-        return value.to_dict(complete=True)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

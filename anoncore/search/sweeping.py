@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from os import cpu_count
 from typing import Any, overload
 
@@ -17,11 +16,10 @@ from anoncore.algorithms import Algorithm
 from anoncore.base.arguments import checked
 from anoncore.base.compile_time import recorded
 from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError
-from anoncore.base.shared_work import SharedWork, sharing
+from anoncore.base.shared_work import Memo, kept_results, sharing
 from anoncore.base.showing import Lines, Result
-from anoncore.kernels.arrays import Bools
+from anoncore.kernels.arrays import Bools, record
 from anoncore.measures.criteria import CRITERIA, chosen, evaluate
-from anoncore.measures.kept_results import KeptResults
 from anoncore.release.release import Release
 from anoncore.search.parameters import method_label, parameters, varying_parameters
 from anoncore.table.microdata import Microdata
@@ -37,7 +35,7 @@ Needed = Callable[[Mapping[str, float], str], bool]
 empty name, whether the release itself does."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Point(Result):
     """One candidate of a sweep: its numbers, or the sentence why it made no release.
 
@@ -141,7 +139,7 @@ def measure(
 
 
 def _measured(
-    work: SharedWork,
+    work: Memo,
     data: Microdata,
     algorithm: Algorithm,
     criteria: Sequence[str],
@@ -159,7 +157,7 @@ def _numbers(
 ) -> tuple[dict[str, float], dict[str, str]]:
     """The numbers of a release in the order of the criteria, and why it does not have the others."""
     values, missing = dict[str, float](), dict[str, str]()
-    results = KeptResults(release)
+    results = kept_results(release)
     for name in sorted(criteria, key=lambda name: CRITERIA[name].is_slow):
         if needed is not None and CRITERIA[name].is_slow and not needed(values, name):
             missing[name] = NOT_NEEDED
@@ -264,7 +262,7 @@ def sweep(
     points: list[Point | None] = [None] * len(algorithms)
     todo = iter(enumerate(algorithms))
     running: dict[Future[Point], int] = {}
-    work = SharedWork()
+    work = Memo()
     if workers is not None and workers < 1:
         raise ParameterError(f"workers should be at least 1, not {workers}; leave it out for one on each core.")
     n_workers = min(workers or cpu_count() or 1, max(len(algorithms), 1))
@@ -325,7 +323,7 @@ def pareto(points: Sequence[Point], criterion: str, other_criterion: str) -> Boo
     [True, True]
     """
     first, second = CRITERIA[criterion], CRITERIA[other_criterion]
-    front = np.zeros(len(points), dtype=np.bool_)
+    front = np.zeros(len(points), np.bool_)
     asked = (criterion, other_criterion)
     measured = [i for i, point in enumerate(points) if all(name in point.values for name in asked)]
     if not measured:

@@ -14,9 +14,10 @@ from anoncore.base.random_numbers import fresh_seed
 from anoncore.base.texts import no_such
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.criteria import CRITERIA
-from anoncore.search.candidates import LEVELS, axes, blank, seeded, with_level
+from anoncore.search.candidates import blank, seeded
 from anoncore.search.finer import finer_candidates
 from anoncore.search.found import Search, Target
+from anoncore.search.keeping import LEVELS, axes, with_level
 from anoncore.search.sweeping import Point, Stop, sweep
 from anoncore.table.microdata import Microdata
 
@@ -148,7 +149,7 @@ def search(
         if take is not None:
             take(len(tried) + number, point)
 
-    finer = finer_candidates(data, found, left_out)
+    finer = finer_candidates(found, left_out)
     return search(data, targets, spare, finer, attribute, taken_later, stop, better, workers, after=found)
 
 

@@ -23,7 +23,6 @@ import pandas as pd
 import psutil
 import pyarrow as pa
 
-import anoncore
 from anoncore.base.errors import DataError
 from anoncore.base.memory import free_memory
 from anoncore.base.pandas_versions import frame_of
@@ -285,7 +284,7 @@ def _send(stream: IO[bytes], order: bytes, content: bytes) -> None:
 def _environment() -> dict[str, str]:
     """What the process finds: this package first, few threads, each of which would take memory, and no secret."""
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_KINDS)}
-    root = str(Path(anoncore.__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     memory = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}

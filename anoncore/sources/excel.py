@@ -6,7 +6,8 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime, time
 from typing import Any
@@ -77,13 +78,23 @@ def read_excel(
 def sheet_titles(data: bytes, table: str, unpacked_limit: int) -> tuple[str, ...]:
     """The titles of a workbook's sheets, in their order. Raises DataError for bytes that are no workbook."""
     _check_archive(data, table, unpacked_limit)
+    with _opened(data, table) as book:
+        return tuple(each.title for each in book.worksheets)
+
+
+@contextmanager
+def _opened(data: bytes, table: str) -> Iterator[Any]:
+    """The workbook, whose parts are read as they are asked for. Raises DataError where one is damaged."""
     openpyxl = imported("openpyxl", READING)
     try:
         with warnings.catch_warnings():
+            # It warns of styles, validations and images that it leaves out; none of them is part of the table.
             warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
-            return tuple(each.title for each in book.worksheets)
+            yield openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    except DataError:
+        raise
     except Exception:
+        # The parsers raise nearly anything on a file that is cut short or changed.
         raise _damaged(table) from None
 
 
@@ -115,21 +126,11 @@ def _check_archive(data: bytes, table: str, unpacked_limit: int) -> None:
 
 def _rows(data: bytes, table: str, notes: Notes, sheet: str | int | None) -> tuple[str, list[list[Any]]]:
     """Title and cells of the sheet: rows as long as their last used cell, no unused rows at the start and the end."""
-    openpyxl = imported("openpyxl", READING)
-    try:
-        with warnings.catch_warnings():
-            # It warns of styles, validations and images that it leaves out; none of them is part of the table.
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            chosen = _choose([each.title for each in book.worksheets], table, notes, sheet)
-            # The size that the file declares may be wrong.
-            book.worksheets[chosen].reset_dimensions()
-            return book.worksheets[chosen].title, _used(book.worksheets[chosen].iter_rows(values_only=True), table)
-    except DataError:
-        raise
-    except Exception:
-        # The parsers raise nearly anything on a file that is cut short or changed.
-        raise _damaged(table) from None
+    with _opened(data, table) as book:
+        chosen = book.worksheets[_choose([each.title for each in book.worksheets], table, notes, sheet)]
+        # The size that the file declares may be wrong.
+        chosen.reset_dimensions()
+        return chosen.title, _used(chosen.iter_rows(values_only=True), table)
 
 
 def _choose(titles: Sequence[str], table: str, notes: Notes, sheet: str | int | None) -> int:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base.texts import counted
 from anoncore.sources import numerals
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.numerals import (
@@ -123,7 +124,7 @@ class Evidence:
             self._not_date = self._not_date or _first(texts, ~dates)
             return
         self._add_special(texts.filter(pa.array(special)), rows[special])
-        numbers, dates = np.zeros(len(texts), dtype=np.bool_), np.zeros(len(texts), dtype=np.bool_)
+        numbers, dates = np.zeros(len(texts), np.bool_), np.zeros(len(texts), np.bool_)
         if not special.all():
             numbers[~special], dates[~special] = self._add_other(texts.filter(pa.array(~special)), rows[~special])
         # Where the column stays text, "None" is one of its texts; "?" and "NA" are missing beside numbers and dates.
@@ -133,8 +134,8 @@ class Evidence:
 
     def _add_special(self, texts: pa.Array, rows: Rows) -> None:
         encoded = texts.dictionary_encode()
-        counted = np.bincount(encoded.indices.to_numpy(), weights=rows).astype(np.int64)
-        for text, found in zip(encoded.dictionary.to_pylist(), counted.tolist(), strict=True):
+        found_rows = np.bincount(encoded.indices.to_numpy(), weights=rows).astype(np.int64)
+        for text, found in zip(encoded.dictionary.to_pylist(), found_rows.tolist(), strict=True):
             self.special_rows[text] = self.special_rows.get(text, 0) + found
 
     def _add_other(self, texts: pa.Array, rows: Rows) -> tuple[Bools, Bools]:
@@ -147,7 +148,7 @@ class Evidence:
             self._codes = self._codes | set(texts.to_pylist()) if capitals else None
         plain = self._plain
         common = None if plain is None else NumberFacts.of_common(texts, whole=plain.whole)
-        numbers = dates = np.zeros(len(texts), dtype=np.bool_)
+        numbers = dates = np.zeros(len(texts), np.bool_)
         if common is not None:
             numbers = ~numbers
         elif plain is None and self._dates is not None and all_match(texts, numerals.ISO_DATE):
@@ -341,7 +342,7 @@ class Evidence:
     def _note_missing(self, missing: frozenset[str], name: str, notes: Notes) -> None:
         for text, rows in self.special_rows.items():
             if text and text in missing:
-                notes.about(f"The text {shown(text)} was read as missing in {{columns}}.", name, counted_rows(rows))
+                notes.about(f"The text {shown(text)} was read as missing in {{columns}}.", name, counted(rows, "row"))
         if self.rows == 0 and all(text in missing for text in self.special_rows):
             notes.about("Without any value, kept as missing throughout: {columns}.", name)
         if self.trimmed:
@@ -354,7 +355,7 @@ class Evidence:
             (self._date_rows, self._not_date, "dates"),
         ):
             if typed and other is not None:
-                others = counted_rows(self.rows - typed + kept)
+                others = counted(self.rows - typed + kept, "row")
                 detail = f"{others} with other text, for example {shown(other)}"
                 notes.about(f"Kept as text, because not all values are {kind}: {{columns}}.", name, detail)
                 return
@@ -401,8 +402,3 @@ def too_big(name: str, notes: Notes) -> None:
 def zone_dropped(name: str, notes: Notes) -> None:
     """Note that times with a zone are now UTC."""
     notes.about("Times with a time zone were turned into UTC in {columns}.", name)
-
-
-def counted_rows(rows: int) -> str:
-    """A number of rows for a sentence: `1 row`, `1,200 rows`."""
-    return f"{rows:,} row" + ("" if rows == 1 else "s")

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
+from anoncore.base.sql import identifier, literal
 from anoncore.base.texts import listing
-from anoncore.kernels.grouping import count_numbers
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes
@@ -57,9 +57,9 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _spool(database: sqlite3.Connection, table: str, target: Path) -> None:
-    quoted = '"' + table.replace('"', '""') + '"'
+    quoted = identifier(table)
     columns = [str(row[1]) for row in database.execute(f"PRAGMA table_info({quoted})")]
-    names = ['"' + name.replace('"', '""') + '"' for name in columns]
+    names = [identifier(name) for name in columns]
     types = [_type(database, quoted, name) for name in names]
     texts = [f"CAST({name} AS TEXT)" if kind == pa.string() else name for name, kind in zip(names, types, strict=True)]
     schema = pa.schema(list(zip(columns, types, strict=True)))
@@ -180,7 +180,7 @@ class LargeTable:
 
     def _parquet(self, files: Sequence[Path]) -> str:
         """Parquet files in SQL, which DuckDB may read from now on, and nothing else."""
-        listed = ", ".join(map(_quoted, files))
+        listed = ", ".join(map(literal, files))
         _shut(self._connection, listed)
         return f"read_parquet([{listed}])"
 
@@ -224,11 +224,12 @@ class LargeTable:
         low, high = self._connection.execute(bounds).fetchall()[0]
         if low is None or high - low >= NARROW:
             return None
-        counts, missing = np.zeros(high - low + 1, dtype=np.int64), 0
+        counts, missing = np.zeros(high - low + 1, np.int64), 0
         for batch in self.batches([name]):
             column = batch.column(0)
             missing += column.null_count
-            count_numbers(column.drop_null().cast(pa.int64()).to_numpy(), low, counts)
+            numbers = column.drop_null().cast(pa.int64()).to_numpy()
+            counts += np.bincount(numbers - low, minlength=len(counts))
         places = np.flatnonzero(counts)
         values, rows = [pa.array(places + low).cast(column.type)], counts[places]
         if missing:
@@ -271,11 +272,6 @@ class LargeTable:
         self._connection.close()
 
 
-def identifier(name: str) -> str:
-    """A column or table name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _without_progress_bar(connection: duckdb.DuckDBPyConnection) -> None:
     """Let DuckDB draw no progress bar: what runs is told by ours."""
     try:
@@ -284,10 +280,6 @@ def _without_progress_bar(connection: duckdb.DuckDBPyConnection) -> None:
         # In notebooks DuckDB draws by ipywidgets. Where these are not installed it draws nothing, and refuses the
         # setting.
         return
-
-
-def _quoted(text: object) -> str:
-    return "'" + str(text).replace("'", "''") + "'"
 
 
 def _parquet_names(file: Path, table: str) -> list[str | None]:
@@ -331,7 +323,7 @@ def _attached(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, st
     Tables of its main schema are called by their name, others as `schema.table`. In SQL the schema is always named, as
     a table without one can be another schema's view.
     """
-    connection.execute(f"ATTACH {_quoted(path)} AS source (READ_ONLY)")
+    connection.execute(f"ATTACH {literal(path)} AS source (READ_ONLY)")
     _shut(connection)
     query = (
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'source' "

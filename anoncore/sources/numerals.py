@@ -197,7 +197,7 @@ def fractions(texts: pa.Array) -> Floats:
         return pc.utf8_ltrim(texts, "+").cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
         # Arrow refuses what is beyond float64, such as 1e999, which Python takes as infinite.
-        return np.array([float(text) for text in texts.to_pylist()], dtype=np.float64)
+        return np.array([float(text) for text in texts.to_pylist()], np.float64)
 
 
 @dataclass(frozen=True)

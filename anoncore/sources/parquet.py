@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -125,8 +126,8 @@ def _text_bytes(column: pa.Array) -> int:
     """Bytes of a batch's column when every row has its own value."""
     if not pa.types.is_dictionary(column.type) or not _is_variable(column.type.value_type):
         return int(column.nbytes)
-    lengths = pc.binary_length(column.dictionary).take(column.indices)
-    return int(pc.sum(lengths.cast(pa.int64())).as_py() or 0)
+    rows = np.bincount(column.indices.drop_null(), minlength=len(column.dictionary))
+    return int(rows @ np.asarray(pc.binary_length(column.dictionary).fill_null(0), dtype=np.int64))
 
 
 def _damaged(table: str) -> DataError:
@@ -155,9 +156,10 @@ def plain_table(table: pa.Table, schema: pa.Schema | None = None) -> pa.Table:
     arrays = []
     for column, field in zip(table.columns, schema or table.schema, strict=True):
         kind = value_type(field.type)
-        whole = column.combine_chunks()
-        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) and whole.num_chunks == 1 else whole
-        arrays.append(whole if kind == column.type else whole.cast(kind))
+        whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        # Each distinct value is cast once, and not once a row.
+        whole = whole.dictionary.cast(kind).take(whole.indices) if isinstance(whole, pa.DictionaryArray) else whole
+        arrays.append(whole if kind == whole.type else whole.cast(kind))
     return pa.table(arrays, names=table.column_names)
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.extras import imported
 from anoncore.base.progress import Progress, silent
+from anoncore.base.sql import identifier
 from anoncore.base.texts import listing
 from anoncore.sources.addresses import needs_package, shown_address
 
@@ -201,8 +202,3 @@ def _selected(name: str, kind: str, precision: int, scale: int) -> str:
         is_whole = scale == 0 and 0 < precision <= WHOLE_DIGITS
         return f"{column}::{'bigint' if is_whole else 'double precision'} AS {column}"
     return f"{column}::text AS {column}"
-
-
-def identifier(name: str) -> str:
-    """The name of a schema, table or column in SQL."""
-    return '"' + name.replace('"', '""') + '"'

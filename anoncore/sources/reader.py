@@ -8,23 +8,22 @@ import io
 import re
 import zlib
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 import pandas as pd
 
 from anoncore.base.arguments import checked
-from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.errors import DataError
 from anoncore.base.memory import TEXT_FACTOR, free_memory, require_memory
 from anoncore.base.temporary import temporary_directory
-from anoncore.base.texts import listing, quoted
+from anoncore.kernels.arrays import record
 from anoncore.sources.addresses import is_address
 from anoncore.sources.delimited import read_delimited
 from anoncore.sources.excel import read_excel, sheet_titles
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes, shown
-from anoncore.sources.numerals import DATE_ORDERS, DateOrder
+from anoncore.sources.numerals import DateOrder
 from anoncore.sources.parquet import read_parquet
 from anoncore.sources.remote import fetched
 
@@ -53,7 +52,7 @@ UNPACKED_LIMIT = 2 << 30
 UNPACKED_RATIO = 20
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TableSource:
     r"""A table and where it comes from.
 
@@ -151,10 +150,6 @@ def read_table(
         data = _unpacked(data, table, limit)
     refuse_other_files(data, table)
     notes = Notes()
-    if decimal not in (None, ".", ","):
-        raise ParameterError(f"decimal is {quoted(decimal)}; use '.' or ','.")
-    if dates is not None and dates not in DATE_ORDERS:
-        raise ParameterError(f"dates is {quoted(dates)}; use one of {listing(list(DATE_ORDERS))}.")
     rules = TextRules(missing=tuple(missing), decimal=decimal, dates=dates)
     frame, format_ = _read(data, table, notes, sheet, encoding, rules, limit)
     notice_ending(table, format_, notes)

@@ -236,9 +236,9 @@ def _order(first: TextFile, text: TextFile) -> list[int]:
 
 def _all_null(arrays: Sequence[pa.Array]) -> Bools:
     """Which rows have no value in any column."""
-    empty = np.ones(len(arrays[0]), dtype=np.bool_)
+    empty = np.ones(len(arrays[0]), np.bool_)
     for array in arrays:
         if not array.null_count:
-            return np.zeros(len(array), dtype=np.bool_)
+            return np.zeros(len(array), np.bool_)
         empty &= np.asarray(array.is_null())
     return empty

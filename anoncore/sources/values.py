@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.base.pandas_versions import TEXT
+from anoncore.base.texts import counted
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.sources import numerals
-from anoncore.sources.inference import ColumnType, Evidence, TextRules, as_texts, counted_rows
+from anoncore.sources.inference import ColumnType, Evidence, TextRules, as_texts
 from anoncore.sources.notes import Notes
 
 TRIED_ROWS, MOST_DISTINCT = 2_000, 0.8
@@ -39,7 +40,7 @@ class Distinct:
     def of(cls, column: pa.Array) -> Distinct:
         """The distinct texts of n strings without nulls, in the order of their first row."""
         raw, codes = column.cast(pa.large_string()), None
-        rows = np.ones(len(raw), dtype=np.int64)
+        rows = np.ones(len(raw), np.int64)
         top = raw[:TRIED_ROWS].dictionary_encode()
         if len(top.dictionary) <= MOST_DISTINCT * len(top):
             encoded = top if len(top) == len(raw) else raw.dictionary_encode()
@@ -91,9 +92,9 @@ def typed_values(distinct: Distinct, kind: ColumnType) -> tuple[pa.Array, int]:
         missing = np.asarray(pc.is_in(distinct.texts, as_texts(tuple(sorted(kind.missing)))))
         values = _converted(distinct.texts.filter(pa.array(~missing)), kind)
     else:
-        missing = np.zeros(len(distinct.texts), dtype=np.bool_)
+        missing = np.zeros(len(distinct.texts), np.bool_)
         values = _converted(distinct.texts, kind)
-    infinite = np.zeros(len(missing), dtype=np.bool_)
+    infinite = np.zeros(len(missing), np.bool_)
     infinite[~missing] = np.isinf(values.to_numpy(zero_copy_only=False)) if kind.kind == "fraction" else False
     n_infinite = int(distinct.rows[infinite].sum())
     absent = missing | infinite
@@ -130,7 +131,7 @@ def _converted(texts: pa.Array, kind: ColumnType) -> pa.Array:
 def note_infinite(rows: int, name: str, notes: Notes) -> None:
     """Note that infinite values are now missing."""
     if rows:
-        notes.about("Infinite values were taken as missing in {columns}.", name, counted_rows(rows))
+        notes.about("Infinite values were taken as missing in {columns}.", name, counted(rows, "row"))
 
 
 def without_infinities(values: Floats, name: str, notes: Notes) -> Floats:
@@ -152,4 +153,4 @@ def empty_rows(frame: pd.DataFrame) -> int:
 def note_empty_rows(empty: int, notes: Notes) -> None:
     """Note how many rows hold no value, if any does."""
     if empty:
-        notes.say(f"{counted_rows(empty)} {'holds' if empty == 1 else 'hold'} no value at all; kept as missing.")
+        notes.say(f"{counted(empty, 'row')} {'holds' if empty == 1 else 'hold'} no value at all; kept as missing.")

@@ -1,4 +1,4 @@
-"""The values of one attribute, in order, with their codes and their text."""
+"""The values of one attribute, in order, with their codes and their text, and as the arrays that kernels read."""
 
 from __future__ import annotations
 
@@ -14,16 +14,69 @@ import pandas as pd
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
-from anoncore.base.showing import Lines, Shown, counted
-from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.base.showing import Lines, Shown
+from anoncore.base.texts import MISSING_TEXT, counted, is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import Key, value_key
 from anoncore.kernels.arrays import Floats, Int32
+from anoncore.kernels.attributes import CATEGORY, HIERARCHY, NUMBER, Attributes
+from anoncore.kernels.grouping import starts_of
 from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
-from anoncore.table.tree import Tree
 
 KindName = Literal["numeric", "ordinal", "nominal"]
 """The kinds of attributes as texts."""
 Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(Shown):
+    """A hierarchy over the codes of one domain: node 0 is the root, and every node is an interval of codes.
+
+    Attributes
+    ----------
+    labels : tuple of str, length n_nodes
+        Label of each node.
+    first, last : ndarray of int32, shape (n_nodes,)
+        First and last code of each node, both included.
+    parent : ndarray of int32, shape (n_nodes,)
+        Node above; -1 at the root.
+    level : ndarray of int32, shape (n_nodes,)
+        Lowest level of the hierarchy at which the node's values are one group; 0 at a leaf.
+    children : ndarray of int32, shape (n_nodes - 1,)
+        Nodes sorted by parent: those below node v are `children[child_start[v]:child_start[v + 1]]`.
+    child_start : ndarray of int32, shape (n_nodes + 1,)
+        Where the children of each node begin.
+    leaf : ndarray of int32, shape (n_codes,)
+        Node of each single code.
+    height : int
+        Level of the root.
+    """
+
+    labels: tuple[str, ...]
+    first: Int32
+    last: Int32
+    parent: Int32
+    level: Int32
+    children: Int32
+    child_start: Int32
+    leaf: Int32
+    height: int
+
+    def common_ancestor(self, low: Int32, high: Int32) -> Int32:
+        """The lowest node that holds all codes from `low` to `high`, both of shape (n,), for each pair of them."""
+        node = self.leaf[low]
+        while True:
+            outside = self.last[node] < high
+            if not outside.any():
+                return node
+            node = np.where(outside, self.parent[node], node).astype(np.int32)
+
+    def node_over(self, low: int, high: int) -> int:
+        """The lowest node that holds all codes from `low` to `high`."""
+        return int(self.common_ancestor(np.array([low]), np.array([high]))[0])
+
+    def children_of(self, node: int) -> Int32:
+        """The nodes right below a node, by ascending codes."""
+        return self.children[self.child_start[node] : self.child_start[node + 1]]
 
 
 class Kind(StrEnum):
@@ -108,6 +161,11 @@ class Domain(Shown, Sequence[Any]):
     def missing_code(self) -> int | None:
         """Code of the missing value, or None where nothing is missing."""
         return len(self.values) if self.has_missing else None
+
+    @property
+    def ground(self) -> Literal["ordered", "equal"]:
+        """The ground distance that fits the values: ordered for numbers and ordinal values, else equal."""
+        return "equal" if self.kind is Kind.NOMINAL else "ordered"
 
     @cached_property
     def is_date(self) -> bool:
@@ -229,6 +287,11 @@ class Domain(Shown, Sequence[Any]):
         return np.array([*map(text, self.values), *[MISSING_TEXT] * self.has_missing], dtype=object)
 
     @cached_property
+    def member_texts(self) -> npt.NDArray[np.object_]:
+        """The published text of every code as a member of a set, object (size,)."""
+        return np.array([*map(_member_text, self.texts.tolist())], dtype=object)
+
+    @cached_property
     def decoded(self) -> Stored:
         """The value of every code, an array (size,) of the column's type; `decoded.take(codes)` decodes codes."""
         if self.stored is not None:
@@ -260,7 +323,7 @@ class Domain(Shown, Sequence[Any]):
 
 def set_text(domain: Domain, codes: Int32) -> str:
     """Text of the set of the values of the codes, e.g. {a, b}."""
-    return "{" + ", ".join(_member_text(domain.text(int(code))) for code in codes) + "}"
+    return "{" + ", ".join(domain.member_texts[codes]) + "}"
 
 
 def _member_text(text: str) -> str:
@@ -268,3 +331,44 @@ def _member_text(text: str) -> str:
     if any(mark in text for mark in ',{}"'):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def kernel_attributes(domains: Sequence[Domain]) -> Attributes:
+    """Lay out the domains of the attributes that a search may split."""
+    form, position, leaf = [], [], []
+    first, last, parent, child_start, children = [], [], [], [], []
+    begun = 0  # children of the trees that are laid out already
+    for domain in domains:
+        tree = domain.tree
+        position.append(domain.steps)
+        leaf.append(np.zeros(len(domain), dtype=np.int32) if tree is None else tree.leaf)
+        if tree is None:
+            form.append(NUMBER if domain.kind is Kind.NUMERIC else CATEGORY)
+            child_start.append(np.array([begun], dtype=np.int64))
+            continue
+        form.append(HIERARCHY)
+        first.append(tree.first)
+        last.append(tree.last)
+        parent.append(tree.parent)
+        child_start.append(tree.child_start.astype(np.int64) + begun)
+        children.append(tree.children)
+        begun += len(tree.children)
+    n_nodes = [0 if domain.tree is None else len(domain.tree.labels) for domain in domains]
+    none = np.zeros(0, dtype=np.int32)
+    spans = [
+        domain.extent if domain.tree is None and domain.kind is Kind.NUMERIC else float(len(domain) - 1)
+        for domain in domains
+    ]
+    return Attributes(
+        form=np.array(form, dtype=np.int64),
+        span=np.array(spans, dtype=np.float64),
+        code_start=starts_of(len(domain) for domain in domains),
+        position=np.concatenate(position),
+        leaf=np.concatenate(leaf),
+        node_start=starts_of(n_nodes),
+        first=np.concatenate([*first, none]),
+        last=np.concatenate([*last, none]),
+        parent=np.concatenate([*parent, none]),
+        child_start=np.concatenate(child_start),
+        children=np.concatenate([*children, none]),
+    )

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from anoncore.base.errors import DataError
 from anoncore.base.pandas_versions import TEXT, own_copy
+from anoncore.base.sql import identifier, literal
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Int32, Int64
 
@@ -87,7 +88,7 @@ def given_table(table: Any) -> GivenTable:
         return table
     if isinstance(table, pd.DataFrame):
         _check_names([str(column) for column in table.columns])
-        given: GivenTable = _PandasTable(table)
+        given: GivenTable = _PandasTable.of(table)
     else:
         given = _arrow_table(table)
     if given.n_rows == 0:
@@ -116,26 +117,39 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 class _PandasTable(GivenTable):
-    """A pandas DataFrame, whose row labels mean nothing."""
+    """A pandas DataFrame, whose row labels mean nothing, or some rows of one.
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = own_copy(frame)
-        self._frame.columns = pd.Index([str(column) for column in frame.columns])
-        self.columns = tuple(self._frame.columns)
-        self.n_rows = len(frame)
+    Rows are copied when somebody looks at them first: a part of a table is mostly read by its codes alone.
+    """
+
+    def __init__(self, frame: pd.DataFrame, rows: Int64 | None = None) -> None:
+        self._frame_and_rows = frame, rows
+        self.columns = tuple(frame.columns)
+        self.n_rows = len(frame) if rows is None else len(rows)
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> _PandasTable:
+        own = own_copy(frame)
+        own.columns = pd.Index([str(column) for column in frame.columns])
+        return cls(own)
 
     @property
     def frame(self) -> pd.DataFrame:
-        return self._frame
+        frame, rows = self._frame_and_rows
+        if rows is not None:
+            frame = frame.iloc[rows]
+            # One assignment, as other threads may look meanwhile.
+            self._frame_and_rows = frame, None
+        return frame
 
     def column(self, name: str) -> pd.Series[Any]:
-        return self._frame[name]
+        return self.frame[name]
 
     def frame_of(self, names: Collection[str]) -> pd.DataFrame:
-        return self._frame[list(names)]
+        return self.frame[list(names)]
 
     def rows(self, rows: Int64) -> GivenTable:
-        return _PandasTable(self._frame.iloc[rows])
+        return _PandasTable(self.frame, rows)
 
     def same_kind(self, published: Iterable[tuple[str, Cells]], kept: Collection[str] = ()) -> pd.DataFrame:
         return pd.DataFrame({name: cells.series() for name, cells in published})
@@ -353,19 +367,11 @@ def _columns(table: pa.Table, sql_types: dict[str, str]) -> str:
     """The columns of a relation in SQL, with their types."""
     casts = []
     for name in table.column_names:
-        column, kind = _sql_name(name), sql_types.get(name)
+        column, kind = identifier(name), sql_types.get(name)
         if kind is not None and pa.types.is_dictionary(table.schema.field(name).type):
             labels = table.column(name).combine_chunks().dictionary.to_pylist()
-            kind = f"ENUM({', '.join(_sql_text(label) for label in labels)})" if labels else None
+            kind = f"ENUM({', '.join(map(literal, labels))})" if labels else None
         elif kind is not None and _is_text(table.schema.field(name).type) != (kind == "VARCHAR" or kind == "UUID"):
             kind = None
         casts.append(column if kind is None else f"CAST({column} AS {kind}) AS {column}")
     return ", ".join(casts)
-
-
-def _sql_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _sql_text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

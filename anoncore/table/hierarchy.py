@@ -10,13 +10,12 @@ import numpy as np
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
-from anoncore.base.showing import Shown, counted
-from anoncore.base.texts import MISSING_TEXT, is_missing, listing, quoted, value_text
+from anoncore.base.showing import Shown
+from anoncore.base.texts import MISSING_TEXT, counted, is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import ValueMapping, sorted_values
-from anoncore.table.domain import Domain
+from anoncore.table.domain import Domain, Tree
 from anoncore.table.given_table import as_pandas, is_table
 from anoncore.table.intervals import bins_by_quantile, bins_by_width, nested_intervals
-from anoncore.table.tree import Tree
 
 ROOT = "*"
 Taxonomy = Mapping[str, "Taxonomy"] | Sequence[Any]

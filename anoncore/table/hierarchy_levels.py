@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.table.domain import Domain
+from anoncore.table.domain import Domain, Tree
 from anoncore.table.hierarchy import ROOT
-from anoncore.table.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)

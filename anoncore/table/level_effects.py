@@ -10,9 +10,9 @@ import numpy as np
 from anoncore.base.errors import DataError
 from anoncore.base.texts import quoted
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.grouping import dense_key
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import Hierarchy
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 from anoncore.table.people import distinct_pairs
 
@@ -87,7 +87,7 @@ def level_effects(
     """
     domain = data.require_domain(attribute)
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise DataError(f"A class has at least 1 row, so k must be a whole number, 1 or more, not {quoted(k)}.")
+        raise DataError(f"A group has at least 1 row, so k must be a whole number, 1 or more, not {quoted(k)}.")
     tree = hierarchy if hierarchy is not None else data.hierarchies.get(attribute)
     codes = data.codes[attribute]
     others = dense_key((data.codes[name] for name in data.quasi_identifiers if name != attribute), data.n_rows)

@@ -15,8 +15,8 @@ import pandas as pd
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import DataError
 from anoncore.base.random_numbers import generator
-from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean, counted
-from anoncore.base.texts import did_you_mean, listing, quoted, rows_for_people
+from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean
+from anoncore.base.texts import counted, did_you_mean, listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
 from anoncore.kernels.arrays import Bools, Codes, Int64
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
@@ -118,6 +118,32 @@ class SensitiveValues(Shown):
         return np.bincount(self.codes, minlength=self.size)
 
 
+@dataclass(frozen=True, eq=False)
+class DateShifts(Shown):
+    """By how many days the dates of a table were shifted before it was tagged, for whoever measures a release.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns of dates, which all rows of a person have shifted by one number.
+    most : int
+        The number is drawn from `-most` to `most`.
+    days : ndarray of int64, shape (n_rows,)
+        The number of each row. It is never published.
+    """
+
+    columns: tuple[str, ...]
+    most: int
+    days: Int64 = field(repr=False)
+
+    def _headline(self) -> str:
+        return f"DateShifts of {listing(self.columns)} by up to {self.most:,} days"
+
+    def rows(self, rows: Int64) -> DateShifts:
+        """Those of some rows."""
+        return DateShifts(self.columns, self.most, self.days[rows])
+
+
 @checked_methods
 class Microdata(Shown):
     """A table of people with tagged attributes, whose values are turned into integer codes once.
@@ -153,6 +179,9 @@ class Microdata(Shown):
     unit : str, optional
         The column that says whose row it is, such as a patient's number, where one person may have several rows. Then
         different people are counted instead of rows. The column is an identifier: it is never published.
+    pseudonym : str, optional
+        The column that says whose row it is where it holds pseudonyms (see `anoncore.table.preparation`). It is the
+        unit, and is published by decision: it joins all rows of a person, which every verdict counts.
 
     Attributes
     ----------
@@ -177,6 +206,10 @@ class Microdata(Shown):
         The values that need protection, in the attribute's order, where only some do.
     unit : str or None
         The column that says whose row it is; None where every row is another person.
+    pseudonym : str or None
+        The unit where it holds pseudonyms that are published; None otherwise.
+    shifts : DateShifts or None
+        By how many days dates were shifted before the table was tagged; None where none were.
     people : ndarray of int32, shape (n_rows,), or None
         Number of each row's person; None where every row is another person, with or without a unit.
     further_table : callable or None
@@ -224,6 +257,7 @@ class Microdata(Shown):
         hierarchies: Mapping[str, Hierarchy] | None = None,
         sensitive_values: Mapping[str, Collection[Any]] | None = None,
         unit: str | None = None,
+        pseudonym: str | None = None,
     ) -> None:
         self.given = given_table(frame)
         columns = list(self.given.columns)
@@ -235,7 +269,12 @@ class Microdata(Shown):
         for name, order in given_orders.items():
             if isinstance(order, str) or not isinstance(order, Iterable):
                 raise DataError(f"The order of '{name}' is {quoted(order)}; list its values, such as ['low', 'high'].")
-        self.unit = None if unit is None else _tagged_unit(str(unit), tagged, roles or {}, columns)
+        if pseudonym is not None and unit not in (None, pseudonym):
+            raise DataError(f"'{pseudonym}' holds pseudonyms of people and is the unit, which cannot be '{unit}' too.")
+        self.pseudonym = None if pseudonym is None else str(pseudonym)
+        self.unit = unit = self.pseudonym if unit is None else str(unit)
+        if unit is not None:
+            _tag_unit(unit, tagged, roles or {}, columns, self.pseudonym is not None)
         self.roles: dict[str, Role] = {name: tagged[name] for name in columns if name in tagged}
         self.left_out: tuple[str, ...] = tuple(name for name in columns if name not in tagged)
         self.undecided: tuple[str, ...] = ()
@@ -267,6 +306,8 @@ class Microdata(Shown):
         self.whole: Microdata | None = None
 
     further_table: Callable[[str], pd.DataFrame] | None = None
+    pseudonym: str | None = None
+    shifts: DateShifts | None = None
 
     def _headline(self) -> str:
         people = f" of {self.n_people:,} people" if self.people is not None else ""
@@ -322,7 +363,7 @@ class Microdata(Shown):
             return self.whole._repeated
         identifiers = () if self.unit is not None else self.identifiers
         repeated = repeated_identifiers(self.given.frame_of(identifiers), identifiers)
-        return min(((name, *counts) for name, counts in repeated.items()), key=lambda one: one[1], default=None)
+        return next(((name, *counts) for name, counts in repeated.items()), None)
 
     @property
     def repeated_identifier(self) -> str | None:
@@ -335,6 +376,13 @@ class Microdata(Shown):
         unit says whether they are people. No text calls rows people where this says rows.
         """
         return "people" if self._repeated is None else "rows"
+
+    @property
+    def attacked_word(self) -> str:
+        """What an attack on all groups gives shares of: rows where a person may have several, as it guesses each of
+        them; else what `people_word` says.
+        """
+        return self.people_word if self.people is None else "rows"
 
     def in_words(self, text: str) -> str:
         """A sentence about people as every face says it: of rows, where nobody said whether rows are people.
@@ -370,6 +418,20 @@ class Microdata(Shown):
             f"rows are counted, not people: name '{name}' as the unit if so, else the column that says whose row it "
             f"is, or drop the role of '{name}'."
         )
+
+    @property
+    def preparation_note(self) -> str:
+        """What was done to columns before the table was tagged, in sentences; empty where nothing was."""
+        notes = []
+        if self.shifts is not None:
+            per = "row" if self.unit is None else "person"
+            notes.append(
+                f"Dates were shifted by a random number of up to {self.shifts.most:,} days per {per}: "
+                f"{listing(self.shifts.columns)}."
+            )
+        if self.pseudonym is not None:
+            notes.append(f"'{self.pseudonym}' holds pseudonyms, which join the rows of a person.")
+        return " ".join(notes)
 
     def _with_role(self, wanted: Role) -> tuple[str, ...]:
         return tuple(name for name, role in self.roles.items() if role is wanted)
@@ -548,15 +610,52 @@ class Microdata(Shown):
         Microdata
             A view that shares frame, codes and domains with this table.
         """
-        view = copy(self)
-        for cached in ("canonical_order", "content_words"):
-            view.__dict__.pop(cached, None)
+        view = copy_to_change(self)
         view.roles = {
             name: Role.QUASI_IDENTIFIER
             if name in names
             else (Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER else role)
             for name, role in self.roles.items()
         }
+        return view
+
+    def with_classes(self, unit: str, people: Codes | Int64, name: str, classes: Codes) -> Microdata:
+        """The same table for an adversary who knows besides in which class of people each row's person is.
+
+        Parameters
+        ----------
+        unit : str
+            The column that says whose row it is.
+        people : ndarray of int, shape (n_rows,)
+            Number of each row's person, as it was given to people of several tables.
+        name : str
+            What the attribute is called that holds the class; a quasi-identifier that the table does not have.
+        classes : ndarray of int32, shape (n_rows,)
+            Number of the class of each row's person, from 0 without gaps.
+
+        Returns
+        -------
+        Microdata
+            A view that shares all codes and domains with this table. People are counted in it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from anoncore import Microdata
+        >>> visits = Microdata(pd.DataFrame({"name": list("aab"), "age": [44, 44, 21]}), {"age": "quasi-identifier"})
+        >>> known = visits.with_classes("name", np.array([7, 7, 3]), "class", np.array([1, 1, 0], dtype=np.int32))
+        >>> known.n_people, known.quasi_identifiers
+        (2, ('age', 'class'))
+        """
+        view = copy_to_change(self, "_repeated")
+        different, numbers = np.unique(people, return_inverse=True)
+        view.unit = unit
+        view.people = numbers.reshape(-1).astype(np.int32) if len(different) < self.n_rows else None
+        view.given = given_table(self.frame.assign(**{name: classes}))
+        view.roles = {**self.roles, name: Role.QUASI_IDENTIFIER}
+        view.domain = {**self.domain, name: Domain(name, Kind.NOMINAL, tuple(range(int(classes.max()) + 1)))}
+        view.codes = self.codes | {name: classes}
         return view
 
     def with_shuffled(self, attribute: str, seed: int = 0) -> Microdata:
@@ -601,9 +700,7 @@ class Microdata(Shown):
             givers = np.argsort(rng.permutation(self.n_people)[self.people], kind="stable")
             dealt = np.empty_like(codes)
             dealt[takers] = codes[givers]
-        view = copy(self)
-        for cached in ("canonical_order", "content_words"):
-            view.__dict__.pop(cached, None)
+        view = copy_to_change(self)
         view.codes = {**self.codes, attribute: dealt}
         return view
 
@@ -659,15 +756,18 @@ class Microdata(Shown):
         for name, values in self.sensitive_values.items():
             occurring = set(np.unique(self.codes[name][rows]).tolist())
             protected[name] = [value for value in values if self.domain[name].code_of(value) in occurring]
-        return Microdata(
+        part = Microdata(
             self.given.rows(rows),
             roles=self.roles,
             kinds={name: self.domain[name].kind for name in self.attributes},
-            orders={name: self.domain[name].values for name in named},
+            orders={name: self.domain[name].values for name in named if name != self.pseudonym},
             hierarchies=self.hierarchies,
             sensitive_values={name: values for name, values in protected.items() if values},
             unit=self.unit,
+            pseudonym=self.pseudonym,
         )
+        part.shifts = None if self.shifts is None else self.shifts.rows(rows)
+        return part
 
     def publishing(self, names: Collection[str]) -> Microdata:
         """The same table for a release made elsewhere that publishes columns which are left out here.
@@ -692,7 +792,9 @@ class Microdata(Shown):
             hierarchies=self.hierarchies,
             sensitive_values=self.sensitive_values,
             unit=self.unit,
+            pseudonym=self.pseudonym,
         )
+        table.shifts = self.shifts
         table.undecided = tuple(name for name in table.attributes if name in names)
         return table
 
@@ -771,6 +873,14 @@ class Microdata(Shown):
         return tuple(known)
 
 
+def copy_to_change(data: Microdata, *kept: str) -> Microdata:
+    """A copy of a coded table without what it keeps of its order and content, and without what it keeps as `kept`."""
+    view = copy(data)
+    for name in ("canonical_order", "content_words", *kept):
+        view.__dict__.pop(name, None)
+    return view
+
+
 def _by_column(what: str, given: Mapping[Any, T] | None, columns: Sequence[str]) -> dict[str, T]:
     """What is given per column, by the column's name as text. Raises DataError for columns that the table lacks."""
     named = {str(name): value for name, value in (given or {}).items()}
@@ -794,20 +904,25 @@ def roles_by_column(roles: Mapping[Any, Role | str] | None, columns: Sequence[st
     return tagged if others is None else {name: tagged.get(name, others) for name in columns}
 
 
-def _tagged_unit(unit: str, tagged: dict[str, Role], given: Mapping[Any, Any], columns: Sequence[str]) -> str:
-    """Tag the unit as identifier. Raises DataError for a column that does not exist or is to be published."""
+def _tag_unit(
+    unit: str, tagged: dict[str, Role], given: Mapping[Any, Any], columns: Sequence[str], is_pseudonym: bool
+) -> None:
+    """Tag the unit as identifier, or as insensitive where it holds pseudonyms that are published.
+
+    Raises DataError for a column that does not exist, or that has another role.
+    """
     if unit not in columns:
         raise DataError(
             f"unit names '{unit}', which the table lacks; it has {listing(columns, 30)}.{did_you_mean(unit, columns)}"
         )
     role = tagged.get(unit, Role.IDENTIFIER)
     if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE) and unit in map(str, given):
+        published = "published as a pseudonym" if is_pseudonym else "never published"
         raise DataError(
-            f"'{unit}' says whose row it is and is never published, so it cannot be a {role.value} attribute; drop its "
+            f"'{unit}' says whose row it is and is {published}, so it cannot be a {role.value} attribute; drop its "
             "role."
         )
-    tagged[unit] = Role.IDENTIFIER
-    return unit
+    tagged[unit] = Role.INSENSITIVE if is_pseudonym else Role.IDENTIFIER
 
 
 def role_of(name: str, role: Role | str) -> Role:

@@ -11,7 +11,7 @@ import numpy as np
 
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.table.keys import dense_key, occurring_pairs
+from anoncore.kernels.grouping import dense_key, occurring_pairs
 
 NEARLY = 0.9
 """Share of the wrong guesses that a column must put right to count as one that nearly tells another."""

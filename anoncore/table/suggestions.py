@@ -17,13 +17,22 @@ import pandas as pd
 from anoncore.base.arguments import checked
 from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Int64
-from anoncore.table.column_words import FREE_TEXT, KNOWABLE, OUTCOME, PEOPLE, SENSITIVE, name_words
+from anoncore.kernels.grouping import dense_key
+from anoncore.table.column_words import (
+    KNOWABLE,
+    OUTCOME,
+    SENSITIVE,
+    SURVEY,
+    SURVEY_WEIGHT,
+    WEIGHT,
+    name_words,
+    says_whose_row,
+)
 from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.by_values import seen_in
-from anoncore.table.identifiers.column_values import ColumnValues
+from anoncore.table.identifiers.column_values import NAMED_SHARE, ColumnValues
 from anoncore.table.identifiers.value_forms import IDENTIFYING_LETTERS
-from anoncore.table.identifiers.words import IDENTIFYING
-from anoncore.table.keys import dense_key
+from anoncore.table.identifiers.words import sounds_identifying
 from anoncore.table.microdata import Microdata, Role
 from anoncore.table.summary import ColumnSummary, summarize
 
@@ -35,16 +44,14 @@ UNIQUE_SHARE = 0.99
 """Distinct values / rows from which a column may be an identifier whatever its name."""
 FEWEST_ROWS = 10
 """Rows from which different values say that a column numbers the rows."""
-NAMED_SHARE = 0.05
-"""Distinct values / rows from which a column whose name sounds like an identifier is one."""
 MOSTLY = 0.5
 """Share of the values that are written as only identifiers are, from which their column is one."""
 MEASURED_SHARE = 0.5
 """Distinct values / rows above which numbers look like measurements, which others hardly know."""
+BODY_WEIGHTS = (30.0, 700.0)
+"""Between which numbers the largest weight of people's bodies lies, in kilograms or pounds."""
 SINGLED_OUT = 0.2
 """Share of unique rows from which a set of columns counts as one that singles people out."""
-LONG_TEXT = 40
-"""Mean number of characters above which texts are called free text."""
 MOST_CANDIDATES = 12
 """Columns whose combinations are looked at."""
 MOST_TOGETHER = 3
@@ -112,15 +119,19 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
     An identifier nearly numbers the rows, is named like one, or has values such as e-mail addresses, telephone numbers
     and account numbers (in a sample of 20,000 rows). A sensitive attribute is suggested by its name; where
     none is, the last of many columns is one if it has few values, as the outcome has in tables made for prediction.
-    A quasi-identifier is named like something that neighbours know, or belongs to a minimal set of at most three
-    attributes that makes at least a fifth of the rows unique (in a sample of 20,000 rows).
+    A survey weight is suggested as insensitive, and stays out of every release until somebody decides to publish it:
+    nobody knows it of a neighbour, but its many values join a release with other files of the same survey (Hundepool et
+    al., Statistical Disclosure Control, 2012, treat it apart from key variables, too). A quasi-identifier is named like
+    something that neighbours know, or belongs to a minimal set of at most three attributes that makes at least a fifth
+    of the rows unique (in a sample of 20,000 rows).
     """
     frame = as_pandas(frame)
     known = tuple(summaries) if summaries is not None else summarize(frame)
     suggestions: dict[int, Suggestion] = {}
     step = -(-len(frame) // SAMPLE) or 1
     for column, summary in enumerate(known):
-        suggestion = _by_itself(summary) or _by_values(frame.iloc[::step, column], summary)
+        values = ColumnValues(frame.iloc[::step, column], summary)
+        suggestion = _by_itself(values) or _by_values(values)
         if suggestion is not None:
             suggestions[column] = suggestion
     if all(one.role is not Role.SENSITIVE for one in suggestions.values()):
@@ -171,30 +182,36 @@ def _uniqueness(names: tuple[str, ...], columns: Sequence[Int64], n_rows: int) -
     return Uniqueness(names, n_rows, int((sizes == 1).sum()), len(sizes), 1 - joined / pairs if pairs else 1.0)
 
 
-def _by_itself(summary: ColumnSummary) -> Suggestion | None:
+def _by_itself(values: ColumnValues) -> Suggestion | None:
     """What the column alone tells: an identifier, a sensitive attribute, or nothing to protect; None if it tells
     nothing.
     """
+    summary = values.summary
     name, words = summary.name, name_words(summary.name)
     share = summary.distinct_share
     if summary.n_distinct <= 1:
         what = "It has no values." if summary.n_distinct == 0 else "It has the same value in every row."
         return Suggestion(name, Role.INSENSITIVE, what)
-    if IDENTIFYING.names(words) and share >= NAMED_SHARE and summary.type != "number":
+    if sounds_identifying(name) and share >= NAMED_SHARE and summary.type != "number":
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name sounds like an identifier, and it has {summary.n_distinct:,} values."
         )
-    if words and all(map(PEOPLE.has, words)) and share >= NAMED_SHARE:
+    if says_whose_row(name) and share >= NAMED_SHARE:
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name says whose row it is, and it has {summary.n_distinct:,} values."
         )
-    if _is_called_free_text(summary):
+    if values.is_called_free_text:
         return Suggestion(name, Role.IDENTIFIER, "Its name says that it is free text, which may name people.")
+    if values.is_free_text:
+        return Suggestion(name, Role.IDENTIFIER, "It is free text of many different values; it may name people.")
+    if is_survey_weight(summary):
+        return Suggestion(
+            name,
+            Role.INSENSITIVE,
+            "Its name and numbers are those of a survey weight: nobody knows it of a neighbour, but its values join "
+            "the rows with other files of the survey; leave it out, or round it coarsely before you publish it.",
+        )
     if is_numbering(summary):
-        if is_free_text(summary):
-            return Suggestion(
-                name, Role.IDENTIFIER, "It is free text, different in nearly every row; it may name people."
-            )
         return Suggestion(name, Role.IDENTIFIER, f"It has a value of its own in {share:.0%} of the rows.")
     if SENSITIVE.names(words):
         return Suggestion(name, Role.SENSITIVE, "Its name sounds like a private matter.")
@@ -203,22 +220,16 @@ def _by_itself(summary: ColumnSummary) -> Suggestion | None:
     return None
 
 
-def is_free_text(summary: ColumnSummary) -> bool:
-    """Whether a column is free text, which may name people: by its name, or by long texts that hardly ever repeat."""
-    is_long = summary.type == "text" and summary.mean_length > LONG_TEXT
-    return _is_called_free_text(summary) or (is_long and is_numbering(summary))
-
-
-def _is_called_free_text(summary: ColumnSummary) -> bool:
-    is_told = FREE_TEXT.names(name_words(summary.name))
-    return is_told and summary.type == "text" and summary.distinct_share >= NAMED_SHARE
-
-
-def _by_values(column: pd.Series[Any], summary: ColumnSummary) -> Suggestion | None:
+def _by_values(values: ColumnValues) -> Suggestion | None:
     """An identifier where most values are written as only identifiers are; None where they are not."""
+    summary = values.summary
     if summary.type not in ("text", "whole number"):
         return None
-    for seen in seen_in(ColumnValues(column, summary)):
+    if numbers_rows(values):
+        return Suggestion(
+            summary.name, Role.IDENTIFIER, f"It has a value of its own in {summary.distinct_share:.0%} of the rows."
+        )
+    for seen in seen_in(values):
         if seen.letter in IDENTIFYING_LETTERS and seen.share >= MOSTLY:
             return Suggestion(summary.name, Role.IDENTIFIER, f"Its values look like {seen.what}.")
     return None
@@ -236,6 +247,19 @@ def _last_outcome(summaries: Sequence[ColumnSummary], taken: Collection[int]) ->
     return {column: Suggestion(summary.name, Role.SENSITIVE, reason)}
 
 
+def is_survey_weight(summary: ColumnSummary) -> bool:
+    """Whether numbers are those of a survey weight: by a name that surveys give theirs, or where they are only called
+    weight, because people's bodies do not weigh that.
+    """
+    words = name_words(summary.name)
+    if not summary.is_number or not (SURVEY_WEIGHT | WEIGHT).names(words):
+        return False
+    if SURVEY_WEIGHT.names(words) or SURVEY.names(words):
+        return True
+    low, high = BODY_WEIGHTS
+    return not KNOWABLE.names(words - WEIGHT.words) and not low <= float(summary.highest) <= high
+
+
 def is_numbering(summary: ColumnSummary) -> bool:
     """Whether a column numbers the rows: nearly all values differ, and they are texts, or whole numbers that are dense
     or all equally long.
@@ -250,6 +274,13 @@ def is_numbering(summary: ColumnSummary) -> bool:
     return high - low < 1.5 * summary.n_distinct or (
         len(summary.lowest) == len(summary.highest) >= 6 and not summary.lowest.startswith("-")
     )
+
+
+def numbers_rows(values: ColumnValues) -> bool:
+    """Whether a column numbers the rows, also by numbers that lost the zeros in front."""
+    summary = values.summary
+    is_unique = summary.distinct_share >= UNIQUE_SHARE and summary.n_rows >= FEWEST_ROWS
+    return is_numbering(summary) or (is_unique and values.has_lost_zeros)
 
 
 def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Suggestion:

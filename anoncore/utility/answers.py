@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import dense_key, starts_of
 from anoncore.kernels.queries import (
     ExactRows,
     LinkedColumns,
     LinkRows,
     RegionRows,
     count_linked,
-    count_matches,
     estimate_by_link,
-    estimate_counts,
     prefix_counts,
 )
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.table.keys import dense_key
-from anoncore.utility.regions import Regions, regions_of
+from anoncore.utility.reconstruction import Regions, regions_of
 from anoncore.utility.workload import QueryWorkload
 
 
@@ -36,7 +33,7 @@ def has_linked_columns(release: Release) -> bool:
     return len(names) > len(set(names)) or any(isinstance(one, ColumnRegions) for one in recodings)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ColumnTables:
     """Columns that share buckets, as the rows linked at random among equal shared values show them.
 
@@ -69,13 +66,13 @@ class ColumnTables:
                         n_places += len(regions.sizes)
             starts.append(len(places))
         own, asked = _numbers(release, through)
-        counts = np.zeros((len(order), int(own.max()) + 1), dtype=np.int64)
+        counts = np.zeros((len(order), int(own.max()) + 1), np.int64)
         for column, numbers in enumerate(own):
             counts[column] = np.bincount(numbers, minlength=counts.shape[1])
         columns = LinkedColumns(
             places=np.ascontiguousarray(np.stack(places, axis=1)),
-            part_start=np.array(starts, dtype=np.int64),
-            parent=np.array([-1, *(order.index(link.parent) for link in through)], dtype=np.int64),
+            part_start=np.array(starts, np.int64),
+            parent=np.array([-1, *(order.index(link.parent) for link in through)], np.int64),
             own=own,
             asked=asked,
             counts=counts,
@@ -108,7 +105,7 @@ def _numbers(release: Release, through: tuple[Link, ...]) -> tuple[Int64, Int64]
     Rows of the two columns may be linked where these numbers are equal.
     """
     n_rows = release.data.n_rows
-    group = np.asarray(release.partition.group, dtype=np.int64)
+    group = np.asarray(release.partition.group, np.int64)
     own, asked = [group], [group]
     for link in through:
         names = sorted(link.attributes)
@@ -137,22 +134,16 @@ def estimator(release: Release, workload: QueryWorkload) -> Estimator:
         return ColumnTables.of(release, workload)
     if release.is_shared:
         return GroupTables.of(release.fragments, release, workload)
-    link = _link(release, workload.sensitive)
-    return IndependentFragments.of(release, workload) if link is None else LinkedFragments.of(release, workload, link)
+    return LinkedFragments.of(release, workload, _link(release, workload.sensitive))
 
 
 def original_places(workload: QueryWorkload) -> Codes:
     """The line of a block at which each value of the original rows stands, int32 (n_rows, n_attributes)."""
     columns = [workload.data.codes[name] for name in workload.attributes]
-    return np.ascontiguousarray(np.stack(columns, axis=1) + workload.starts[:-1], dtype=np.int32)
+    return np.ascontiguousarray(np.stack(columns, axis=1) + workload.starts[:-1], np.int32)
 
 
-def count_original(places: Codes, accept: Bytes) -> Int64:
-    """Number of original rows that match each query of a block."""
-    return count_matches(places, accept)
-
-
-@dataclass(frozen=True, eq=False)
+@record
 class GroupTables(Estimator):
     """Fragments with one partition: sum over groups of |G| x product of the fragments' shares in G.
 
@@ -188,14 +179,14 @@ class GroupTables(Estimator):
         widths = [len(columns) for columns in columns_of_fragments]
         places = [column for columns in columns_of_fragments for column in columns]
         rows = np.stack(places, axis=1) if places else np.zeros((partition.n_rows, 0))
-        exact = ExactRows(np.ascontiguousarray(rows, dtype=np.int32), starts_of(widths), partition.starts)
-        first = np.array([workload.starts[number] for number, _ in regional], dtype=np.int64)
-        last = np.array([workload.starts[number + 1] for number, _ in regional], dtype=np.int64)
+        exact = ExactRows(np.ascontiguousarray(rows, np.int32), starts_of(widths), partition.starts)
+        first = np.array([workload.starts[number] for number, _ in regional], np.int64)
+        last = np.array([workload.starts[number + 1] for number, _ in regional], np.int64)
         return cls(exact, _region_rows([recoding for _, recoding in regional], partition), first, last)
 
     def estimate(self, accept: Bytes) -> Floats:
         """Expected number of matching rows of each query in a block, float (n_queries,)."""
-        return estimate_counts(self.exact, self.regions, accept, prefix_counts(accept, self.first, self.last))
+        return self.estimate_by_link(_unlinked(np.diff(self.exact.starts)), 1, accept)[0]
 
     def estimate_by_link(self, link: LinkRows, n_values: int, accept: Bytes) -> Floats:
         """Expected number of matching rows per linking value, float (n_values, n_queries)."""
@@ -203,32 +194,12 @@ class GroupTables(Estimator):
         return estimate_by_link(self.exact, self.regions, link, n_values, accept, prefix)
 
 
-@dataclass(frozen=True, eq=False)
-class IndependentFragments(Estimator):
-    """Fragments that nothing links: the number of rows times the share of each fragment's rows that match."""
-
-    tables: tuple[GroupTables, ...]
-    n_rows: int
-
-    @classmethod
-    def of(cls, release: Release, workload: QueryWorkload) -> IndependentFragments:
-        """One table per fragment."""
-        tables = (GroupTables.of((fragment,), release, workload) for fragment in release.fragments)
-        return cls(tuple(tables), release.data.n_rows)
-
-    def estimate(self, accept: Bytes) -> Floats:
-        """Expected number of matching rows of each query in a block, float (n_queries,)."""
-        estimate = np.full(accept.shape[1], float(self.n_rows))
-        for table in self.tables:
-            estimate *= table.estimate(accept) / self.n_rows
-        return estimate
-
-
-@dataclass(frozen=True, eq=False)
+@record
 class LinkedFragments(Estimator):
     """Fragments that all publish one attribute: sum over its values c of n_c x product of the shares given c.
 
-    n_c is the mean over the fragments, whose counts differ only where values were distorted.
+    n_c is the mean over the fragments, whose counts differ only where values were distorted. Where nothing links the
+    fragments, all rows have one value.
     """
 
     tables: tuple[GroupTables, ...]
@@ -237,9 +208,11 @@ class LinkedFragments(Estimator):
     accepted: slice | None
 
     @classmethod
-    def of(cls, release: Release, workload: QueryWorkload, link: str) -> LinkedFragments:
+    def of(cls, release: Release, workload: QueryWorkload, link: str | None) -> LinkedFragments:
         """One table per fragment, with its linking values."""
         tables = (GroupTables.of((fragment,), release, workload, without=link) for fragment in release.fragments)
+        if link is None:
+            return cls(tuple(tables), tuple(_unlinked(one.partition.sizes) for one in release.fragments), 1, None)
         links = (_link_rows(fragment.recodings[link]) for fragment in release.fragments)
         accepted = None
         if link in workload.attributes:
@@ -266,12 +239,10 @@ def _region_rows(recodings: Sequence[Generalized | GroupValues], partition: Part
     lines = starts_of(len(recoding.domain) + 1 for recoding in recodings)
     n_groups = partition.n_groups
     return RegionRows(
-        np.array([region.offsets + runs[a] for a, region in enumerate(regions)], dtype=np.int64).reshape(
-            -1, n_groups + 1
-        ),
+        np.array([region.offsets + runs[a] for a, region in enumerate(regions)], np.int64).reshape(-1, n_groups + 1),
         np.concatenate([np.zeros(0, np.int64), *(region.low + lines[a] for a, region in enumerate(regions))]),
         np.concatenate([np.zeros(0, np.int64), *(region.high + lines[a] + 1 for a, region in enumerate(regions))]),
-        np.array([region.sizes for region in regions], dtype=np.int64).reshape(-1, n_groups),
+        np.array([region.sizes for region in regions], np.int64).reshape(-1, n_groups),
     )
 
 
@@ -288,6 +259,11 @@ def _link(release: Release, sensitive: str) -> str | None:
 
 def _links(recoding: Recoding) -> bool:
     return isinstance(recoding, Exact | GroupValues)
+
+
+def _unlinked(sizes: Int64) -> LinkRows:
+    """Groups whose rows all have the same linking value."""
+    return LinkRows(np.arange(len(sizes) + 1), np.zeros(len(sizes), np.int32), sizes.astype(np.float64), False)
 
 
 def _link_rows(recoding: Recoding) -> LinkRows:

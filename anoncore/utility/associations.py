@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -14,13 +14,13 @@ from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.score import Score
 from anoncore.base.shared_work import shared
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
 from anoncore.utility.bins import Cells, cut
-from anoncore.utility.regions import regions_of
+from anoncore.utility.reconstruction import regions_of
 
 MOST_ENTRIES = 4_000_000
 """Entries of a table of groups by cells that are held at once."""
@@ -41,7 +41,7 @@ ASSOCIATION_ERROR = Number(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PairTable:
     """Contingency tables of all pairs of attributes side by side.
 
@@ -119,14 +119,7 @@ def _group_counts(recodings: Mapping[str, Recoding], partition: Partition, cells
 def _shares(recoding: Recoding, cell: Codes, n_cells: int, begin: int, end: int) -> Floats:
     """Expected share of each cell in the groups begin..end-1, (number of groups, n_cells)."""
     if isinstance(recoding, Generalized | GroupValues):
-        regions = regions_of(recoding)
-        prefix = np.zeros((len(cell) + 1, n_cells), dtype=np.int32)
-        prefix[np.arange(1, len(cell) + 1), cell] = 1
-        np.cumsum(prefix, axis=0, out=prefix)
-        runs = slice(regions.offsets[begin], regions.offsets[end])
-        hits = prefix[regions.high[runs] + 1] - prefix[regions.low[runs]]
-        per_group = np.add.reduceat(hits, regions.offsets[begin:end] - regions.offsets[begin], axis=0)
-        return per_group / regions.sizes[begin:end, None]
+        return regions_of(recoding).shares(cell, n_cells, begin, end)
     partition = recoding.partition
     if isinstance(recoding, ColumnRegions):
         of_class = _shares(recoding.classes, cell, n_cells, 0, recoding.classes.partition.n_groups)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from anoncore.kernels.arrays import Codes, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
@@ -19,7 +19,7 @@ MOST_CELLS = 4_000
 """Cells of all attributes together: a contingency table of all pairs has the square of it."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Cells:
     """The cells of several attributes: `of_code[name]` int32 (domain size,) is the cell of each code."""
 
@@ -55,7 +55,7 @@ def cut(data: Microdata, names: Sequence[str], intervals: int) -> Cells:
 def _intervals(domain: Domain, intervals: int) -> Codes:
     numbers = domain.steps[: len(domain.values)]
     width = numbers[-1] - numbers[0] if len(numbers) else 0.0
-    interval = np.zeros(len(domain), dtype=np.int64)
+    interval = np.zeros(len(domain), np.int64)
     if width > 0:
         # A number where an interval begins lies in it, whatever rounding makes of it in the unit at hand.
         place = (numbers - numbers[0]) * intervals / width * (1 + ACCUMULATED)
@@ -68,6 +68,6 @@ def _intervals(domain: Domain, intervals: int) -> Codes:
 def _categories(counts: Int64, limit: int) -> Codes:
     if len(counts) <= limit:
         return np.arange(len(counts), dtype=np.int32)
-    cell = np.full(len(counts), limit - 1, dtype=np.int32)
+    cell = np.full(len(counts), limit - 1, np.int32)
     cell[np.argsort(-counts, kind="stable")[: limit - 1]] = np.arange(limit - 1, dtype=np.int32)
     return cell

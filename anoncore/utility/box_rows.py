@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, record
 from anoncore.kernels.cheapest_boxes import UNIT, BoxRows
-from anoncore.table.domain import Domain, Kind
+from anoncore.kernels.grouping import dense_key, first_rows, starts_of
+from anoncore.table.domain import Domain, Kind, Tree
 from anoncore.table.microdata import Microdata
-from anoncore.table.tree import Tree
-
-LARGEST_KEY = 2**62
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DistinctRows:
     """The different rows of a table by their quasi-identifiers.
 
@@ -39,9 +36,11 @@ class DistinctRows:
         order = sorted(range(len(names)), key=lambda a: -steps[a])
         codes = np.column_stack([data.codes[names[a]] for a in order])
         ordered = [domains[a] for a in order]
-        first, number, amounts = _different(codes, [len(domain) for domain in ordered])
-        different = codes[first]
-        boxes = _laid_out(different, ordered, amounts, np.array([len(names) * UNIT + 1, *(steps[a] for a in order)]))
+        number = dense_key(codes.T, len(codes), is_sorted=True)
+        different = codes[first_rows(number)]
+        boxes = _laid_out(
+            different, ordered, np.bincount(number), np.array([len(names) * UNIT + 1, *(steps[a] for a in order)])
+        )
         # One for the end of a range that is rounded down, one for the doubles that it is worked out of.
         return cls(boxes, number, len(names), 2 * boxes.numbers.shape[1])
 
@@ -50,21 +49,9 @@ class DistinctRows:
         value loses that much.
         """
         boxes = self.boxes
-        before = np.concatenate([[0], np.cumsum(boxes.amounts)])
+        before = starts_of(boxes.amounts)
         is_alone = before[boxes.ends] - before[boxes.begins] < k
         return np.where(is_alone.any(axis=0), boxes.steps[is_alone.argmax(axis=0)], 0)
-
-
-def _different(codes: Codes, sizes: Sequence[int]) -> tuple[Int64, Int64, Int64]:
-    """A row of each of the different ones, sorted by their codes, which of them each row is, and how many are alike."""
-    key, capacity = np.zeros(len(codes), dtype=np.int64), 1
-    for a, size in enumerate(sizes):
-        # Before the key would outgrow int64, it is numbered anew by the combinations that occur.
-        if capacity * size >= LARGEST_KEY:
-            key, capacity = np.unique(key, return_inverse=True)[1], len(codes)
-        key, capacity = key * size + codes[:, a], capacity * size
-    _, first, number, amounts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return first, number, amounts
 
 
 def _laid_out(codes: Codes, domains: Sequence[Domain], amounts: Int64, steps: Int64) -> BoxRows:
@@ -78,11 +65,11 @@ def _laid_out(codes: Codes, domains: Sequence[Domain], amounts: Int64, steps: In
         numbers=_columns([_positions(domains[a])[codes[:, a]] for a in numbers], len(codes), np.int64),
         leaves=_columns([codes[:, a] for a, _ in trees], len(codes), np.int32),
         values=_columns([codes[:, a] for a in in_sets], len(codes), np.int32),
-        added=np.array([UNIT // (len(domains[a]) - 1) for a in in_sets], dtype=np.int64),
-        amounts=amounts.astype(np.int64),
-        code_start=np.cumsum([0, *(len(tree.leaf) for _, tree in trees)])[:-1].astype(np.int64),
+        added=np.array([UNIT // (len(domains[a]) - 1) for a in in_sets], np.int64),
+        amounts=amounts,
+        code_start=starts_of(len(tree.leaf) for _, tree in trees)[:-1],
         leaf=_joined([tree.leaf for _, tree in trees], np.int32),
-        node_start=np.cumsum([0, *(len(tree.first) for _, tree in trees)])[:-1].astype(np.int64),
+        node_start=starts_of(len(tree.first) for _, tree in trees)[:-1],
         first=_joined([tree.first for _, tree in trees], np.int32),
         last=_joined([tree.last for _, tree in trees], np.int32),
         parent=_joined([tree.parent for _, tree in trees], np.int32),
@@ -94,7 +81,7 @@ def _laid_out(codes: Codes, domains: Sequence[Domain], amounts: Int64, steps: In
 
 
 def _columns(columns: Sequence[np.ndarray], n_rows: int, dtype: type) -> np.ndarray:
-    return np.column_stack(columns).astype(dtype) if columns else np.zeros((n_rows, 0), dtype=dtype)
+    return np.column_stack(columns).astype(dtype) if columns else np.zeros((n_rows, 0), dtype)
 
 
 def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
@@ -124,8 +111,8 @@ def _least_step(domain: Domain) -> int:
 def _agreeing(codes: Codes) -> tuple[Int64, Int64]:
     """Where the rows begin and end that agree with each row in the first 0, 1, ... attributes."""
     n, d = codes.shape
-    begins, ends = np.zeros((d + 1, n), dtype=np.int64), np.full((d + 1, n), n, dtype=np.int64)
-    is_new = np.zeros(n, dtype=np.bool_)
+    begins, ends = np.zeros((d + 1, n), np.int64), np.full((d + 1, n), n, np.int64)
+    is_new = np.zeros(n, np.bool_)
     is_new[0] = True
     for p in range(d):
         is_new[1:] |= codes[1:, p] != codes[:-1, p]

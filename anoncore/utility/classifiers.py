@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -12,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.base.extras import imported
-from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
-from anoncore.kernels.decision_tree import BEGIN, END, grow, leaves_of, prune
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.microdata import Microdata
 
@@ -23,13 +21,11 @@ NEIGHBOURS = 5
 """Rows that vote, at least, for the nearest neighbours."""
 SMALLEST_LEAF = 5
 """Rows of the smallest leaf of a tree."""
-LARGEST_KEY = 2**31 - 1
-"""Largest code together with its class that fits into 32 bits."""
 FREQUENCY_BINS = 20
 """Bins of about equal frequency into which naive Bayes cuts numbers."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Bounds:
     """Cells of one attribute: lowest and highest code, int32 (n,).
 
@@ -68,8 +64,7 @@ class Tree(Classifier):
 
     Bounds enter as codes, which keep the attribute's order (categories without one: the order of the domain). A leaf
     has at least 5 rows; a split stays if it saves log2(n) bits on the n training rows, the cost of describing it
-    (minimum description length, in the place of C4.5's pessimistic error estimate). It is the tree that scikit-learn
-    grows and prunes, down to which of several equally good splits is taken.
+    (minimum description length, in the place of C4.5's pessimistic error estimate). scikit-learn grows and prunes it.
     """
 
     title = "decision tree"
@@ -80,47 +75,61 @@ class Tree(Classifier):
 
     def train(self, features: Features, labels: Codes, table: Mapping[str, Bounds], seed: int) -> Any:
         """A pruned tree."""
-        return _GrownTree.of(features, labels, seed)
+        trees = imported("sklearn.tree", "The classifier tree")
+        cost = float(np.log2(len(labels))) / len(labels)
+        settings = {"criterion": "entropy", "min_samples_leaf": SMALLEST_LEAF, "random_state": seed}
+        grown = trees.DecisionTreeClassifier(**settings).fit(features, labels)
+        return PrunedTree(grown, *pruned(grown.tree_, cost))
 
 
-@dataclass(frozen=True, eq=False)
-class _GrownTree:
-    """A pruned tree (see `kernels.decision_tree`), the classes, and their shares in each leaf, (n_leaves, n_classes).
+@record
+class PrunedTree:
+    """A tree of scikit-learn whose nodes predict as the node does to which they were pruned, int64 (n_nodes,).
 
-    `leaf` is the number of each node among the leaves.
+    `classes_` and `predict_proba` are those of scikit-learn.
     """
 
-    nodes: Int32
-    leaf: Int64
+    grown: Any
+    predicting: Int64
     shares: Floats
-    classes_: Codes
 
-    @classmethod
-    def of(cls, features: Features, labels: Codes, seed: int) -> _GrownTree:
-        n = len(labels)
-        classes, label = _numbered(labels)
-        bits = int(len(classes) - 1).bit_length()
-        largest = int(features.max()) << bits
-        width = np.int32 if largest <= LARGEST_KEY - (1 << bits) else np.int64
-        codes: npt.NDArray[Any] = features.T.astype(width, order="C")
-        keys = (codes << bits) + label.astype(codes.dtype)
-        rows = np.arange(n, dtype=np.int32)
-        extents = np.stack([codes.min(axis=1), codes.max(axis=1)], axis=1).astype(np.int32)
-        counts = np.arange(n + 1, dtype=np.float64)
-        products = counts * np.log2(np.maximum(counts, 1))
-        # The seed that scikit-learn draws for a tree of this random state.
-        state = np.random.RandomState(seed).randint(0, 2**31 - 1)
-        nodes, entropy = grow(keys, rows, len(classes), bits, extents, SMALLEST_LEAF, products, state)
-        is_leaf = prune(nodes, entropy, float(np.log2(n)) / n)
-        sizes = (nodes[:, END] - nodes[:, BEGIN])[is_leaf]
-        # The slices of the leaves follow each other in the order of the rows.
-        of_row = np.repeat(np.arange(len(sizes)), sizes)
-        found = np.bincount(of_row * len(classes) + label[rows], minlength=len(sizes) * len(classes))
-        return cls(nodes, np.cumsum(is_leaf) - 1, found.reshape(len(sizes), len(classes)) / sizes[:, None], classes)
+    @property
+    def classes_(self) -> Codes:
+        """The classes, ascending."""
+        found: Codes = self.grown.classes_
+        return found
 
     def predict_proba(self, features: Features) -> Floats:
-        """Shares of the classes in the leaf of each row, (n, number of classes)."""
-        return self.shares[self.leaf[leaves_of(self.nodes, features)]]
+        """Shares of the classes in the leaf of each row, float (n, n_classes)."""
+        return self.shares[self.predicting[self.grown.apply(features)]]
+
+
+def pruned(tree: Any, cost: float) -> tuple[Int64, Floats]:
+    """The node that predicts for each node of a tree, and the shares of the classes in each.
+
+    A branch stays if what its leaves are purer by, as a share of all rows, exceeds `cost` for each leaf that it adds.
+    That is minimal cost-complexity pruning as scikit-learn does it with `ccp_alpha` (Breiman et al., Classification and
+    Regression Trees, 1984, section 3.3), in time linear in the nodes instead of their number times that of cuts.
+    """
+    left, right = tree.children_left, tree.children_right
+    alone = tree.weighted_n_node_samples * tree.impurity / tree.weighted_n_node_samples[0] + cost
+    levels = [np.zeros(1, np.int64)]
+    while len(inner := levels[-1][left[levels[-1]] >= 0]):
+        levels.append(np.concatenate((left[inner], right[inner])))
+    least, predicting = alone.copy(), np.arange(len(left))
+    for level in reversed(levels):
+        inner = level[left[level] >= 0]
+        of_branch = least[left[inner]] + least[right[inner]]
+        stays = of_branch < alone[inner]
+        least[inner[stays]] = of_branch[stays]
+        predicting[inner[stays]] = -1
+    for level in levels:
+        inner = level[left[level] >= 0]
+        for child in (left[inner], right[inner]):
+            # Below a node that predicts, so does that node.
+            is_cut = predicting[inner] >= 0
+            predicting[child[is_cut]] = predicting[inner[is_cut]]
+    return predicting, tree.value[:, 0, :] / tree.value[:, 0, :].sum(axis=1, keepdims=True)
 
 
 def _numbered(labels: Codes) -> tuple[Codes, Int64]:
@@ -172,7 +181,7 @@ class NaiveBayes(Classifier):
         return np.unique(before * FREQUENCY_BINS // self.data.n_rows, return_inverse=True)[1]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _ValueShares:
     """`share[a]` (domain size, n_classes) is the logarithm of the share of each value of attribute a in each class."""
 
@@ -221,7 +230,7 @@ class NearestNeighbours(Classifier):
         return _Points.of(features, labels)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Points:
     """Different points, their rows per class, and an index of the points.
 

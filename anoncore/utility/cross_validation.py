@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from os import cpu_count
@@ -18,7 +17,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, record
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -31,7 +30,7 @@ Predicted = tuple[Int64, Codes, Codes]
 """Rows that were held out, and their classes after learning from all rows of a sample, and from half of them."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TrainingTable:
     """Rows of published cells and the class of each, int32 (n_records,); in the order of the original rows, but where
     rows are nobody's.
@@ -138,7 +137,7 @@ def _values(recoding: Recoding, along: Rows, rng: np.random.Generator) -> Codes:
     return (recoding.low[group] + pick).astype(np.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Learner:
     """A classifier of one training table, with the features of its rows and of the original rows."""
 
@@ -155,7 +154,7 @@ class _Learner:
         return votes
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Run:
     """One training and prediction of all rows, by one learner or by several that vote."""
 
@@ -222,8 +221,8 @@ class Trial:
         while len(self._runs) < n_runs:
             tables = released_tables(self.release, self.target, self._rng)
             self._runs.append(_Run.of(self.method, tables, self.release.data))
-        predicted = np.full((n_runs, len(self.fold)), -1, dtype=np.int32)
-        from_original = np.full(len(self._original_fold), -1, dtype=np.int32)
+        predicted = np.full((n_runs, len(self.fold)), -1, np.int32)
+        from_original = np.full(len(self._original_fold), -1, np.int32)
 
         def learn(run: int, part: int) -> None:
             held_out = self.fold == part
@@ -240,7 +239,7 @@ class Trial:
 
         def learn_all(run: int) -> None:
             tested = np.isin(self.fold, [part for one, part in parts if one == run])
-            every = np.ones(self.release.n_records, dtype=np.bool_)
+            every = np.ones(self.release.n_records, np.bool_)
             predicted[run, tested] = self._runs[run].predict(every, tested, self.seed)
 
         if self.release.is_synthetic:
@@ -255,58 +254,76 @@ class Trial:
         return _Run.of(self.method, (original_table(self.release, self.target),), self.release.data)
 
 
-class Sample:
-    """Stratified samples of a table's rows, to learn from one and predict another.
+def runs_of_release(
+    release: Release,
+    target: str,
+    classifier: ClassifierName,
+    runs: int,
+    linkings: int,
+    n_rows: int,
+    seed: int,
+    progress: Progress | None,
+) -> list[Predicted]:
+    """What is predicted in each run of those that learn from a sample of a release; linkings of rows take turns.
 
     The rows are cut into small pieces of equal class shares. A run holds one piece out and learns from the next four.
     Of a release whose rows are nobody's, its own rows are cut into pieces from which is learned.
     """
+    rng, data = np.random.default_rng(seed), release.data
+    order = data.canonical_order if release.is_synthetic else release.records_order
+    pieces = records = _pieces(data.codes[target], n_rows, order, rng)
+    if release.is_synthetic:
+        (table,) = released_tables(release, target, rng)
+        records = _pieces(table.labels, n_rows, release.records_order, rng)
+    drawn = [released_tables(release, target, rng) for _ in range(min(linkings, runs))]
+    method = CLASSIFIERS[classifier](data)
+    return _in_runs(data, method, [drawn[run % len(drawn)] for run in range(runs)], records, pieces, seed, progress)
 
-    def __init__(
-        self, release: Release, target: str, classifier: ClassifierName, runs: int, n_rows: int, seed: int
-    ) -> None:
-        self.release = release
-        self.target = target
-        self.method = CLASSIFIERS[classifier](release.data)
-        self.runs = runs
-        self.seed = seed
-        self._rng = np.random.default_rng(seed)
-        order = release.data.canonical_order if release.is_synthetic else release.records_order
-        self._pieces = _pieces(release.data.codes[target], n_rows, order, self._rng)
-        self._records = self._pieces
-        if release.is_synthetic:
-            (table,) = released_tables(release, target, self._rng)
-            self._records = _pieces(table.labels, n_rows, release.records_order, self._rng)
 
-    def predict(self, linkings: int, progress: Progress | None) -> tuple[list[Predicted], list[Predicted]]:
-        """What the release and the original table predict in each run; linkings of rows take turns."""
-        drawn = [released_tables(self.release, self.target, self._rng) for _ in range(min(linkings, self.runs))]
-        whole = (original_table(self.release, self.target),)
-        asked = [(drawn[run % len(drawn)], self._records, run) for run in range(self.runs)]
-        asked += [(whole, self._pieces, run) for run in range(self.runs)]
-        found: list[Predicted | None] = [None] * len(asked)
+def runs_of_original(
+    release: Release,
+    target: str,
+    classifier: ClassifierName,
+    runs: int,
+    n_rows: int,
+    seed: int,
+    progress: Progress | None,
+) -> list[Predicted]:
+    """The same of the original table, for every release alike that publishes the same attributes."""
+    data, whole = release.data, (original_table(release, target),)
 
-        def learn(place: int) -> None:
-            found[place] = self._learned(*asked[place])
+    def predict() -> list[Predicted]:
+        pieces = _pieces(data.codes[target], n_rows, data.canonical_order, np.random.default_rng(seed))
+        return _in_runs(data, CLASSIFIERS[classifier](data), [whole] * runs, pieces, pieces, seed, progress)
 
-        _do([partial(learn, place) for place in range(len(asked))], progress)
-        told = [one for one in found if one is not None]
-        return told[: self.runs], told[self.runs :]
+    asked = (target, classifier, runs, n_rows, seed, tuple(whole[0].cells))
+    return cached(data, "original runs", asked, predict)
 
-    def _learned(self, tables: Sequence[TrainingTable], pieces: list[Int64], run: int) -> Predicted:
-        """What is predicted of the held-out rows of a run that learns from some of these pieces."""
+
+def _in_runs(
+    data: Microdata,
+    method: Classifier,
+    tables: Sequence[Sequence[TrainingTable]],
+    records: list[Int64],
+    pieces: list[Int64],
+    seed: int,
+    progress: Progress | None,
+) -> list[Predicted]:
+    """What is predicted of the held-out rows of each run, which learns from the tables' rows in some of the pieces."""
+    found: dict[int, Predicted] = {}
+
+    def learn(run: int) -> None:
         first = run * (LEARNED_PIECES + 1)
-        held_out = self._pieces[first % len(self._pieces)]
-        learned = [pieces[number % len(pieces)] for number in range(first + 1, first + 1 + LEARNED_PIECES)]
-        records = np.concatenate(learned)
-        half = np.arange(len(records)) < sum(len(rows) for rows in learned[: LEARNED_PIECES // 2])
-        learners = _Run.of(self.method, tables, self.release.data, records, held_out)
-        every, tested = np.ones_like(half), np.ones(len(held_out), dtype=np.bool_)
-        return (
-            held_out,
-            learners.predict(every, tested, self.seed),
-            learners.predict(half, tested, self.seed),
-        )
+        held_out = pieces[first % len(pieces)]
+        learned = [records[number % len(records)] for number in range(first + 1, first + 1 + LEARNED_PIECES)]
+        rows = np.concatenate(learned)
+        half = np.arange(len(rows)) < sum(len(piece) for piece in learned[: LEARNED_PIECES // 2])
+        learners = _Run.of(method, tables[run], data, rows, held_out)
+        every, tested = np.ones_like(half), np.ones(len(held_out), np.bool_)
+        found[run] = held_out, learners.predict(every, tested, seed), learners.predict(half, tested, seed)
+
+    _do([partial(learn, run) for run in range(len(tables))], progress)
+    return [found[run] for run in range(len(tables))]
 
 
 def _pieces(codes: Codes, n_rows: int, order: Int64, rng: np.random.Generator) -> list[Int64]:
@@ -321,7 +338,7 @@ def _pieces(codes: Codes, n_rows: int, order: Int64, rng: np.random.Generator) -
 def _folds(codes: Codes, folds: int, order: Int64) -> Int64:
     """Fold of every row, with each class spread evenly over the folds, along an order of the rows."""
     order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(len(codes), dtype=np.int64)
+    fold = np.empty(len(codes), np.int64)
     fold[order] = np.arange(len(codes)) % folds
     return fold
 

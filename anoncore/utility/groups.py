@@ -10,9 +10,10 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
+from anoncore.privacy.published import fragments_of
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import KAnonymity
+from anoncore.requirements.k_anonymity import largest_k
 
 DISCERNIBILITY = Number(
     name="discernibility",
@@ -197,7 +198,7 @@ def average_group_size(release: Release, k: int | None = None) -> AverageGroupSi
     release.require_people("The size of a group counts the people in it")
     if k is not None and k < 1:
         raise ParameterError(f"k must be at least 1, not {k}.")
-    k = k if k is not None else _promised_k(release)
+    k = k or largest_k(release.promises) or None
     per_fragment = _per_fragment(release, lambda partition: partition.n_rows / partition.n_groups)
     mean = float(np.mean(list(per_fragment.values())))
     return AverageGroupSize(
@@ -205,7 +206,6 @@ def average_group_size(release: Release, k: int | None = None) -> AverageGroupSi
         AVERAGE_GROUP_SIZE,
         bounds=(1.0, float(release.data.n_rows)),
         baseline=1.0,
-        words={"group": release.group_word},
         per_fragment=per_fragment,
         k=k,
         normalised=mean / k if k is not None else None,
@@ -213,12 +213,5 @@ def average_group_size(release: Release, k: int | None = None) -> AverageGroupSi
 
 
 def _per_fragment(release: Release, measure: Callable[[Partition], float]) -> dict[str, float]:
-    fragments = release.fragments[:1] if release.is_shared else release.fragments
+    fragments = fragments_of(release, None)
     return {fragment.name: measure(fragment.partition) for fragment in fragments}
-
-
-def _promised_k(release: Release) -> int | None:
-    if release.algorithm is None:
-        return None
-    promised = release.algorithm.promises(release.data)
-    return max((one.k for one in promised if isinstance(one, KAnonymity)), default=None)

@@ -8,7 +8,7 @@ import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
-from anoncore.base.number import Number, measure
+from anoncore.base.number import Bounds, Number, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Codes, Floats
 from anoncore.release.partition import Partition
@@ -123,16 +123,12 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
     """
     release.require_people("How alike the values of a group are is asked of people")
     size = len(release.data.domain[target]) if target in release.data.domain else 1
-    per_fragment = _per_fragment(release, target, lambda partition, codes: _entropy(partition, codes, size))
-    whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
-    return TargetScore(
-        float(np.mean(list(per_fragment.values()))),
+    return _target_score(
+        release,
+        target,
         CONDITIONAL_ENTROPY,
+        lambda partition, codes: _entropy(partition, codes, size),
         bounds=(0.0, float(np.log2(size))),
-        baseline=_entropy(whole, release.data.counted_codes(target), size),
-        words={"target": f"'{target}'", "group": release.group_word},
-        target=target,
-        per_fragment=per_fragment,
     )
 
 
@@ -197,22 +193,27 @@ def rmse(release: Release, target: str) -> TargetScore:
     numbers = (domain.steps - domain.steps.mean()) * float(domain.axis.unit)
     if domain.missing_code is not None:
         numbers[domain.missing_code] = np.nan
-    per_fragment = _per_fragment(release, target, lambda partition, codes: _rmse(partition, numbers[codes]))
-    whole = Partition(np.zeros(release.data.n_rows, dtype=np.int32))
-    return TargetScore(
-        float(np.mean(list(per_fragment.values()))),
+    return _target_score(
+        release,
+        target,
         RMSE,
-        unit="days" if domain.is_date else f"unit of {target}",
+        lambda partition, codes: _rmse(partition, numbers[codes]),
         bounds=(0.0, domain.span),
-        baseline=_rmse(whole, numbers[release.data.counted_codes(target)]),
-        words={"target": f"'{target}'", "group": release.group_word},
-        target=target,
-        per_fragment=per_fragment,
+        unit="days" if domain.is_date else f"unit of {target}",
     )
 
 
-def _per_fragment(release: Release, target: str, measure: Callable[[Partition, Codes], float]) -> dict[str, float]:
-    """The measure on the groups and values of each fragment that publishes the target."""
+def _target_score(
+    release: Release,
+    target: str,
+    number: Number,
+    measure: Callable[[Partition, Codes], float],
+    bounds: Bounds,
+    unit: str | None = None,
+) -> TargetScore:
+    """The mean of a measure of groups and values over the fragments that publish the target, beside that of the table
+    as one group.
+    """
     release.fragment_of(target)
     measured: dict[str, float] = {}
     for fragment in release.fragments:
@@ -220,7 +221,17 @@ def _per_fragment(release: Release, target: str, measure: Callable[[Partition, C
         if recoding is not None and not (measured and release.is_shared):
             codes = recoding.codes if isinstance(recoding, Exact) else release.data.codes[target]
             measured[fragment.name] = measure(fragment.partition, codes)
-    return measured
+    whole = Partition(np.zeros(release.data.n_rows, np.int32))
+    return TargetScore(
+        float(np.mean(list(measured.values()))),
+        number,
+        bounds=bounds,
+        unit=unit,
+        baseline=measure(whole, release.data.counted_codes(target)),
+        words={"target": f"'{target}'"},
+        target=target,
+        per_fragment=measured,
+    )
 
 
 def _entropy(partition: Partition, codes: Codes, size: int) -> float:

@@ -6,13 +6,12 @@ spreads a region evenly over its values, so what a bin gets of a region is the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.arrays import Floats, record
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.utility.reconstruction import Column, Reader, pairs_of
@@ -24,7 +23,7 @@ Bins = npt.NDArray[np.int64]
 Shape = tuple[int, int]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JointTable:
     """Rows in each pair of bins of two attributes.
 
@@ -67,7 +66,7 @@ def _expected(reader: Reader, first: str, second: str, bins: tuple[Bins, Bins]) 
         for mine, theirs, weight in reader.joined(fragments, one, other):
             result += ((indicators[0] @ mine) * weight) @ (indicators[1] @ theirs).T
         return result
-    shares = _shares_of_bins(one, bins[0]), _shares_of_bins(other, bins[1])
+    shares = one.regions.shares(bins[0], int(bins[0].max()) + 1), other.regions.shares(bins[1], int(bins[1].max()) + 1)
     if together is None:
         partition = release.partition
         mine, theirs = (
@@ -90,19 +89,6 @@ def _sparse(values: npt.NDArray[Any], rows: npt.NDArray[Any], columns: npt.NDArr
     from scipy.sparse import csr_array
 
     return csr_array((values.astype(np.float64), (rows, columns)), shape=shape)
-
-
-def _shares_of_bins(column: Column, bin_of: Bins) -> Floats:
-    """Share of each region's values in each bin, float (n_regions, n_bins)."""
-    regions, n_bins = column.regions, int(bin_of.max()) + 1
-    if column.is_exact:
-        return np.asarray(_indicator(bin_of).T.todense())
-    up_to: Codes = np.zeros((len(bin_of) + 1, n_bins), dtype=np.int32)
-    up_to[np.arange(1, len(bin_of) + 1), bin_of] = 1
-    np.cumsum(up_to, axis=0, out=up_to)
-    hits = up_to[regions.high + 1] - up_to[regions.low]
-    shares: Floats = np.add.reduceat(hits, regions.offsets[:-1], axis=0) / regions.sizes[:, None]
-    return shares
 
 
 def _rows_of_groups(column: Column, shares: Floats, partition: Partition) -> Floats:

@@ -11,10 +11,9 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
-from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.release import Release
-from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
+from anoncore.utility.classifiers import ClassifierName
 from anoncore.utility.cross_validation import Trial, is_random
 from anoncore.utility.outcome import Outcome, judge
 
@@ -172,8 +171,6 @@ def classification(
 def check_trial(release: Release, target: str, classifier: ClassifierName, folds: int, repeats: int) -> None:
     """Raise ParameterError or ReleaseError where a classifier cannot be judged so."""
     release.fragment_of(target)
-    if classifier not in CLASSIFIERS:
-        raise ParameterError(f"There is no classifier {classifier!r}; there is {listing(list(CLASSIFIERS))}.")
     n = release.data.n_rows
     if not 2 <= folds <= n:
         raise ParameterError(f"The rows are cut into 2 to {n:,} folds (the number of rows), not {folds}.")
@@ -209,6 +206,6 @@ def _score(trial: Trial, predicted: Codes, original: Codes) -> Classification:
 
 def majority(truth: Codes, fold: Int64, size: int) -> Codes:
     """The most frequent class of the other parts, for every row."""
-    counts = np.zeros((int(fold.max()) + 1, size), dtype=np.int64)
+    counts = np.zeros((int(fold.max()) + 1, size), np.int64)
     np.add.at(counts, (fold, truth), 1)
     return np.argmax(counts.sum(axis=0) - counts, axis=1).astype(np.int32)[fold]

@@ -12,13 +12,14 @@ import numpy as np
 from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
 from anoncore.base.number import measure
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.release.group_sample import sampled
 from anoncore.release.release import Release
 from anoncore.utility.classifiers import ClassifierName
-from anoncore.utility.cross_validation import Predicted, Sample, Trial, is_random
+from anoncore.utility.cross_validation import Predicted, Trial, is_random, runs_of_original, runs_of_release
 from anoncore.utility.learning import check_trial, majority
-from anoncore.utility.outcome import judge
+from anoncore.utility.outcome import class_f, confusion_of, judge, ratio
 
 LARGEST_TRAINING: Mapping[str, int] = MappingProxyType({"tree": 1_000_000, "naive-bayes": 8_000_000, "knn": 200_000})
 """Cells of a training that is made on all rows of the other folds; a larger table is sampled."""
@@ -26,6 +27,8 @@ SAMPLED_TRAINING: Mapping[str, int] = MappingProxyType({"tree": 500_000, "naive-
 """Cells of a training on a sample of the rows."""
 TRAININGS = 3
 """Trainings of an estimate."""
+LINKED = 4
+"""Rows of a large release that are linked for these, for each one that a training learns from."""
 WORTH_WHILE = 2
 """Where all trainings have at most so many times the cells of the largest one, all are made."""
 INSTABILITY = 2.0
@@ -189,7 +192,7 @@ def _from_folds(
     truth, domain = data.codes[target], data.domain[target]
     predicted, original = trial.predict(parts, range(trial.folds), progress)
     tried = [(run, trial.fold == part) for run, part in parts]
-    counts = [_confusion(truth[rows], predicted[run][rows], len(domain)) for run, rows in tried]
+    counts = [confusion_of(truth[rows], predicted[run][rows], len(domain)) for run, rows in tried]
     value, margin = weighted_f(np.sum(counts, axis=0)), 0.0
     if len(parts) < n_all:
         # A row that is tried with one linking says little of the others, so only without linkings the rows are finite.
@@ -222,10 +225,15 @@ def _from_sample(
 ) -> ClassificationEstimate:
     """The estimate from trainings on `n_rows` rows of a large table, carried on to those of the cross-validation."""
     truth, domain = release.data.codes[target], release.data.domain[target]
-    released, original = Sample(release, target, classifier, TRAININGS, n_rows, seed).predict(linkings, progress)
+    report = silent if progress is None else progress
+    # Linking all rows of a large release would take longer than all that is learned from some of them.
+    some = sampled(release, n_rows * LINKED, seed).release
+    asked = target, classifier, TRAININGS
+    released = runs_of_release(some, *asked, linkings, n_rows, seed, part_of(report, 0.0, 0.5))
+    original = runs_of_original(release, *asked, n_rows, seed, part_of(report, 0.5, 1.0))
     doublings = max(float(np.log2(len(truth) * (1 - 1 / folds) / n_rows)), 0.0)
     of_release = max(float(np.log2(release.n_records / n_rows)), 0.0) if release.is_synthetic else doublings
-    value, margin = _carried_on(truth, released, len(domain), of_release)
+    value, margin = _carried_on(some.data.codes[target], released, len(domain), of_release)
     return ClassificationEstimate(
         value=value,
         low=max(value - margin, 0.0),
@@ -242,8 +250,8 @@ def _from_sample(
 
 def _carried_on(truth: Codes, runs: Sequence[Predicted], size: int, doublings: float) -> tuple[float, float]:
     """The weighted F after further doublings of the training rows, and how far it may be wrong."""
-    of_all = [_confusion(truth[rows], found, size) for rows, found, _ in runs]
-    of_half = [_confusion(truth[rows], found, size) for rows, _, found in runs]
+    of_all = [confusion_of(truth[rows], found, size) for rows, found, _ in runs]
+    of_half = [confusion_of(truth[rows], found, size) for rows, _, found in runs]
     value = weighted_f(np.sum(of_all, axis=0))
     gains = [weighted_f(more) - weighted_f(fewer) for more, fewer in zip(of_all, of_half, strict=True)]
     # What a doubling adds, and so many times that: FADING + FADING^2 + ... over all doublings.
@@ -274,21 +282,9 @@ def _moderated(values: Sequence[float], row_variance: float) -> float:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, TRUST + n - 1) * np.sqrt(variance / n))
 
 
-def _confusion(truth: Codes, predicted: Codes, size: int) -> Int64:
-    """Rows by true class and predicted class, int64 (size, size)."""
-    counts = np.bincount(truth.astype(np.int64) * size + predicted, minlength=size * size)
-    return counts.reshape(size, size).astype(np.int64)
-
-
 def weighted_f(counts: Int64) -> float:
     """The weighted F of a confusion."""
-    return float((counts.sum(axis=1) / counts.sum()) @ _class_f(counts))
-
-
-def _class_f(counts: Int64) -> Floats:
-    """F-measure of each class; 0 where a class neither occurs nor is predicted."""
-    whole = counts.sum(axis=1) + counts.sum(axis=0)
-    return np.divide(2 * np.diag(counts), whole, out=np.zeros(len(counts)), where=whole > 0)
+    return float((counts.sum(axis=1) / counts.sum()) @ class_f(counts))
 
 
 def _moves(counts: Int64) -> Floats:
@@ -297,9 +293,8 @@ def _moves(counts: Int64) -> Floats:
     That is its derivative after the counts: of the right predictions of the row's class, and of the predictions of the
     class that it was taken for.
     """
-    whole, share = counts.sum(axis=1) + counts.sum(axis=0), counts.sum(axis=1) / counts.sum()
-    slope = np.divide(share, whole, out=np.zeros(len(counts)), where=whole > 0)
-    return np.tile(-slope * _class_f(counts), (len(counts), 1)) + np.diag(2 * slope)
+    slope = ratio(counts.sum(axis=1) / counts.sum(), counts.sum(axis=1) + counts.sum(axis=0))
+    return np.tile(-slope * class_f(counts), (len(counts), 1)) + np.diag(2 * slope)
 
 
 def _row_variance(counts: Int64) -> float:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from anoncore.base.arguments import checked
-from anoncore.base.number import Number, measure
+from anoncore.base.number import COST, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats
 from anoncore.release.reading.published_values import ASSUMED
 from anoncore.release.release import Fragment, Release
 
-INFORMATION_LOSS = Number(
+INFORMATION_LOSS = replace(
+    COST,
     name="information-loss",
     title="Information loss",
     template="Share of its domain that a published quasi-identifier's cell covers, on average.",
-    family="cost",
     source="Xu et al., KDD 2006",
-    form="share",
     unit="share of the domain",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="0: the original table, where every cell is exact.",
 )
 

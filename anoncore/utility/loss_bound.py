@@ -14,9 +14,10 @@ from anoncore.base.compile_time import CompileTime, recorded
 from anoncore.base.errors import InfeasibleError, ParameterError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Floats, Int32, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.cheapest_boxes import UNIT, search_boxes
 from anoncore.kernels.class_prices import move_prices
+from anoncore.kernels.grouping import starts_of
 from anoncore.table.microdata import Microdata
 from anoncore.utility.box_rows import DistinctRows
 
@@ -45,7 +46,7 @@ LEAST_NEW = 1e-4
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class LeastLoss(Result):
     """A loss that no release is below, and the prices that prove it.
 
@@ -84,7 +85,7 @@ class LeastLoss(Result):
     prices: Floats
 
     def _headline(self) -> str:
-        return f"Least information loss for classes of {self.k:,}: {self.bound:.6g}"
+        return f"Least information loss for groups of {self.k:,}: {self.bound:.6g}"
 
 
 @checked
@@ -259,8 +260,8 @@ class PriceSearch:
     def __post_init__(self) -> None:
         n_rows = len(self.rows.boxes.amounts)
         self.prices, self.shares = self.rows.least_steps(self.k), np.zeros(0)
-        none = np.zeros(0, dtype=np.int32)
-        self.sets = RowSets(none, none, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        none = np.zeros(0, np.int32)
+        self.sets = RowSets(none, none, np.zeros(0, np.int64), np.zeros(0, np.int64))
         self._known: set[int] = set()
         # A random word per row: the sum over a set tells it from others.
         self._words = np.random.default_rng(5).integers(0, 2**64, n_rows, dtype=np.uint64)
@@ -275,11 +276,11 @@ class PriceSearch:
     def compare_boxes(self) -> None:
         """Give every row the price of the cheapest box around it, as far as the time goes."""
         n_rows, done, most_boxes = len(self.prices), 0, MOST_BOXES
-        no_prices, begin = np.zeros(n_rows, dtype=np.int64), self.clock.used
+        no_prices, begin = np.zeros(n_rows, np.int64), self.clock.used
         # In parts in a random order, so that those that are reached in time are like the others.
         starts = np.random.default_rng(5).permutation(np.arange(0, n_rows, LEADERS_AT_ONCE))
         order = np.concatenate([np.arange(start, min(start + LEADERS_AT_ONCE, n_rows)) for start in starts])
-        for leaders in self._parts(order, "Comparing the cheapest classes"):
+        for leaders in self._parts(order, "Comparing the cheapest groups"):
             excess, sets = self._searched(leaders, no_prices, no_prices, False, most_boxes)
             self.prices[leaders] = -excess // self.k
             self._learn(sets)
@@ -321,8 +322,8 @@ class PriceSearch:
     ) -> tuple[Int64, RowSets]:
         """Search around some rows; returns what no excess is above, and the sets that were found."""
         n = len(leaders)
-        excess, sizes, losses = (np.zeros(n, dtype=np.int64) for _ in range(3))
-        members, copies = (np.zeros((n, self.k), dtype=np.int32) for _ in range(2))
+        excess, sizes, losses = (np.zeros(n, np.int64) for _ in range(3))
+        members, copies = (np.zeros((n, self.k), np.int32) for _ in range(2))
         n_boxes = search_boxes(
             self.rows.boxes, leaders, self.k, prices, ranks, is_priced, SLACK if is_priced else 0, most_boxes,
             excess, sizes, losses, members, copies,
@@ -337,7 +338,7 @@ class PriceSearch:
         if not len(sets.sizes):
             return
         words = self._words[sets.members] * sets.copies.astype(np.uint64)
-        is_new = np.zeros(len(sets.sizes), dtype=np.bool_)
+        is_new = np.zeros(len(sets.sizes), np.bool_)
         for at, key in enumerate(np.add.reduceat(words, np.cumsum(sets.sizes) - sets.sizes).tolist()):
             is_new[at] = key not in self._known
             self._known.add(key)
@@ -347,7 +348,7 @@ class PriceSearch:
         """Prices that are higher in sum and that hardly any known set breaks, not far from the proven ones."""
         boxes, sets = self.rows.boxes, self.sets
         self.shares = np.append(self.shares, np.zeros(len(sets.sizes) - len(self.shares)))
-        starts = np.concatenate([[0], np.cumsum(sets.sizes)])
+        starts = starts_of(sets.sizes)
         # scipy.sparse is slow to import, and only this needs it.
         from scipy.sparse import csr_array
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.table.domain import Domain
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Outcome(Result):
     """How well the predictions of one classifier meet the truth.
 
@@ -51,20 +49,27 @@ class Outcome(Result):
 
 def judge(truth: Codes, predicted: Codes, domain: Domain) -> Outcome:
     """The outcome of predictions of a domain's codes, both int32 (n,)."""
-    size = len(domain)
-    counts = np.bincount(truth.astype(np.int64) * size + predicted, minlength=size * size).reshape(size, size)
-    right = np.diag(counts).astype(np.float64)
-    true, guessed = counts.sum(axis=1), counts.sum(axis=0)
-    share = true / counts.sum()
-    f = _ratio(2 * right, true + guessed)
+    counts = confusion_of(truth, predicted, len(domain))
+    right, share, f = np.diag(counts), counts.sum(axis=1) / counts.sum(), class_f(counts)
+    precision, recall = ratio(right, counts.sum(axis=0)), ratio(right, counts.sum(axis=1))
     per_class = pd.DataFrame(
-        {"share": share, "precision": _ratio(right, guessed), "recall": _ratio(right, true), "f": f},
+        {"share": share, "precision": precision, "recall": recall, "f": f},
         index=pd.Index(domain.texts, name=domain.name),
     )
     confusion = pd.DataFrame(counts, index=per_class.index, columns=pd.Index(domain.texts, name="predicted"))
     return Outcome(float(right.sum() / counts.sum()), float(share @ f), per_class, confusion)
 
 
-def _ratio(part: Floats, whole: Int64) -> Floats:
+def confusion_of(truth: Codes, predicted: Codes, size: int) -> Int64:
+    """Rows by true class and predicted class, int64 (size, size)."""
+    return np.bincount(truth.astype(np.int64) * size + predicted, minlength=size * size).reshape(size, size)
+
+
+def class_f(counts: Int64) -> Floats:
+    """F-measure of each class of a confusion; 0 where a class neither occurs nor is predicted."""
+    return ratio(2 * np.diag(counts), counts.sum(axis=1) + counts.sum(axis=0))
+
+
+def ratio(part: Int64 | Floats, whole: Int64) -> Floats:
     """Part divided by whole; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

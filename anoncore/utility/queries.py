@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from os import cpu_count
 
 import numpy as np
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ReleaseError
-from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
+from anoncore.base.number import ALSO_SYNTHETIC, COST, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.queries import count_matches
 from anoncore.release.release import Release
-from anoncore.utility.answers import count_original, estimator, original_places
+from anoncore.utility.answers import estimator, original_places
 from anoncore.utility.workload import QueryWorkload
 
-QUERY_ERROR = Number(
+QUERY_ERROR = replace(
+    COST,
     name="query-error",
     title="Query error",
     template="How far counts from the release are from the true ones on average, over {queries}.",
-    family="cost",
     source="Xiao and Tao, VLDB 2006",
-    form="share",
     unit="share of the true count",
-    higher_is_better=False,
     bounds=(0.0, None),
     baseline="0: counts from the original table.",
     release_forms=ALSO_SYNTHETIC,
     is_slow=True,
     short="Mean error",
 )
-MEDIAN_QUERY_ERROR = Number(
+MEDIAN_QUERY_ERROR = replace(
+    COST,
     name="median-query-error",
     title="Median query error",
     template="Half of the counts from the release are off by at most this share of the true count, over {queries}.",
-    family="cost",
     source="Xiao and Tao, VLDB 2006",
-    form="share",
     unit="share of the true count",
-    higher_is_better=False,
     bounds=(0.0, None),
     baseline="0: counts from the original table.",
     release_forms=ALSO_SYNTHETIC,
@@ -170,7 +168,7 @@ def query_error(
 
     def answer(index: int) -> tuple[Int64, Floats]:
         accept = workload.block(index)
-        return count_original(places, accept), answers.estimate(accept)
+        return count_matches(places, accept), answers.estimate(accept)
 
     with ThreadPoolExecutor(min(cpu_count() or 1, workload.n_blocks)) as pool:
         blocks = list(pool.map(answer, range(workload.n_blocks)))

@@ -7,19 +7,17 @@ link fragments with groups of their own by the first attribute that both publish
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import occurring_pairs, runs_from
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.table.keys import occurring_pairs
-from anoncore.utility.regions import Regions, regions_of
 
 TOLERANCE = 1e-9
 """Share of the rows below which rows that are left over come from rounding."""
@@ -27,7 +25,78 @@ MOST_CELLS = 4_000_000
 """Pairs of regions, or entries of a table of codes, that are held at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
+class Regions:
+    """Runs of codes: group g allows `low[i]..high[i]` (included) for i in `offsets[g]:offsets[g + 1]`.
+
+    `sizes` int64 (n_groups,) is the number of values allowed. As a prefix sum over codes gives the weight of a run by
+    one difference, no measure has to walk over a region.
+    """
+
+    offsets: Int64
+    low: Int64
+    high: Int64
+    sizes: Int64
+
+    def numbered(self, n_codes: int) -> Int64:
+        """A number for each group, int64 (n_groups,); groups have the same one where they allow the same codes."""
+        if len(self.low) == len(self.sizes):
+            return np.unique(self.low * n_codes + self.high, return_inverse=True)[1].astype(np.int64)
+        known: dict[bytes, int] = {}
+        runs = np.column_stack((self.low, self.high))
+        parts = (runs[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
+        return np.array([known.setdefault(part, len(known)) for part in parts], np.int64)
+
+    def allow(self, group: Codes, codes: Codes, n_codes: int) -> Bools:
+        """Whether the group of each row allows the row's code, bool (n_rows,)."""
+        # Runs ascend within a group, so that the last one that begins at or before the code is the only candidate.
+        begins = np.repeat(np.arange(len(self.sizes)), np.diff(self.offsets)) * n_codes + self.low
+        run = np.searchsorted(begins, group.astype(np.int64) * n_codes + codes, side="right") - 1
+        allowed: Bools = (run >= self.offsets[group]) & (codes <= self.high[run])
+        return allowed
+
+    def shares(self, cell: Codes | Int64, n_cells: int, begin: int = 0, end: int | None = None) -> Floats:
+        """Share of the values of the groups begin..end-1 in each cell, float (number of groups, n_cells).
+
+        `cell` (n_codes,) is the cell of each code.
+        """
+        end = len(self.sizes) if end is None else end
+        up_to = np.zeros((len(cell) + 1, n_cells), np.int32)
+        up_to[np.arange(1, len(cell) + 1), cell] = 1
+        np.cumsum(up_to, axis=0, out=up_to)
+        runs = slice(self.offsets[begin], self.offsets[end])
+        hits = up_to[self.high[runs] + 1] - up_to[self.low[runs]]
+        per_group = np.add.reduceat(hits, self.offsets[begin:end] - self.offsets[begin], axis=0)
+        return per_group / self.sizes[begin:end, None]
+
+    def largest(self, values: Floats) -> Floats:
+        """The largest value among the codes that each group allows, float (n_groups,), of one value per code."""
+        ends = np.column_stack((self.low, self.high + 1)).ravel()
+        of_run = np.maximum.reduceat(np.append(values, -np.inf), ends)[::2]
+        largest: Floats = np.maximum.reduceat(of_run, self.offsets[:-1])
+        return largest
+
+
+def regions_of(recoding: Generalized | GroupValues) -> Regions:
+    """The regions of an attribute that is published by group."""
+    if recoding.offsets is not None and recoding.members is not None:
+        return _runs(recoding.offsets, recoding.members)
+    low, high = recoding.low.astype(np.int64), recoding.high.astype(np.int64)
+    return Regions(np.arange(len(low) + 1), low, high, recoding.sizes)
+
+
+def _runs(offsets: Int64, members: Codes) -> Regions:
+    """Turn sets of codes, each ascending, into runs of neighbouring codes."""
+    begins = np.ones(len(members), np.bool_)
+    begins[1:] = members[1:] != members[:-1] + 1
+    begins[offsets[:-1]] = True
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(members)) - 1
+    codes = members.astype(np.int64)
+    return Regions(np.searchsorted(first, offsets), codes[first], codes[last], np.diff(offsets))
+
+
+@record
 class Column:
     """One attribute as a fragment publishes it: the region of every row, and which codes a region allows.
 
@@ -44,20 +113,6 @@ class Column:
     def n_regions(self) -> int:
         """Number of regions."""
         return len(self.regions.sizes)
-
-    @cached_property
-    def groups_of_codes(self) -> dict[int, tuple[Int64, Codes, Int64]]:
-        """By the id of a partition: where the groups of each code begin, the groups, and the rows of each."""
-        return {}
-
-    def by_code(self, partition: Partition) -> tuple[Int64, Codes, Int64]:
-        """The groups in which each code lies, ascending, and in how many rows."""
-        known = self.groups_of_codes.get(id(partition))
-        if known is None:
-            code, group, count = pairs_of(self.of_row, partition.group, self.n_regions, partition.n_groups)
-            starts = np.searchsorted(code, np.arange(self.n_regions + 1))
-            known = self.groups_of_codes[id(partition)] = starts.astype(np.int64), group, count
-        return known
 
 
 def paired_attributes(release: Release) -> list[str]:
@@ -86,7 +141,7 @@ def column_of(recoding: Recoding) -> Column:
         return Column(classes.partition.group, regions_of(classes), n_codes, None, False)
     codes, _ = recoding.bounds()
     every = np.arange(n_codes + 1, dtype=np.int64)
-    alone = Regions(every, every[:-1], every[:-1], np.ones(n_codes, dtype=np.int64))
+    alone = Regions(every, every[:-1], every[:-1], np.ones(n_codes, np.int64))
     return Column(codes, alone, n_codes, None, True)
 
 
@@ -115,7 +170,7 @@ class Reader:
         return next((one for one in self.release.fragments if {first, second} <= set(one.recodings)), None)
 
     def expected(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
-        """Expected rows at pairs of codes of two attributes, float (n_pairs,); the pairs are sorted by `x`.
+        """Expected rows at pairs of codes of two attributes, float (n_pairs,); the pairs are sorted by `x` and `y`.
 
         They are as many rows as the original has, also where more or fewer are published.
         """
@@ -145,7 +200,8 @@ class Reader:
             return self._of_rows(one, other, x, y)
         partition = self.release.partition
         if one.is_exact and other.is_exact:
-            return linked_frequencies(x, y, *one.by_code(partition), *other.by_code(partition), partition.sizes)
+            sizes = one.n_codes, other.n_codes
+            return linked_frequencies(x, y, one.of_row, other.of_row, *sizes, partition.order, partition.starts)
         expected = np.zeros(len(x))
         for cells, others, weight in _linked(one, other, partition):
             expected += _spread(one, other, cells, others, weight, x, y)

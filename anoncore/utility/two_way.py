@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,25 +10,21 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import ALSO_SYNTHETIC, Number, measure
+from anoncore.base.number import ALSO_SYNTHETIC, COST, measure
 from anoncore.base.score import Score
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.utility.reconstruction import Reader, paired_attributes, pairs_of
 
-TWO_WAY_ERROR = Number(
+TWO_WAY_ERROR = replace(
+    COST,
     name="two-way-error",
     title="Two-way error",
     template=(
         "Share of the rows that lie in the wrong place in a table of two attributes reconstructed from the release, on "
         "average over all pairs."
     ),
-    family="cost",
     source="total variation distance of two-way margins",
-    form="share",
-    unit="share of rows",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="0: the original table.",
     release_forms=ALSO_SYNTHETIC,
 )

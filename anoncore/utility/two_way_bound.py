@@ -8,7 +8,7 @@ these cannot fall below.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
@@ -17,29 +17,25 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
-from anoncore.base.number import EVERY_FORM, Number, measure
+from anoncore.base.number import COST, EVERY_FORM, measure
 from anoncore.base.score import Score
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Distorted, Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 from anoncore.table.domain import Kind
 from anoncore.utility.reconstruction import Column, Reader, paired_attributes, totals
 
-TWO_WAY_ERROR_BOUND = Number(
+TWO_WAY_ERROR_BOUND = replace(
+    COST,
     name="two-way-error-bound",
     title="Two-way error at most",
     template=(
         "No larger share of the rows lies in the wrong place in a table of two attributes reconstructed from the "
         "release, on average over all pairs, whatever table the release was made of."
     ),
-    family="cost",
     source="largest total variation distance of two-way margins that the published tables allow",
-    form="share",
-    unit="share of rows",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="0: the original table.",
     release_forms=EVERY_FORM,
 )
@@ -191,7 +187,7 @@ def _may_be_changed(release: Release) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Cells:
     """The cells of an attribute in a fragment, by row.
 
@@ -208,7 +204,7 @@ class _Cells:
         return int(self.region.max()) + 1
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Grouped:
     """The cells of an attribute in groups, one group after the other, each array float (n_rows,) and sorted by group.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -13,7 +12,8 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bytes, Int64, starts_of
+from anoncore.kernels.arrays import Bytes, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.queries import draw_accepted
 from anoncore.table.microdata import Microdata
 
@@ -22,7 +22,7 @@ BLOCK = 512
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class QueryWorkload(Shown):
     """Random count queries: how many rows have a value of set 1 in attribute 1, a value of set 2 in attribute 2, ...
 
@@ -105,7 +105,7 @@ class QueryWorkload(Shown):
     def set_sizes(self) -> Int64:
         """Values b that a predicate accepts, int64 (n_attributes,)."""
         share = self.selectivity ** (1 / (self.dimensions + 1))
-        return np.array([max(1, ceil(size * share - 1e-9)) for size in np.diff(self.starts)], dtype=np.int64)
+        return np.array([max(1, ceil(size * share - 1e-9)) for size in np.diff(self.starts)], np.int64)
 
     @property
     def n_blocks(self) -> int:
@@ -127,7 +127,7 @@ class QueryWorkload(Shown):
         """
         width = min(BLOCK, self.n_queries - index * BLOCK)
         rng = np.random.default_rng((self.seed, index))
-        chosen = np.ones((width, len(self.attributes)), dtype=np.bool_)
+        chosen = np.ones((width, len(self.attributes)), np.bool_)
         order = rng.random((width, len(self.quasi_identifiers))).argsort(axis=1).argsort(axis=1)
         chosen[:, :-1] = order < self.dimensions
         chance = rng.random(int((chosen @ self.set_sizes).sum()))

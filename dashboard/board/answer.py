@@ -10,7 +10,6 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.answer import (
-    TOGETHER,
     Answer,
     Candidate,
     and_list,
@@ -20,9 +19,8 @@ from anoncore.measures.answer import (
     speaks_against,
 )
 from anoncore.measures.promise_marks import BUCKET
-from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.facts import STRONGEST, Facts
-from dashboard.board.grid import Asked, Shown, first_line
+from dashboard.board.wording import Asked, Shown, by_policy, first_line, taught
 
 MOST_NAMED = 3
 
@@ -56,7 +54,7 @@ def answer(
     published = next((column for column in columns if best.tone == "good" and column.id == best.column), None)
     if published is not None and lost >= _order(published)[0]:
         return best
-    text = f"Found: {title} keeps all that you ask and loses {share_text(lost)}; as a column it will be attacked, too."
+    text = f"Found: {title} keeps all that you ask and loses {share_text(lost)}; on the board it will be attacked, too."
     return replace(best, better=text)
 
 
@@ -70,7 +68,12 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
         return Answer(text if columns else "Add a release to see what it protects and what it costs.", tone="plain")
     candidates = [_candidate(column, asked) for column in ready.values()]
     further = {
-        id: [*_left_out(left_out), *_not_attacked(column, asked), *_to_save(column, asked)]
+        id: [
+            *_by_policy(column, asked),
+            *_left_out(left_out),
+            *_not_attacked(column, asked),
+            *_to_save(column, asked),
+        ]
         for id, column in ready.items()
     }
     found = composed(candidates, further)
@@ -80,47 +83,41 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
 def _candidate(column: Shown, asked: Asked) -> Candidate:
     """A column as an answer weighs it."""
     quick = column.quick or {}
-    lost = _lost(quick)
     return Candidate(
         id=column.id,
         title=column.title,
         marks=column.marks,
         breaking="" if column.judged is None else column.judged.breaking,
-        against="" if _is_good(column) else _against(column, asked),
+        against=_against(column, asked),
         lost=_order(column)[0],
-        lost_text=lost,
+        lost_text=_lost(quick),
         reasons=reasons(
-            asked.people, quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest"), lost
+            asked.people, quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest")
         ),
+        is_bound="at_most" in quick["lost"],
     )
 
 
-def _is_good(column: Shown) -> bool:
-    """Whether nothing speaks against a release, nor against what its method promises of it, such as of its joins."""
-    tone = first_line(column.marks, column.judged, column.is_opened)[1]
-    return tone == "good" and (column.judged is None or column.judged.is_good) and _taught(column) is None
-
-
 def _against(column: Shown, asked: Asked) -> str:
-    """What speaks against a release, where something does."""
-    taught = _taught(column)
-    if taught:
-        return given_away(*taught, asked.people)
-    return "" if column.judged is None else speaks_against(column.judged.headline, column.judged.not_asked)
-
-
-def _taught(column: Shown) -> tuple[float, float, str] | None:
-    """The share of people given away, what of it lies above chance, and how, where that is more than a matter of few:
-    by the attack of those that were made that lies farthest above chance.
+    """What speaks against a release, or against what its method promises of it, such as of its joins; empty for
+    nothing.
     """
-    slow = column.slow or {}
-    made = []
-    for name in ("given", STRONGEST):
-        facts = slow[name].facts if name in slow else None
-        if facts and facts.get("learned", True):
-            how = TOGETHER if facts.get("is_foreground", True) else facts["title"]
-            made.append((facts["value"], facts["value"] - facts["control"], how))
-    return max((one for one in made if one[1] > GIVEN_AWAY), key=lambda one: one[1], default=None)
+    rules = by_policy(column, asked.policy)
+    if rules is not None and rules.broken:
+        return f"it breaks {asked.policy}: {rules.broken}."
+    found = taught(column)
+    if found:
+        return given_away(*found, asked.attacked)
+    is_good = first_line(column.marks, column.judged)[1] == "good"
+    if column.judged is None or (is_good and column.judged.is_good):
+        return ""
+    return speaks_against(column.judged.headline, column.judged.not_asked)
+
+
+def _by_policy(column: Shown, asked: Asked) -> list[str]:
+    """What the policy in force says of a release that breaks none of its rules."""
+    rules = by_policy(column, asked.policy)
+    return [f"{rules.text}."] if rules is not None and not rules.broken else []
 
 
 def _not_attacked(column: Shown, asked: Asked) -> list[str]:
@@ -152,7 +149,7 @@ def _lost(quick: Facts | None) -> str:
 def _left_out(names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    return [f"Left out, as nobody decided on {'it' if len(names) == 1 else 'them'}: {listing(names, MOST_NAMED)}."]
+    return [f"Not published, as nobody decided on {'it' if len(names) == 1 else 'them'}: {listing(names, MOST_NAMED)}."]
 
 
 def _to_save(column: Shown, asked: Asked) -> list[str]:

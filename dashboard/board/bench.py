@@ -14,16 +14,20 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
-from anoncore import CancelledError, Microdata
+import numpy as np
+
+from anoncore import CancelledError, Microdata, Policy
 from anoncore.algorithms import Algorithm
+from anoncore.base import shared_work
 from anoncore.base.compile_time import recorded
-from anoncore.base.shared_work import SharedWork, sharing
+from anoncore.base.shared_work import Memo, sharing
 from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
-from anoncore.search.keeping import possible_instead
+from anoncore.search.keeping import possible_instead, promises_alike
 from dashboard.board import facts
+from dashboard.board.by_policy import ByPolicy
 from dashboard.board.facts import Facts, Measure
-from dashboard.serving import audit
+from dashboard.serving import audit, garbage
 from dashboard.session import compute
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
@@ -32,10 +36,24 @@ from dashboard.tasks import jobs, warmup
 
 MOST_ATTEMPTS = 40
 """Releases that are kept, so that going back to a setting shows it at once."""
+MOST_ROWS = 6_000_000
+"""Rows of all kept releases together that no column shows: each holds some tens of bytes per row."""
 LOOKING = 3.0
 """Seconds for which somebody who has looked counts as looking."""
+GONE = 120.0
+"""Seconds without a look after which nobody is there, as far as exact numbers go: they may take minutes each. A page in
+the background looks once a minute at least.
+"""
+LARGE = 500_000
+"""Rows of a table from which on memory is returned to the system when work ends, and something new that is asked puts
+exact numbers off.
+"""
 PATIENCE = 2.0
 """Seconds after a wish in which slow numbers wait for the releases that are still being made: these come first."""
+LONG_PATIENCE = 60.0
+"""The same for exact numbers of which there is an estimate: of a large table one takes a minute on all processors, and
+the estimates of a release that is there a moment later would wait for it.
+"""
 
 
 @dataclass(eq=False)
@@ -95,6 +113,11 @@ class Attempt:
         for one in self.slow.values():
             one.job = None
 
+    def forget_steps(self) -> None:
+        """Let go of what its numbers were worked out from; the release and the numbers that are there stay."""
+        if self.run is not None:
+            shared_work.forget(self.run.release, but=(facts.FOREGROUND,))
+
     def cancel_other_numbers(self, measures: tuple[Measure, ...]) -> None:
         """Stop computing slow numbers that are none of these, such as those of another adversary."""
         wanted = {key for key, _, _ in measures}
@@ -102,6 +125,18 @@ class Attempt:
             if key not in wanted and slow.job is not None:
                 slow.job.cancel()
                 slow.job = None
+
+    def put_off(self) -> None:
+        """Stop computing what no cell waits for: exact numbers of which there is an estimate, and late ones."""
+        for key, slow in self.slow.items():
+            if slow.job is not None and (slow.estimate is not None or key[0] in facts.LATE):
+                slow.job.cancel()
+                slow.job = None
+
+    def by_policy(self, policy: Policy) -> ByPolicy:
+        """What a policy says of the release, as far as its rules have come out."""
+        slow = self.slow.get(facts.key_of(policy), Slow())
+        return ByPolicy.of(policy.name, slow.exact or slow.estimate, slow.problem)
 
 
 class Bench:
@@ -118,14 +153,21 @@ class Bench:
         self._measures: tuple[Measure, ...] = ()
         self._changed = 0.0
         self._looked = 0.0
+        self._seen = 0.0
         self._seconds: dict[str, float] = {}
-        self._work = SharedWork()
+        self._work = Memo()
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
         """All that are kept, the longest unwanted first."""
         with self._lock:
             return tuple(self._attempts.values())
+
+    @property
+    def wanted(self) -> tuple[Attempt, ...]:
+        """What the columns of the board show, in their order."""
+        with self._lock:
+            return tuple(self._wanted.values())
 
     @property
     def is_busy(self) -> bool:
@@ -153,7 +195,7 @@ class Bench:
     def look(self) -> None:
         """Say that somebody looks at the board now, so that what nobody waits for may be worked out."""
         with self._lock:
-            self._looked = perf_counter()
+            self._looked = self._seen = perf_counter()
             self._go_on()
 
     @property
@@ -174,10 +216,17 @@ class Bench:
     @property
     def waits_for_compiler(self) -> bool:
         """Whether something that is wished for waits until it is compiled on this machine."""
+        return any(job.waits_for_compiler for job in self._jobs)
+
+    @property
+    def _jobs(self) -> list[jobs.Job]:
+        """What is at work for the columns."""
         # A number that ends meanwhile adds another one.
         with self._lock:
-            jobs_of = [(one.job, *(slow.job for slow in one.slow.values())) for one in self._wanted.values()]
-        return any(job is not None and job.waits_for_compiler for some in jobs_of for job in some)
+            jobs_of = [
+                (attempt.job, *(slow.job for slow in attempt.slow.values())) for attempt in self._wanted.values()
+            ]
+        return [job for of_attempt in jobs_of for job in of_attempt if job is not None]
 
     def cancel(self) -> None:
         """Stop everything; called when the workspace closes."""
@@ -189,8 +238,8 @@ class Bench:
 
     @property
     def running(self) -> bool:
-        """Whether it holds the workspace in memory."""
-        return self.is_busy
+        """Whether something is at work, which holds the workspace in memory."""
+        return bool(self._jobs)
 
     def wish(
         self,
@@ -211,6 +260,7 @@ class Bench:
         """
         with self._lock:
             found: dict[str, Attempt] = {}
+            self._seen = perf_counter()
             for column, one in wanted.items():
                 key = f"{column} {table.digest} {tags.digest} {_key(one)}"
                 attempt = self._attempts.get(key)
@@ -222,19 +272,27 @@ class Bench:
                 attempt.wear(colors[column])
                 self._attempts.move_to_end(key)
                 found[column] = attempt
+            is_new = list(found.values()) != list(self._wanted.values())
+            asks_anew = is_new or measures != self._measures
             self._secret, self._asked, self._measures = secret, asked, measures
             for attempt in self._wanted.values():
                 if attempt not in found.values():
                     attempt.cancel()
-            if list(found.values()) != list(self._wanted.values()):
+                    attempt.forget_steps()
+            if is_new:
                 self._changed = perf_counter()
-                going_on = threading.Timer(PATIENCE, self._go_on)
-                going_on.daemon = True
-                going_on.start()
+                for seconds in (PATIENCE, LONG_PATIENCE):
+                    going_on = threading.Timer(seconds, self._go_on)
+                    going_on.daemon = True
+                    going_on.start()
             # A column whose release took longest before begins first, so that all are there sooner.
             before = {column: one.run.seconds for column, one in self._wanted.items() if one.run is not None}
             self._seconds.update(before)
             self._wanted = found
+            if asks_anew and data.n_rows >= LARGE and self._lacks_something:
+                # An exact number of a large table takes a minute on all processors, for which cells would wait.
+                for attempt in found.values():
+                    attempt.put_off()
             for attempt in sorted(found.values(), key=lambda one: -self._seconds.get(one.column, 0.0)):
                 attempt.cancel_other_numbers(measures)
                 self._begin(attempt)
@@ -251,10 +309,19 @@ class Bench:
             if attempt.algorithm is None:
                 is_same = run.opened is not None and run.opened == attempt.opened
             else:
-                is_same = run.algorithm in (attempt.algorithm, possible_instead(attempt.algorithm, attempt.data))
+                used, wished = run.algorithm, attempt.algorithm
+                is_same = used is not None and self._is_what_runs(used, wished, attempt.data)
             if is_same:
                 return replace(run, color_index=attempt.color)
         return None
+
+    def _is_what_runs(self, algorithm: Algorithm, wished: Algorithm, data: Microdata) -> bool:
+        """Whether an algorithm is the one that runs where another one is wished for."""
+        if algorithm == wished or not promises_alike(algorithm, wished):
+            return algorithm == wished
+        # Only here, as the page waits for it: of a large table it may take a second.
+        with sharing(self._work):
+            return algorithm == possible_instead(wished, data)
 
     def rest(self) -> None:
         """Stop measuring while nobody looks at the board; it goes on with the next wish."""
@@ -290,7 +357,7 @@ class Bench:
         if not self._is_judged(attempt):
             if attempt.job is None:
                 attempt.job = jobs.start(
-                    lambda report: self._make(attempt, secret, asked, report),
+                    lambda report: _returning_memory(attempt, lambda: self._make(attempt, secret, asked, report)),
                     "Reading" if attempt.algorithm is None else attempt.algorithm.title,
                     self.here.id,
                     urgent=attempt.algorithm is None or not attempt.algorithm.takes_long,
@@ -341,12 +408,17 @@ class Bench:
                 if self._is_judged(one):
                     self._measure(one)
 
-    @property
-    def _waits_for_releases(self) -> bool:
-        """Whether releases are still being made, for which the processors are kept free, but not for long."""
-        if perf_counter() - self._changed >= PATIENCE:
-            return False
-        return any(not one.problem and not self._is_judged(one) for one in self._wanted.values())
+    def _waits_for_releases(self, seconds: float) -> bool:
+        """Whether releases are still being made, for which the processors are kept free so long after the wish; no
+        longer than `PATIENCE` for one that takes half a minute.
+        """
+        since = perf_counter() - self._changed
+        return any(
+            not one.problem
+            and not self._is_judged(one)
+            and since < (PATIENCE if one.algorithm is not None and one.algorithm.takes_long else seconds)
+            for one in self._wanted.values()
+        )
 
     def make(self, attempt: Attempt, report: jobs.Report) -> Run:
         """Make the release, with other parameters of the method itself where only these keep the promise; one that was
@@ -383,14 +455,16 @@ class Bench:
         )
 
     def _measure(self, attempt: Attempt) -> None:
-        """Start the next slow number of an attempt, one at a time: the exact ones after the estimates of all columns.
+        """Start the next slow number of an attempt, one at a time: the exact ones after the estimates of all columns,
+        while somebody is there.
 
-        So a column never has two places in the queue while another one has nothing to show yet.
+        So a column never has two places in the queue while another one has nothing to show yet. Estimates of late
+        numbers come after the other ones: a cell does without them.
         """
-        if any(slow.job is not None for slow in attempt.slow.values()) or self._waits_for_releases:
+        if any(slow.job is not None for slow in attempt.slow.values()) or self._waits_for_releases(PATIENCE):
             return
         for is_estimate in (True, False):
-            if not is_estimate and self._lacks_estimates:
+            if not is_estimate and (self._lacks_estimate(self._measures) or perf_counter() - self._seen > GONE):
                 return
             for measure in self._measures:
                 key, estimate, exact = measure
@@ -398,15 +472,24 @@ class Bench:
                 function = estimate if is_estimate else exact
                 if function is None or slow.is_done or (is_estimate and slow.estimate is not None):
                     continue
-                is_late = not is_estimate and key[0] in facts.LATE
-                if is_late and (self._lacks_numbers or perf_counter() - self._looked > LOOKING):
+                is_late = key[0] in facts.LATE
+                if (is_late or slow.estimate is not None) and self._waits_for_releases(LONG_PATIENCE):
+                    continue
+                if is_late and is_estimate and self._lacks_estimate(facts.of_cells(self._measures)):
+                    continue
+                if is_late and not is_estimate and (self._lacks_numbers or perf_counter() - self._looked > LOOKING):
                     return
                 self._start(attempt, measure, slow, function, is_estimate)
                 return
 
     @property
-    def _lacks_estimates(self) -> bool:
-        """Whether a release that is there still waits for an estimate; then no exact number is begun."""
+    def _lacks_something(self) -> bool:
+        """Whether a cell waits for a release, or for a first number about one."""
+        is_made = all(one.problem or self._is_judged(one) for one in self._wanted.values())
+        return not is_made or self._lacks_estimate(facts.of_cells(self._measures))
+
+    def _lacks_estimate(self, measures: tuple[Measure, ...]) -> bool:
+        """Whether a release that is there still waits for an estimate of one of these numbers."""
         return any(
             attempt.run is not None
             and not attempt.problem
@@ -414,7 +497,7 @@ class Bench:
             and not (slow := attempt.slow.get(key, Slow())).is_done
             and slow.estimate is None
             for attempt in self._wanted.values()
-            for key, estimate, _ in self._measures
+            for key, estimate, _ in measures
         )
 
     @property
@@ -423,15 +506,16 @@ class Bench:
         return any(
             attempt.run is not None and not attempt.problem and not attempt.slow.get(key, Slow()).is_done
             for attempt in self._wanted.values()
-            for key, _, _ in self._measures
-            if key[0] not in facts.LATE
+            for key, _, _ in facts.of_cells(self._measures)
         )
 
     def _start(
         self, attempt: Attempt, measure: Measure, slow: Slow, function: Callable[..., Facts], is_estimate: bool
     ) -> None:
         slow.job = jobs.start(
-            lambda report: self._tell(attempt, measure, slow, function, is_estimate, report),
+            lambda report: _returning_memory(
+                attempt, lambda: self._tell(attempt, measure, slow, function, is_estimate, report)
+            ),
             str(measure[0][0]),
             self.here.id,
         )
@@ -472,11 +556,22 @@ class Bench:
     def _trim(self) -> None:
         """Forget the attempts that were not wished for longest."""
         unwanted = [key for key, attempt in self._attempts.items() if attempt not in self._wanted.values()]
-        for key in unwanted[: max(len(self._attempts) - MOST_ATTEMPTS, 0)]:
+        n_rows = np.cumsum([self._attempts[key].data.n_rows for key in reversed(unwanted)])
+        n_kept = min(MOST_ATTEMPTS - len(self._wanted), int(np.searchsorted(n_rows, MOST_ROWS, side="right")))
+        for key in unwanted[: max(len(unwanted) - n_kept, 0)]:
             gone = self._attempts.pop(key)
             gone.cancel()
             if gone.run is not None and gone.run.id not in {run.id for run in self.here.runs}:
                 compute.forget(gone.run)
+
+
+def _returning_memory(attempt: Attempt, work: Callable[[], None]) -> None:
+    """Do work for an attempt, and return the memory that it has freed: glibc would keep it for every thread."""
+    try:
+        work()
+    finally:
+        if attempt.data.n_rows >= LARGE:
+            garbage.trim()
 
 
 def _key(one: Algorithm | Opened) -> str:
@@ -491,4 +586,4 @@ def _is_busy(attempt: Attempt, measures: tuple[Measure, ...]) -> bool:
         return False
     if attempt.job is not None or attempt.run is None:
         return True
-    return any(not attempt.slow.get(key, Slow()).is_done for key, _, _ in measures if key[0] not in facts.LATE)
+    return any(not attempt.slow.get(key, Slow()).is_done for key, _, _ in facts.of_cells(measures))

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncore import AnonymizationError, CancelledError, Release, attacks, privacy, utility
+from anoncore import AnonymizationError, CancelledError, Policy, Release, attacks, privacy, utility
 from anoncore.algorithms import Algorithm, Mondrian
 from anoncore.attacks.strongest import ON_ATTRIBUTES
 from anoncore.base import Estimate
 from anoncore.base.progress import Progress, part_of
-from anoncore.base.shared_work import cached
+from anoncore.base.shared_work import Cache, cached, kept_results
+from anoncore.front.policy.judgement import JudgedRule, Judgement
+from anoncore.front.policy.release_rules import judge_release
+from anoncore.front.policy.wording import limit_rule
 from anoncore.kernels.arrays import Floats
 from anoncore.measures import Verdict, verdict
 from anoncore.measures.answer import hidden_among
-from anoncore.measures.criteria import CRITERIA, usual_distance, value_of
+from anoncore.measures.criteria import CRITERIA, NUMBERS, value_of
 from anoncore.measures.promise_marks import BUCKET, Mark, has_buckets, unpromised
 from anoncore.measures.promise_marks import marks as marks_of
 from anoncore.release.recoding import Generalized
@@ -40,7 +43,9 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 """Sizes at which a bin of the histogram of group sizes begins; the last one is open."""
 CLASSIFIER: ClassifierName = "tree"
 FOLDS = 10
-STRONGEST, LEAST, DRAWS = "strongest", "least", "draws"
+STRONGEST, LEAST, DRAWS, POLICY = "strongest", "least", "draws", "policy"
+FOREGROUND = "foreground knowledge"
+"""What the attack is kept as with its release: of all that numbers are worked out from, what takes longest."""
 LATE = (STRONGEST, LEAST, DRAWS)
 """Slow numbers that come after those of all columns, and only while somebody looks: what the strongest of all attacks
 gets, what could be lost at least, and what other draws of a method come to.
@@ -48,6 +53,16 @@ gets, what could be lost at least, and what other draws of a method come to.
 OTHER_DRAWS = 4
 SECONDS_FOR_BOUND = 4.0
 """What the least possible information loss is looked for; longer makes the bound higher, never wrong."""
+MOMENTARY = frozenset(
+    [
+        "privacy.profile",
+        "attacks.reidentification",
+        "attacks.attribute_disclosure",
+        "utility.two_way_error",
+        "utility.information_loss",
+    ]
+)
+"""What measures the numbers of rules that are told at once."""
 NOT_OF_ORIGINAL = ("foreground-excess",)
 """Criteria that say nothing of a table in which everybody is a group of their own."""
 
@@ -156,7 +171,7 @@ def _distance(run: Run, secret: str | None) -> Facts:
 def _ground(run: Run, secret: str) -> str:
     """The ground distance that fits the attribute, or that t-closeness was asked for with."""
     asked = [one.ground for one in run.promises if isinstance(one, TCloseness)]
-    return asked[0] if asked else usual_distance(run.release, secret)
+    return asked[0] if asked else run.data.domain[secret].ground
 
 
 def _lost(run: Run) -> Facts:
@@ -247,7 +262,7 @@ def _foreground(
     """The attack with foreground knowledge, which two numbers of the board are about, and which takes longest."""
     return cached(
         release,
-        "foreground knowledge",
+        FOREGROUND,
         (secret, r),
         lambda: attacks.foreground_knowledge(release, secret, float(r), progress=progress),
         most=1,
@@ -366,6 +381,11 @@ the number itself, so that it is not computed a second time.
 """
 
 
+def of_cells(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """The slow numbers that cells show: all but the late ones."""
+    return tuple(measure for measure in measures if measure[0][0] not in LATE)
+
+
 def number(release: Release, name: str, secret: str | None, *, progress: Progress) -> Facts:
     """Any criterion of a release, and the same of the original table published as it is, where that is here."""
     criterion = CRITERIA[name]
@@ -388,13 +408,60 @@ NUMBER = "number:"
 """How the names of rows begin that were added: the name of a criterion follows."""
 
 
+def by_policy(release: Release, text: str, *, progress: Progress) -> Facts:
+    """What the policy in a text of TOML says of a release, rule by rule."""
+    return _judgement(release, Policy.loads(text), progress).to_dict()
+
+
+def key_of(policy: Policy) -> tuple[str, str]:
+    """The name of what a policy says among the slow numbers, with what it is asked with."""
+    return POLICY, policy.to_toml()
+
+
+def about_policy(release: Release, text: str, *, progress: Progress) -> Facts:
+    """The same from the rules that take a moment; the others are not measured yet."""
+    policy = Policy.loads(text)
+    slow = {name: limit for name, limit in policy.risks.items() if NUMBERS[name].measured_by not in MOMENTARY}
+    quick = {name: limit for name, limit in policy.risks.items() if name not in slow}
+    found = _judgement(release, policy.model_copy(update={"risks": quick}), progress)
+    later = [
+        JudgedRule(f"risks.{name}", limit_rule(NUMBERS[name], limit), None, "", "", "not measured", reason="not yet")
+        for name, limit in slow.items()
+    ]
+    return {**replace(found, lines=(*found.lines, *later)).to_dict(), "is_exact": not later}
+
+
+def _judgement(release: Release, policy: Policy, progress: Progress) -> Judgement:
+    cache = with_foreground(release, kept_results(release), progress)
+    return judge_release(policy, release, cache=cache, progress=progress)
+
+
+def with_foreground(release: Release, cache: Cache, progress: Progress) -> Cache:
+    """A cache of the results of a release in which the attack with foreground knowledge is the one of the board."""
+
+    def result(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        if name == "attacks.foreground_knowledge" and len(arguments) == 2:
+            return _foreground(release, *arguments, progress)
+        return cache(name, function, *arguments)
+
+    return result
+
+
 def measures(
-    secret: str | None, r: int, target: str | None, numbers: Sequence[str] = (), k: float | None = None
+    secret: str | None,
+    r: int,
+    target: str | None,
+    numbers: Sequence[str] = (),
+    k: float | None = None,
+    policy: Policy | None = None,
 ) -> tuple[Measure, ...]:
-    """The slow numbers of the board for one adversary, one attribute that is predicted, further criteria, and groups of
-    at least k.
+    """The slow numbers of the board for one adversary, one attribute that is predicted, further criteria, groups of at
+    least k, and the rules of a policy.
     """
-    found: list[Measure] = [((f"{NUMBER}{name}", name, secret), None, number) for name in numbers]
+    found: list[Measure] = []
+    if policy is not None:
+        found.append((key_of(policy), about_policy, by_policy))
+    found += [((f"{NUMBER}{name}", name, secret), None, number) for name in numbers]
     if secret is not None:
         found.append((("given", secret, r), about_given_away, given_away))
     if target is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
 import annotated_types as limits
@@ -58,6 +59,7 @@ class FieldForm:
         return 0.1
 
 
+@cache
 def field_forms(model: type[Model]) -> tuple[FieldForm, ...]:
     """The fields of a model, in their order."""
     return tuple(_field_form(name, info) for name, info in model.model_fields.items())

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from anoncore import AnonymizationError, CancelledError
+from anoncore import AnonymizationError, CancelledError, Policy
 from anoncore.algorithms import ALGORITHMS
+from anoncore.base.progress import silent
 from anoncore.measures.promise_marks import BUCKET
 from anoncore.search.keeping import keeping
-from dashboard.board.grid import first_line, keeps
+from dashboard.board import facts
+from dashboard.board.by_policy import ByPolicy
 from dashboard.board.trials import Trial, Trials
+from dashboard.board.wording import first_line, keeps
 from dashboard.session import compute
 from dashboard.session.wishes import Wishes, in_words
+from dashboard.session.workspace import Run
 from dashboard.tasks import jobs
 
 LONGEST = 8.0
@@ -48,11 +52,14 @@ TRIED: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A release that was tried: the method, its own parameters, and its numbers."""
+    """A release that was tried: the method, its own parameters, its numbers, and which rules of the policy in force it
+    is seen to break (empty for none).
+    """
 
     method: str
     fields: Mapping[str, Any]
     trial: Trial
+    broken: str = ""
 
     @property
     def title(self) -> str:
@@ -67,9 +74,9 @@ class Candidate:
 
     @property
     def is_good(self) -> bool:
-        """Whether it could be published: all that is asked holds, and nothing else speaks against it."""
+        """Whether it could be published: all that is asked holds, and no rule or anything else speaks against it."""
         marks, judged = self.trial.marks, self.trial.judged
-        return bool(marks) and judged.is_good and first_line(marks, judged, False)[1] == "good"
+        return bool(marks) and not self.broken and judged.is_good and first_line(marks, judged)[1] == "good"
 
     @property
     def lost(self) -> float:
@@ -89,7 +96,7 @@ class Finding(Trials):
         return (self.table.digest, self.tags.digest) == digests and self._promise(self.wishes) == self._promise(wishes)
 
     def _promise(self, wishes: Wishes) -> tuple[object, ...]:
-        return dict(wishes.levels), wishes.more, wishes.left_out, wishes.secret_of(self.data)
+        return dict(wishes.levels), wishes.more, wishes.left_out, wishes.secret_of(self.data), wishes.policy
 
     @property
     def best(self) -> Candidate | None:
@@ -111,13 +118,13 @@ class Finding(Trials):
             report(self.n_tried / len(TRIED), kind.title)
             # Buckets publish what is known of people as it is, so that they never hide them among k.
             if not ("k" in self.wishes.levels and kind.group_word == BUCKET):
-                trial = self._tried(method, fields, report)
+                tried = self._tried(method, fields, report)
                 with self._lock:
-                    self.candidates = (*self.candidates, *([] if trial is None else [Candidate(method, fields, trial)]))
+                    self.candidates = (*self.candidates, *([] if tried is None else [tried]))
             self.n_tried += 1
             self.version += 1
 
-    def _tried(self, method: str, fields: Mapping[str, Any], report: jobs.Report) -> Trial | None:
+    def _tried(self, method: str, fields: Mapping[str, Any], report: jobs.Report) -> Candidate | None:
         """One release with its numbers; None where the method cannot keep the promise, or takes too long."""
         wishes, begin = self.wishes, perf_counter()
 
@@ -134,9 +141,17 @@ class Finding(Trials):
                 raise
             return None
         try:
-            return self.measured(run, wishes)
+            return Candidate(method, fields, self.measured(run, wishes), _broken(run, wishes.policy))
         finally:
             compute.forget(run)
+
+
+def _broken(run: Run, policy: Policy | None) -> str:
+    """What a release breaks of the rules that take a moment; the others are measured when it is a column."""
+    if policy is None:
+        return ""
+    found = facts.about_policy(run.release, policy.to_toml(), progress=silent)
+    return ByPolicy.of(policy.name, found).broken
 
 
 class _TooLongError(Exception):

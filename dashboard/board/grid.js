@@ -1,8 +1,8 @@
 // Draws the board: a table with a column per release and a row per question. All text is set as text, never as markup.
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 160;
-const HEIGHT = 36;
-const SCALE_HEIGHT = 27;
+const HEIGHT = 30;
+const SCALE_HEIGHT = 24;
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -165,7 +165,7 @@ function over(cell, column, axis, people, send) {
 }
 
 const PICTURES = { sizes, curve, bars, scale, over };
-const SIGNS = { promised: "•", kept: "✓", met: "(✓)", measured: "✓", missed: "✗", unknown: "?" };
+const SIGNS = { promised: "•", kept: "✓", met: "✓", measured: "✓", missed: "✗", unknown: "?" };
 
 function promise(cell) {
   const list = element("ul", { class: "marks" });
@@ -178,7 +178,7 @@ function promise(cell) {
 }
 
 function cellOf(row, cell, column, people, send) {
-  const place = element("td", { class: `cell ${cell.state} ${row.kind}` });
+  const place = element("td", { class: `cell ${cell.state} ${row.kind}${column.isBest ? " best" : ""}` });
   if (cell.state === "failed") {
     place.append(element("p", { class: "why", text: cell.why }));
     return place;
@@ -202,7 +202,7 @@ function cellOf(row, cell, column, people, send) {
 
 function headOf(column, send) {
   const key = (name) => `${name}-${column.id}`;
-  return element("th", { scope: "col", class: "column" },
+  return element("th", { scope: "col", class: column.isBest ? "column best" : "column" },
     element("div", { class: "name" },
       symbol(column),
       element("button", {
@@ -211,28 +211,27 @@ function headOf(column, send) {
         onclick: () => send({ type: "edit", column: column.id }),
       }),
       element("button", {
-        class: "close", type: "button", "data-key": key("remove"), text: "×", title: "Remove this column",
-        "aria-label": `Remove the column ${column.title}`, onclick: () => send({ type: "remove", column: column.id }),
+        class: "close", type: "button", "data-key": key("remove"), text: "×", title: "Remove this release",
+        "aria-label": `Remove the release ${column.title}`, onclick: () => send({ type: "remove", column: column.id }),
       })),
     element("div", { class: "own", text: column.own, title: column.own }),
-    element("div", { class: `badge ${column.tone}`, text: column.badge, title: column.verdict }));
+    column.isBest && element("div", { class: "publish", text: "Publish this one" }),
+    element("div", { class: `badge ${column.tone}`, text: column.badge, title: column.verdict }),
+    column.policy && element("div", { class: `policy ${column.policy.tone}`, text: column.policy.text, title: column.policy.all }));
 }
 
 function draw(data, send) {
-  const head = element("tr", {}, element("th", { class: "corner", scope: "col" }, element("span", { class: "hidden", text: "Question" })),
-    ...data.columns.map((column) => headOf(column, send)));
-  if (data.canAdd) {
-    head.append(element("th", { class: "add", scope: "col" }, element("button", {
-      class: "more", type: "button", "data-key": "add", text: "+ add release", onclick: () => send({ type: "add" }),
-    })));
-  }
+  const add = data.canAdd && element("button", {
+    class: "more", type: "button", "data-key": "add", text: "+ add release", onclick: () => send({ type: "add" }),
+  });
+  const head = element("tr", {}, element("th", { class: "corner", scope: "col" },
+    element("span", { class: "hidden", text: "Question" }), add), ...data.columns.map((column) => headOf(column, send)));
   const body = element("tbody");
   for (const row of data.rows) {
     const line = element("tr", {}, element("th", { scope: "row", class: "question", title: row.meaning },
       element("span", { class: "label", text: row.label }), element("span", { class: "help", text: row.help }),
       element("span", { class: "hidden", text: row.meaning })));
     row.cells.forEach((cell, place) => line.append(cellOf(row, cell, data.columns[place], data.people, send)));
-    if (data.canAdd) line.append(element("td", { class: "empty" }));
     body.append(line);
   }
   return element("table", { class: "board" }, element("caption", { class: "hidden", text: data.caption }),

@@ -15,6 +15,8 @@ from dashboard.board.facts import Measure
 from dashboard.session import browser, state
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import Wishes
+from dashboard.session.workspace import Run
+from dashboard.tasks import redrawing
 
 PATIENCE = 1.3
 """Seconds that a change waits for its releases before the page is drawn without them."""
@@ -35,6 +37,11 @@ class Made:
     attempts: dict[str, Attempt]
     problems: dict[str, str]
     version: int
+
+
+def attempt_of(run: Run) -> Attempt | None:
+    """What the board knows of a release of one of its columns."""
+    return next((one for one in bench().wanted if one.run is not None and one.run.id == run.id), None)
 
 
 def bench() -> Bench:
@@ -106,11 +113,11 @@ def make_for_a_closer_look() -> bool:
     return is_busy and not is_there
 
 
-@st.fragment(run_every=POLL, key="making-watch")
+@redrawing.part(POLL, "making-watch")
 def _watch(bench: Bench, version: int, is_there: bool) -> None:
     """Draw the page anew when something new is known; where no release is there yet, say that they are made."""
     # A page that shows a release is drawn anew once, when all are there: what somebody clicks meanwhile may be lost.
     if not bench.is_busy or (bench.version != version and not is_there):
-        st.rerun()
+        redrawing.draw_page()
     if not is_there:
         st.info("The releases of the board are being made; this takes a moment.")

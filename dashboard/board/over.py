@@ -19,8 +19,8 @@ import pandas as pd
 
 from anoncore import AnonymizationError, CancelledError, Release, utility
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.search.candidates import axes as axes_of
 from anoncore.search.choosing import Choice
+from anoncore.search.keeping import axes as axes_of
 from anoncore.search.keeping import keeping
 from dashboard.board import facts
 from dashboard.board.facts import Facts

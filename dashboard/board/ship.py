@@ -8,9 +8,9 @@ from typing import Any
 
 from anoncore import Microdata
 from anoncore.base.progress import silent
-from anoncore.search.keeping import asked, keeping, possible_instead
+from anoncore.search.keeping import keeping, possible_instead
 from dashboard.board import facts, shipped, unreleased
-from dashboard.board.grid import Shown, SlowFacts
+from dashboard.board.wording import Shown, SlowFacts
 from dashboard.session import builtin, state
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.wishes import Wishes, first_wishes
@@ -55,7 +55,7 @@ def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> S
         str(key[0]): SlowFacts(exact=exact(release, *key[1:], progress=silent))
         for key, _, exact in facts.measures(secret, wishes.r, target)
     }
-    kept = asked(wishes.levels, wishes.more, data)
+    kept = wishes.asked_of(data)
     own = column.own(instead)
     return Shown(
         column.id,

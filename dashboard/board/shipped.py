@@ -10,7 +10,7 @@ from typing import Any
 
 from anoncore.measures.promise_marks import Mark
 from dashboard.board.facts import Facts, Judged
-from dashboard.board.grid import Shown, SlowFacts
+from dashboard.board.wording import Shown, SlowFacts
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes
 
@@ -57,6 +57,7 @@ def described(wishes: Wishes) -> dict[str, Any]:
         "adversary": [wishes.r, wishes.secret, wishes.target],
         **({"left out": wishes.left_out} if wishes.left_out else {}),
         **({"numbers": list(wishes.numbers)} if wishes.numbers else {}),
+        **({"policy": wishes.policy.to_dict()} if wishes.policy is not None else {}),
     }
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from anoncore import AnonymizationError, Microdata, Role, attacks
 from anoncore.base.texts import share_text
+from anoncore.kernels.grouping import dense_key
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.release.unchanged import unchanged
-from anoncore.table.keys import dense_key
 
 MOST_NAMED = 8
 MOST_COPIES = 10

@@ -7,7 +7,7 @@ from itertools import cycle
 
 import plotly.graph_objects as go
 
-from dashboard.charts.layout import figure, marker
+from dashboard.charts.layout import bars, figure, marker
 from dashboard.charts.palette import (
     BLUE,
     GREEN,
@@ -48,21 +48,10 @@ OURS = tuple(style for style in map(run_style, range(6)) if style.color != GREEN
 def verdicts(results: Sequence[Result]) -> go.Figure:
     """Figures and tables of each paper by verdict, one bar per paper."""
     titles = [one.title for one in results]
-    traces = [
-        go.Bar(
-            y=titles,
-            x=[one.counts[verdict] for one in results],
-            name=verdict,
-            orientation="h",
-            marker=marker(STYLES[verdict]),
-            hovertemplate="%{y}: %{x} " + verdict + "<extra></extra>",
-        )
-        for verdict in VERDICTS
-    ]
-    result = figure(*traces, x="figures and tables", height=90 + 34 * len(titles), legend=True, labels=titles)
-    result.update_layout(barmode="stack", legend_traceorder="normal")
-    result.update_yaxes(autorange="reversed")
-    return result
+    shown = {verdict: ([one.counts[verdict] for one in results], STYLES[verdict]) for verdict in VERDICTS}
+    titles, hover = [one.title for one in results], "%{y}: %{x} %{fullData.name}"
+    result = bars(titles, shown, "figures and tables", form="", hover=hover, row=34, stacked=True, legend=True)
+    return result.update_layout(legend_traceorder="normal")
 
 
 def curves(plot: Plot) -> go.Figure:

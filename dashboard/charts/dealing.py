@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from anoncore.algorithms.closeness.stack_and_deal import Stack
 from anoncore.kernels.arrays import Floats, Int64
-from dashboard.charts.layout import distinct_labels, figure, left_margin, marker
+from dashboard.charts.layout import bars, cells, distinct_labels, figure, left_margin, stepped
 from dashboard.charts.palette import BLUE, GREEN, ORANGE, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 
 MOST_RUNS = 24
@@ -90,150 +90,88 @@ def run_colors(count: int) -> list[str]:
 
 def in_order(texts: Sequence[str], counts: Int64, style: RunStyle) -> go.Figure:
     """How often each value occurs, in the attribute's own order: before anything is stacked."""
-    labels = distinct_labels(texts)
-    bars = go.Bar(
-        y=labels,
-        x=counts,
-        orientation="h",
-        marker=marker(style),
-        customdata=np.array(texts, dtype=object),
-        hovertemplate="%{customdata}<br>%{x:,} cards<extra></extra>",
-        name="",
-    )
-    result = figure(bars, x="rows (cards)", height=100 + 18 * max(len(labels), 5), labels=labels)
-    result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ", tickmode="linear", dtick=1)
-    return result
+    full = np.array(texts, dtype=object)
+    hover = "%{customdata}<br>%{x:,} cards"
+    return bars(texts, {"": (counts, style)}, "rows (cards)", form="", customdata=full, hover=hover, row=18)
 
 
-def dealing(cards: Cards, rounds: int, word: str) -> go.Figure:
+def dealing(cards: Cards, rounds: int) -> go.Figure:
     """The stack to the left with what is still on it, and the cards of the first classes after so many rounds."""
     count = len(cards.texts)
     colors, left = run_colors(count), cards.left(rounds)
     labels = distinct_labels(cards.texts)
-    common: dict[str, Any] = {"y": np.arange(count), "orientation": "h", "showlegend": False}
-    on_stack = go.Bar(
-        **common,
-        x=left,
-        marker={"color": colors},
-        customdata=np.array(cards.texts, dtype=object),
-        hovertemplate="%{customdata}<br>%{x:,} cards still on the stack<extra></extra>",
-        name="on the stack",
+    shown, texts = cards.after(rounds).dealt, np.array([*cards.texts, ""], dtype=object)
+    common = {"y": np.arange(count), "orientation": "h", "showlegend": False, "customdata": texts[:-1]}
+    stack = [
+        go.Bar(
+            common,
+            x=amount,
+            marker={"color": colors, "opacity": opacity},
+            hovertemplate=f"%{{customdata}}<br>%{{x:,}} cards {what}<extra></extra>",
+            name=name,
+        )
+        for amount, opacity, what, name in (
+            (left, 1, "still on the stack", "on the stack"),
+            (cards.counts - left, 0.22, "dealt", "dealt"),
+        )
+    ]
+    rows, classes = shown.shape
+    written = rows <= 16 and classes <= 12 and max(map(len, cards.texts)) <= 9
+    # One cell per card: classes across, rounds up.
+    grid = cells(
+        None,
+        None,
+        np.where(shown < 0, np.nan, shown),
+        stepped(colors),
+        "%{customdata}, dealt to group %{x}",
+        -0.5,
+        count - 0.5,
+        customdata=texts[shown],
+        xgap=2,
+        ygap=2 if rows <= 25 else 1,
+        xaxis="x2",
+        yaxis="y2",
+        **({"text": texts[shown], "texttemplate": "%{text}"} if written else {}),
     )
-    gone = go.Bar(
-        **common,
-        x=cards.counts - left,
-        marker={"color": colors, "opacity": 0.22},
-        customdata=np.array(cards.texts, dtype=object),
-        hovertemplate="%{customdata}<br>%{x:,} cards dealt<extra></extra>",
-        name="dealt",
-    )
-    shown = cards.after(rounds)
-    result = figure(on_stack, gone, _grid(shown, colors, word), height=110 + 19 * max(count, 12), labels=labels)
-    result.update_layout(
+    result = figure(*stack, grid, height=110 + 19 * max(count, 12), labels=labels)
+    ticks = {"tickvals": np.arange(count), "ticktext": labels, "ticksuffix": " "}
+    return result.update_layout(
         barmode="stack",
         bargap=0.08,
         margin={"l": left_margin(labels, False), "b": 48},
         xaxis={"domain": STACK, "title": "the stack, top first", "nticks": 4},
-        xaxis2=_class_axis(shown, word),
-        yaxis={
-            "tickvals": np.arange(count), "ticktext": labels, "range": [count - 0.4, -0.6], "ticksuffix": " ",
-            "zeroline": False,
-        },
-        yaxis2={
-            "anchor": "x2", "title": "round", "range": [-0.5, max(len(shown.dealt), 4) - 0.5], "fixedrange": True,
-            "tickvals": _spread(len(shown.dealt)), "ticktext": [str(place + 1) for place in _spread(len(shown.dealt))],
-            "showgrid": False, "zeroline": False,
-        },
-    )  # fmt: skip
-    return result
-
-
-def _class_axis(cards: Cards, word: str) -> dict[str, Any]:
-    shown = _spread(cards.dealt.shape[1])
-    return {
-        "domain": TABLE,
-        "anchor": "y2",
-        "title": word,
-        "tickvals": shown,
-        "ticktext": [str(place) for place in shown],
-        "range": [-0.5, max(cards.dealt.shape[1], 4) - 0.5],
-        "fixedrange": True,
-        "showgrid": False,
-        "zeroline": False,
-    }
-
-
-def _grid(cards: Cards, colors: list[str], word: str) -> go.Heatmap:
-    """One cell per card: classes across, rounds up."""
-    dealt = cards.dealt
-    count = len(colors)
-    texts = np.array([*cards.texts, ""], dtype=object)[dealt]
-    written = len(dealt) <= 16 and dealt.shape[1] <= 12 and max(map(len, cards.texts)) <= 9
-    return go.Heatmap(
-        z=np.where(dealt < 0, np.nan, dealt),
-        colorscale=_stepped(colors),
-        zmin=-0.5,
-        zmax=count - 0.5,
-        showscale=False,
-        xgap=2,
-        ygap=2 if len(dealt) <= 25 else 1,
-        customdata=texts,
-        text=texts if written else None,
-        texttemplate="%{text}" if written else None,
-        hovertemplate=f"%{{customdata}}, dealt to {word} %{{x}}<extra></extra>",
-        hoverongaps=False,
-        xaxis="x2",
-        yaxis="y2",
-        name="",
+        yaxis={"range": [count - 0.4, -0.6], "zeroline": False} | ticks,
+        xaxis2=_cell_axis(classes, "group", 0) | {"domain": TABLE, "anchor": "y2"},
+        yaxis2=_cell_axis(rows, "round", 1) | {"anchor": "x2"},
     )
 
 
-def _stepped(colors: list[str]) -> list[list[Any]]:
-    """A colour scale that has one colour per whole number."""
-    count = len(colors)
-    return [[place, color] for i, color in enumerate(colors) for place in (i / count, (i + 1) / count)]
+def _cell_axis(size: int, title: str, first: int) -> dict[str, Any]:
+    """An axis of so many cells, which are counted from `first`."""
+    ticks = {"tickvals": _spread(size), "ticktext": [str(place + first) for place in _spread(size)]}
+    still = {"fixedrange": True, "showgrid": False, "zeroline": False}
+    return {"title": title, "range": [-0.5, max(size, 4) - 0.5]} | ticks | still
 
 
 def _spread(size: int, most: int = 12) -> Int64:
     return np.arange(0, size, -(-size // most))
 
 
-def held(cards: Cards, word: str) -> go.Figure:
+def held(cards: Cards) -> go.Figure:
     """How many cards of each run every class holds: within one of each other in every row."""
     labels = distinct_labels(cards.texts)
     z = cards.held.T
     least, most = z.min(axis=1), z.max(axis=1)
     above = np.where((most > least)[:, None], z - least[:, None], 0.5)
-    written = z.size <= MOST_TEXTS
-    cells = go.Heatmap(
-        z=above,
-        customdata=z,
-        text=z if written else None,
-        texttemplate="%{text}" if written else None,
-        colorscale=[[0, SKY], [1, BLUE]],
-        zmin=0,
-        zmax=1,
-        xgap=2,
-        ygap=2,
-        showscale=False,
-        hovertemplate=f"%{{customdata}} cards of %{{y}}<br>in {word} %{{x}}<extra></extra>",
-        name="",
-    )
-    result = figure(cells, x=word, height=110 + 22 * max(len(labels), 5), labels=labels)
+    written = {"text": z, "texttemplate": "%{text}"} if z.size <= MOST_TEXTS else {}
+    hover = "%{customdata} cards of %{y}<br>in group %{x}"
+    counts = cells(None, None, above, (SKY, BLUE), hover, 0, 1, customdata=z, xgap=2, ygap=2, **written)
+    result = figure(counts, x="group", height=110 + 22 * max(len(labels), 5), labels=labels)
     result.update_xaxes(tickvals=_spread(z.shape[1]), showgrid=False, zeroline=False)
-    result.update_yaxes(tickvals=np.arange(len(labels)), ticktext=labels, ticksuffix=" ", autorange="reversed")
-    return result
+    ticks = {"tickvals": np.arange(len(labels)), "ticktext": labels, "ticksuffix": " "}
+    return result.update_yaxes(autorange="reversed", **ticks)
 
 
 def loss_by_attribute(names: Sequence[str], chance: Floats, near: Floats, style: RunStyle) -> go.Figure:
     """Information loss per quasi-identifier: rows dealt by chance, and neighbours dealt to the same class."""
-    labels = distinct_labels(names)
-    hover = "%{y}: %{x:.1%}<extra>%{fullData.name}</extra>"
-    common: dict[str, Any] = {"y": labels, "orientation": "h", "hovertemplate": hover}
-    before = go.Bar(**common, x=chance, name="by chance", marker={"color": ORIGINAL})
-    after = go.Bar(**common, x=near, name="neighbours", marker=marker(style))
-    result = figure(before, after, x="information loss", height=110 + 36 * max(len(labels), 3), labels=labels)
-    result.update_layout(barmode="group")
-    result.update_xaxes(tickformat=".0%", rangemode="tozero")
-    result.update_yaxes(type="category", autorange="reversed", ticksuffix=" ", tickmode="linear", dtick=1)
-    return result
+    return bars(names, {"by chance": (chance, ORIGINAL), "neighbours": (near, style)}, "information loss")

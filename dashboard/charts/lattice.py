@@ -12,7 +12,7 @@ from anoncore.algorithms.full_domain.best_first import Course
 from anoncore.algorithms.full_domain.lattice import Node
 from anoncore.algorithms.full_domain.lattice_map import LatticeMap, Nodes, SearchMap
 from anoncore.kernels.arrays import Bools, Floats
-from dashboard.charts.layout import faint, figure
+from dashboard.charts.layout import broken, faint, figure, line, written
 from dashboard.charts.palette import ORIGINAL, VERMILLION, RunStyle
 
 MOST_LABELLED = 40
@@ -46,70 +46,59 @@ class Drawing:
 
 def lattice_chart(lattice: LatticeMap, drawing: Drawing, style: RunStyle, shown: Node) -> go.Figure:
     """The nodes by state: failing, anonymous, anonymous with none below, and the chosen one; `shown` has a ring."""
-    nodes = np.array(drawing.nodes)
-    anonymous = lattice.anonymous[tuple(nodes.T)]
+    anonymous = lattice.anonymous[tuple(np.array(drawing.nodes).T)]
     minimal = set(lattice.minimal)
     border = np.array([node in minimal for node in drawing.nodes])
-    chosen = _chosen(lattice, drawing)
-    marks = [
-        _marks(lattice, drawing, ~anonymous, "not anonymous", "circle-open", 9, ORIGINAL),
-        _marks(lattice, drawing, anonymous & ~border & ~chosen, "anonymous", "circle", 10, faint(style.color, 0.55)),
-        _marks(lattice, drawing, border & ~chosen, "anonymous, none below", "diamond", 13, style.color),
-    ]
-    return _chart(lattice, drawing, marks, shown)
+    states = (
+        (~anonymous, "not anonymous", "circle-open", 9, ORIGINAL),
+        (anonymous & ~border, "anonymous", "circle", 10, faint(style.color, 0.55)),
+        (border, "anonymous, none below", "diamond", 13, style.color),
+    )
+    return _chart(lattice, drawing, states, shown)
 
 
 def search_chart(lattice: SearchMap, drawing: Drawing, style: RunStyle, shown: Node) -> go.Figure:
     """The nodes by what became of them in the search for the optimum, and the chosen one; `shown` has a ring."""
     course = lattice.optimum.course[tuple(np.array(drawing.nodes).T)]
-    chosen = _chosen(lattice, drawing)
-    marks = [
-        _marks(lattice, drawing, (course == one) & ~chosen, name, symbol, size, color)
-        for one, name, symbol, size, color in (
-            (Course.BOUNDED, "left out by its bound", "circle-open", 9, ORIGINAL),
-            (Course.RULED_OUT, "ruled out by one above", "x-thin-open", 9, ORIGINAL),
-            (Course.OPEN, "not looked at any more", "square-open", 10, VERMILLION),
-            (Course.FAILED, "looked at: fails", "circle", 10, faint(style.color, 0.4)),
-            (Course.POSSIBLE, "looked at: promise holds", "diamond", 13, style.color),
-        )
+    states = (
+        (course == Course.BOUNDED, "left out by its bound", "circle-open", 9, ORIGINAL),
+        (course == Course.RULED_OUT, "ruled out by one above", "x-thin-open", 9, ORIGINAL),
+        (course == Course.OPEN, "not looked at any more", "square-open", 10, VERMILLION),
+        (course == Course.FAILED, "looked at: fails", "circle", 10, faint(style.color, 0.4)),
+        (course == Course.POSSIBLE, "looked at: promise holds", "diamond", 13, style.color),
+    )
+    return _chart(lattice, drawing, states, shown)
+
+
+def _chart(
+    lattice: Nodes, drawing: Drawing, states: Sequence[tuple[Bools, str, str, int, str]], shown: Node
+) -> go.Figure:
+    """The nodes by state with their edges, the published one and the one that is shown, over one line per height."""
+    published = np.array([node == lattice.chosen for node in drawing.nodes])
+    states = [(which & ~published, *look) for which, *look in states]
+    traces = [_edges(lattice, drawing)]
+    traces += [
+        _marks(lattice, drawing, *state) for state in (*states, (published, "published", "star", 20, VERMILLION))
     ]
-    return _chart(lattice, drawing, marks, shown)
-
-
-def _chosen(lattice: Nodes, drawing: Drawing) -> Bools:
-    """Which of the drawn nodes is the published one."""
-    return np.array([node == lattice.chosen for node in drawing.nodes])
-
-
-def _chart(lattice: Nodes, drawing: Drawing, marks: list[go.Scatter], shown: Node) -> go.Figure:
-    """The marks with their edges, the published node and the one that is shown, over one line per height."""
-    traces = [
-        _edges(lattice, drawing),
-        *marks,
-        _marks(lattice, drawing, _chosen(lattice, drawing), "published", "star", 20, VERMILLION),
-        _ring(drawing, shown),
-    ]
+    ring = slice(drawing.nodes.index(shown), drawing.nodes.index(shown) + 1)
+    look = {"symbol": "circle-open", "size": 28, "color": VERMILLION, "line": {"width": 2.5}}
+    hidden = {"hoverinfo": "skip", "showlegend": False}
+    traces.append(go.Scatter(hidden, x=drawing.x[ring], y=drawing.y[ring], mode="markers", marker=look, name="shown"))
     if len(drawing.nodes) <= MOST_LABELLED:
-        traces.append(_labels(lattice, drawing))
+        texts = [f"{_short(node)}<br>{lattice.loss[node]:.0%}" for node in drawing.nodes]
+        traces.append(written(drawing.x, drawing.y - 0.38, texts, "levels", textfont={"size": 10}, showlegend=False))
     every = lattice.per_height
     result = figure(*traces, y="height: sum of the levels", height=150 + 44 * max(len(every), 6), legend=True)
-    heights = np.arange(len(every))
     drawn = np.bincount(drawing.y.astype(np.int64), minlength=len(every)).tolist()
     texts = [
         f"{height}" if one == all_of_height else f"{height} ({one:,} of {all_of_height:,})"
         for height, (one, all_of_height) in enumerate(zip(drawn, every.tolist(), strict=True))
     ]
-    step = -(-len(heights) // 30)
-    result.update_yaxes(
-        tickmode="array",
-        tickvals=heights[::step],
-        ticktext=texts[::step],
-        zeroline=False,
-        range=[heights[0] - 0.7, heights[-1] + 0.7],
-    )
+    heights = np.arange(0, len(every), -(-len(every) // 30))
+    ticks = {"tickvals": heights, "ticktext": [texts[height] for height in heights]}
+    result.update_yaxes(zeroline=False, range=[-0.7, len(every) - 0.3], **ticks)
     result.update_xaxes(visible=False, range=[-1.2, 1.2])
-    result.update_layout(margin_l=36 + round(6.2 * max(map(len, texts))) + 20)
-    return result
+    return result.update_layout(margin_l=36 + round(6.2 * max(map(len, texts))) + 20)
 
 
 def levels_text(node: Node) -> str:
@@ -126,17 +115,9 @@ def _edges(lattice: Nodes, drawing: Drawing) -> go.Scatter:
     """A line from each node to its direct generalizations among those that are drawn."""
     place = {node: number for number, node in enumerate(drawing.nodes)}
     pairs = [(place[node], place[one]) for node in drawing.nodes for one in lattice.above(node) if one in place]
-    ends = np.array(pairs[:MOST_EDGES], dtype=np.int64).reshape(-1, 2)
-    gap = np.full(len(ends), np.nan)
-    return go.Scatter(
-        x=np.column_stack([drawing.x[ends[:, 0]], drawing.x[ends[:, 1]], gap]).ravel(),
-        y=np.column_stack([drawing.y[ends[:, 0]], drawing.y[ends[:, 1]], gap]).ravel(),
-        mode="lines",
-        line={"color": faint(ORIGINAL, 0.45), "width": 1},
-        hoverinfo="skip",
-        showlegend=False,
-        name="edges",
-    )
+    ends = np.array(pairs[:MOST_EDGES], dtype=np.int64).reshape(-1, 2).T
+    x, y = broken(*drawing.x[ends]), broken(*drawing.y[ends])
+    return line(x, y, "edges", faint(ORIGINAL, 0.45), width=1, showlegend=False)
 
 
 def _marks(lattice: Nodes, drawing: Drawing, which: Bools, name: str, symbol: str, size: int, color: str) -> go.Scatter:
@@ -152,34 +133,8 @@ def _marks(lattice: Nodes, drawing: Drawing, which: Bools, name: str, symbol: st
         marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 1.5, "color": color}},
         customdata=numbers,
         text=texts,
-        hovertemplate="%{text}<extra>" + name + "</extra>",
+        hovertemplate=f"%{{text}}<extra>{name}</extra>",
         unselected={"marker": {"opacity": 1}},
         visible=bool(len(numbers)),
         name=name,
-    )
-
-
-def _ring(drawing: Drawing, shown: Node) -> go.Scatter:
-    number = drawing.nodes.index(shown)
-    return go.Scatter(
-        x=drawing.x[number : number + 1],
-        y=drawing.y[number : number + 1],
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 28, "color": VERMILLION, "line": {"width": 2.5}},
-        hoverinfo="skip",
-        showlegend=False,
-        name="shown",
-    )
-
-
-def _labels(lattice: Nodes, drawing: Drawing) -> go.Scatter:
-    return go.Scatter(
-        x=drawing.x,
-        y=drawing.y - 0.38,
-        text=[f"{_short(node)}<br>{lattice.loss[node]:.0%}" for node in drawing.nodes],
-        mode="text",
-        textfont={"size": 10},
-        hoverinfo="skip",
-        showlegend=False,
-        name="levels",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from anoncore import Domain, Kind
-from anoncore.kernels.arrays import Floats
-from dashboard.charts.palette import RunStyle
+from anoncore.kernels.arrays import Floats, Int64
+from dashboard.charts.palette import ORIGINAL, OUTLINE, RunStyle
 
+Look = RunStyle | str | Mapping[str, Any] | Sequence[RunStyle | str]
+"""How something is drawn: in the style of a run, in a colour, as plotly's marker, or each bar in its own."""
 LABEL_CHARACTERS = 26
 MOST_TICKS = 24
 WANTED_TICKS = 6
@@ -93,16 +95,166 @@ def left_margin(labels: Sequence[str], titled: bool) -> int:
     return round(16 + PIXELS_PER_CHARACTER * longest) + (22 if titled else 0)
 
 
-def marker(style: RunStyle, opacity: float = 1.0) -> dict[str, Any]:
-    """Bars and areas of a run: its fill, with an outline where the colour is light."""
-    width = 0 if style.outline == style.color else 1
-    return {"color": style.color, "opacity": opacity, "line": {"color": style.outline, "width": width}}
+def marker(look: Look, opacity: float = 1.0) -> dict[str, Any]:
+    """Bars and areas of a run, with an outline where its colour is light; of a colour; or a look for each bar."""
+    if isinstance(look, RunStyle):
+        width = 0 if look.outline == look.color else 1
+        return {"color": look.color, "opacity": opacity, "line": {"color": look.outline, "width": width}}
+    if isinstance(look, str):
+        return {"color": look}
+    if isinstance(look, Mapping):
+        return dict(look)
+    return {"color": [one.color if isinstance(one, RunStyle) else one for one in look]}
 
 
 def faint(color: str, opacity: float) -> str:
     """A colour `#RRGGBB` at an opacity of 0 to 1, for fills that let the page through."""
     red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def stepped(colors: Sequence[str]) -> list[list[Any]]:
+    """A colour scale that has one colour per whole number, without transitions."""
+    count = len(colors)
+    return [[place, color] for i, color in enumerate(colors) for place in (i / count, (i + 1) / count)]
+
+
+def line(
+    x: Any,
+    y: Any,
+    name: str = "",
+    color: str = ORIGINAL,
+    hover: str = "",
+    width: float = 2,
+    dash: str = "solid",
+    shape: str = "linear",
+    **more: Any,
+) -> go.Scatter:
+    """A line through points, broken where one is NaN; without a text for the pointer it does not answer to it."""
+    shown = {"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"}
+    look = {"color": color, "width": width, "dash": dash, "shape": shape}
+    return go.Scatter(x=x, y=y, mode="lines", name=name, line=look, **shown, **more)
+
+
+def broken(*ends: npt.NDArray[np.floating]) -> Floats:
+    """One coordinate of several lines as one that is broken after each; every array has the next point of them all."""
+    return np.column_stack([*ends, np.full(len(ends[0]), np.nan)]).ravel()
+
+
+def bound(at: float, top: float, name: str, hover: str = "") -> go.Scatter:
+    """An upright dashed line from the ground to a little above `top`, which the legend names."""
+    return line([at, at], [0.0, top * 1.05], name, hover=hover or name, dash="dash")
+
+
+def written(x: Any, y: Any, texts: Any, name: str, **more: Any) -> go.Scatter:
+    """Texts at places. Those of a heat map itself take the contrast to its colour without transparency."""
+    return go.Scatter(x=x, y=y, text=texts, mode="text", hoverinfo="skip", name=name, **more)
+
+
+def cells(
+    x: Any,
+    y: Any,
+    z: Any,
+    colors: Sequence[Any],
+    hover: str,
+    low: float | None = None,
+    high: float | None = None,
+    **more: Any,
+) -> go.Heatmap:
+    """A heat map whose colours, two or more or with places, go from `low` to `high`, else over all that is drawn."""
+    scale = [[place, color] for place, color in zip(np.linspace(0, 1, len(colors)), colors, strict=True)]
+    look = {"colorscale": scale if isinstance(colors[0], str) else colors, "showscale": False, "hoverongaps": False}
+    return go.Heatmap(
+        x=x, y=y, z=z, zmin=low, zmax=high, name="", hovertemplate=f"{hover}<extra></extra>", **look | more
+    )
+
+
+def bars(
+    labels: Sequence[str] | npt.NDArray[Any],
+    shown: Mapping[str, tuple[Any, Any]],
+    title: str,
+    *more: Any,
+    by: str = "",
+    upright: bool = False,
+    form: str = ".0%",
+    hover: str = "%{label}: %{value:.1%}",
+    texts: str = "",
+    customdata: Any = None,
+    row: int | None = None,
+    height: int = 310,
+    end: float | None = None,
+    stacked: bool = False,
+    legend: bool | None = None,
+) -> go.Figure:
+    """Bars of one or several series beside each other: a row per label, the first on top, or upright ones.
+
+    Parameters
+    ----------
+    labels : sequence of str, or ndarray of numbers
+        What the bars stand for; numbers are places on an axis.
+    shown : mapping of str to (values, look)
+        The series by their names, which the legend has where there are several; a look is one for `marker`.
+    title, by : str
+        What is measured, and what the labels are.
+    more : traces
+        What is drawn over the bars.
+    form : str
+        How the ticks of what is measured are written.
+    hover : str
+        What the pointer shows, with `%{label}`, `%{value}` and `%{customdata}`.
+    texts : str
+        What is written at the end of each bar, as a template like `hover`.
+    row, height : int
+        Pixels of a label's row, else as the series need them; of the whole figure where bars are upright.
+    end : float, optional
+        Where the axis of what is measured ends; at 1 ticks stop there and texts have room.
+    """
+    numeric, several = isinstance(labels, np.ndarray), len(shown) > 1
+    names: Any = labels if numeric else distinct_labels(list(labels))
+    across, along = ("x", "y") if upright else ("y", "x")
+    extra = "%{fullData.name}" if several else ""
+    written_at = {"texttemplate": texts, "textposition": "outside", "cliponaxis": False} if texts else {}
+    common = {across: names, "customdata": customdata, "hovertemplate": f"{hover}<extra>{extra}</extra>"} | written_at
+    traces = [
+        go.Bar({along: values, "name": name, "marker": marker(look)} | common, orientation="v" if upright else "h")
+        for name, (values, look) in shown.items()
+    ]
+    if not upright:
+        usual = max(26, 12 * len(shown) + 10) + (14 if texts else 0)
+        height = 100 + (row or usual) * max(len(names), 3)
+    titles = {along: title, across: by}
+    beside = () if upright or numeric else names
+    result = figure(*traces, *more, height=height, labels=beside, legend=legend, **titles)
+    if texts:
+        largest = max(float(np.max(values, initial=0)) for values, _ in shown.values())
+        end = 1.15 if end == 1 else end or 1.2 * largest or 1.0
+    ticks: dict[str, Any] = {"tickformat": form, "rangemode": "tozero"}
+    if end is not None:
+        ticks["range"] = [0, end]
+    if end in (1, 1.15):
+        ticks["tickvals"] = np.linspace(0, 1, 5)
+    kinds: dict[str, Any] = {}
+    if not numeric:
+        slanted = upright and sum(map(len, names)) > 90
+        rows = {"autorange": "reversed", "ticksuffix": " ", "tickmode": "linear", "dtick": 1}
+        kinds = {"tickangle": -40 if slanted else 0, "nticks": min(len(names), 20)} if upright else rows
+        kinds["type"] = "category"
+        if slanted:
+            # The first label reaches to the left as far as it reaches down.
+            slant = 0.65 * left_margin(names, False)
+            result.update_layout(margin_b=round(24 + slant), margin_l=max(round(slant), result.layout.margin.l))
+    layout = {f"{along}axis": ticks, f"{across}axis": kinds, "barmode": "stack" if stacked else "group"}
+    return result.update_layout(layout, bargap=0.2 if several else 0.12)
+
+
+def whiskers(values: Any, low: Any, high: Any) -> dict[str, Any]:
+    """The interval of each bar as plotly draws it."""
+    return {
+        "type": "data",
+        "array": np.asarray(high - values),
+        "arrayminus": np.asarray(values - low),
+        "color": OUTLINE,
+    }
 
 
 def shortened(text: str, most: int = LABEL_CHARACTERS) -> str:
@@ -142,59 +294,31 @@ class Axis:
     @classmethod
     def of(cls, domain: Domain, most_bins: int = 40) -> Axis:
         """Numbers at their values in bins of one width, categories at their ranks; missing is the last bin."""
-        size = len(domain)
-        if domain.kind is not Kind.NUMERIC or size <= min(most_bins, 12):
-            return cls._of_ranks(domain, most_bins)
-        positions = domain.positions
-        known = positions[: len(domain.values)]
-        whole = bool(np.all(known == np.round(known)))
-        width = (known[-1] - known[0]) / most_bins
-        width = float(np.ceil(width + 1e-9)) if whole and not domain.is_date else float(width)
-        start = known[0] - (0.5 if whole and not domain.is_date else 0.0)
-        count = max(int(np.ceil((known[-1] - start) / width - 1e-9)), 1)
-        edges = start + width * np.arange(count + 1)
-        bin_of = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, count - 1)
-        coordinates = known
-        texts = [_bin_text(domain, np.flatnonzero(bin_of == place)) for place in range(count)]
-        ticks = _tick_codes(known)
-        values, labels = list(known[ticks]), [domain.text(int(code)) for code in ticks]
-        if domain.missing_code is not None:
-            edges = np.append(edges, edges[-1] + 2 * width)
-            bin_of = np.append(bin_of, count)
-            coordinates = np.append(coordinates, edges[-1] - width)
-            texts.append(domain.text(domain.missing_code))
-            values.append(coordinates[-1])
-            labels.append("(missing)")
-        return cls(
-            domain.name,
-            coordinates,
-            edges,
-            bin_of,
-            tuple(texts),
-            np.array(values),
-            tuple(distinct_labels(labels)),
-            half=0.5 if whole and not domain.is_date else width / 4,
-        )
-
-    @classmethod
-    def _of_ranks(cls, domain: Domain, most_bins: int) -> Axis:
-        size = len(domain)
-        step = -(-size // most_bins)
-        bin_of = np.arange(size) // step
-        edges = np.append(np.arange(0, size, step), size) - 0.5
+        size, half = len(domain), 0.5
+        if domain.kind is Kind.NUMERIC and size > min(most_bins, 12):
+            places = domain.positions[: len(domain.values)]
+            whole = bool(np.all(places == np.round(places))) and not domain.is_date
+            width = float(places[-1] - places[0]) / most_bins
+            width = float(np.ceil(width + 1e-9)) if whole else width
+            start, half = places[0] - 0.5 * whole, 0.5 if whole else width / 4
+            count = max(int(np.ceil((places[-1] - start) / width - 1e-9)), 1)
+            edges = start + width * np.arange(count + 1)
+            bin_of = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, count - 1)
+            ticks = _tick_codes(places)
+            if domain.missing_code is not None:
+                edges = np.append(edges, edges[-1] + 2 * width)
+                bin_of, places = np.append(bin_of, count), np.append(places, edges[-1] - width)
+                # A tick beside that of the missing cells would be written over it.
+                ticks = ticks[places[ticks] < places[-1] - width * most_bins / 10]
+                ticks = np.append(ticks, domain.missing_code)
+        else:
+            step = -(-size // most_bins)
+            places, bin_of = np.arange(size, dtype=np.float64), np.arange(size) // step
+            edges = np.append(np.arange(0, size, step), size) - 0.5
+            ticks = np.arange(0, size, -(-size // MOST_TICKS))
         texts = [_bin_text(domain, np.flatnonzero(bin_of == place)) for place in range(len(edges) - 1)]
-        shown = np.arange(0, size, -(-size // MOST_TICKS))
-        labels = distinct_labels([domain.text(int(code)) for code in shown])
-        return cls(
-            domain.name,
-            np.arange(size, dtype=np.float64),
-            edges,
-            bin_of,
-            tuple(texts),
-            shown.astype(np.float64),
-            tuple(labels),
-            half=0.5,
-        )
+        labels = distinct_labels([domain.text(int(code)) for code in ticks])
+        return cls(domain.name, places, edges, bin_of, tuple(texts), places[ticks], tuple(labels), half)
 
     @property
     def n_bins(self) -> int:
@@ -204,6 +328,11 @@ class Axis:
     def counts(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Rows per bin."""
         return np.bincount(self.bin_of[codes], minlength=self.n_bins)
+
+    def pairs(self, up: Axis, across_codes: npt.NDArray[np.int32], up_codes: npt.NDArray[np.int32]) -> Int64:
+        """Rows per cell of the plane with another axis, int64 (bins of that one, bins)."""
+        cell = up.bin_of[up_codes] * self.n_bins + self.bin_of[across_codes]
+        return np.bincount(cell, minlength=self.n_bins * up.n_bins).reshape(up.n_bins, self.n_bins)
 
     def extent(self, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Edges of regions of codes low..high, wide enough to be seen where low is high."""

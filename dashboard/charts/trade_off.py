@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import plotly.graph_objects as go
 
 from anoncore.algorithms import Algorithm
 from anoncore.base.texts import share_text
-from dashboard.charts.layout import figure
+from dashboard.charts.layout import broken, figure, line
 from dashboard.charts.palette import ORIGINAL, RunStyle
 
 FINE_TICKS = 0.05
@@ -90,30 +91,15 @@ def trade_off(
     `gains` are the places of two releases each that differ in nothing but that the second one was refined, `edges` the
     numbers to the right and upwards that no release is below, where they are known.
     """
-    line = frontier(tried, right, up)
+    best = frontier(tried, right, up)
     traces = []
-    if line:
-        traces.append(
-            go.Scatter(
-                x=[one.x for one in line],
-                y=[one.y for one in line],
-                mode="lines",
-                line={"color": ORIGINAL, "width": 1.5, "dash": "dot", "shape": "hv"},
-                name="best that keeps all that is asked",
-                hoverinfo="skip",
-            )
-        )
+    if best:
+        x, y = np.array([(one.x, one.y) for one in best]).T
+        traces.append(line(x, y, "best that keeps all that is asked", width=1.5, dash="dot", shape="hv"))
     if gains:
-        traces.append(
-            go.Scatter(
-                x=[value for pair in gains for value in (*(tried[place].x for place in pair), None)],
-                y=[value for pair in gains for value in (*(tried[place].y for place in pair), None)],
-                mode="lines",
-                line={"color": ORIGINAL, "width": 2.5},
-                name="gained by refining",
-                hoverinfo="skip",
-            )
-        )
+        ends = np.array([[(tried[place].x, tried[place].y) for place in pair] for pair in gains]).transpose(2, 1, 0)
+        x, y = (broken(*side) for side in ends)
+        traces.append(line(x, y, "gained by refining", width=2.5))
     before = [one for one in tried if one.style is None]
     for group, name in (
         ([one for one in before if not one.keeps], "tried before, not known to keep it"),

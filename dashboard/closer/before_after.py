@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,15 @@ from anoncore import Release
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Bools, Int64
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes, main_fragment, publishing_fragment
-from anoncore.release.recoding import ColumnRegions, Exact, Recoding
+from anoncore.release.recoding import ColumnRegions, Recoding
 from anoncore.utility.joint_table import JointTable, joint_table
 from dashboard.charts.layout import Axis
+from dashboard.charts.maps import difference_map, joint_map
 from dashboard.charts.palette import run_style
-from dashboard.charts.utility import change_bars, color_name, difference_map, joint_map, share_of_changes, tint
+from dashboard.charts.utility import change_bars, color_name, share_of_changes, tint
 from dashboard.closer import utility
 from dashboard.elements import left_out, parts
-from dashboard.elements.class_list import region_texts
 from dashboard.markdown import escaped
-from dashboard.session import compute
 from dashboard.session.workspace import Run
 
 Changes = Mapping[str, npt.NDArray[np.uint8]]
@@ -46,31 +44,22 @@ MEANINGS = {
 
 
 def render() -> None:
-    """Draw the page."""
+    """Draw what became of the rows, of the cells, of one attribute and of two attributes of a run."""
     run = parts.shown_run("What became of rows and cells is asked of people's rows")
     if run is None:
         return
-    if run.data.knows_rows:
-        draw(run)
-    else:
+    if not run.data.knows_rows:
         st.info("The original of this release is not here, so there is nothing to set it beside.")
-
-
-def draw(run: Run) -> None:
-    """Draw what became of the rows, of the cells, of one attribute and of two attributes of a run."""
+        return
     _rows(run)
     left_out.draw(run)
-    left, right = st.columns(2, gap="medium")
+    left, right = parts.beside()
     with left:
         _cells(run)
     with right:
-        _one_attribute(run)
+        st.subheader("One attribute")
+        utility.distributions(run, "before-after")
     _two_attributes(run)
-
-
-def _changes(run: Run) -> Changes:
-    """What became of every cell, by attribute."""
-    return compute.cached("before-after.changes", run, changes_of)
 
 
 def changes_of(release: Release) -> Changes:
@@ -78,11 +67,10 @@ def changes_of(release: Release) -> Changes:
     return {name: cell_changes(release, name) for name in release.attributes}
 
 
-@st.fragment
-@parts.says_why
+@parts.fragment
 def _rows(run: Run) -> None:
     """Input rows beside output rows, a sample of them at a time."""
-    changes = _changes(run)
+    changes = parts.measured(run, changes_of)
     st.subheader("Rows before and after")
     there = [change for change in CHANGES if any((of_rows == _number(change)).any() for of_rows in changes.values())]
     kinds = [EVERY_ROW, *(f"rows with a cell that is {change.value}" for change in there)]
@@ -105,13 +93,18 @@ def _rows(run: Run) -> None:
             )
         )
     shown = np.sort(rows[(page - 1) * ROWS_OF_PAGE : page * ROWS_OF_PAGE])
-    st.dataframe(
-        _tinted(beside(run.release, changes, shown), changes, shown),
-        hide_index=True,
+    table = beside(run.release, changes, shown)
+    tints = {
+        (name, AFTER): [tint(CHANGES[number]) for number in of_rows[shown]]
+        for name, of_rows in changes.items()
+        if (name, AFTER) in table
+    }
+    parts.table(
+        parts.tinted(table, tints),
+        "before-after-table",
+        f"{len(shown)} rows of the table, each attribute as it was and as it is published.",
         height=38 + 35 * 11,
-        key="before-after-table",
-        column_config={"row": st.column_config.NumberColumn(pinned=True)},
-        alt=f"{len(shown)} rows of the table, each attribute as it was and as it is published.",
+        columns={"row": st.column_config.NumberColumn(pinned=True)},
     )
     st.caption(_rows_caption(run, len(shown), len(rows), there))
 
@@ -126,7 +119,7 @@ def _rows_caption(run: Run, n_shown: int, n_rows: int, there: list[Change]) -> s
     if Change.UNLINKED in there:
         text += f"Lines follow the table '{escaped(main_fragment(release).name)}'; "
         text += (
-            f"of the other tables a cell lists what the {release.group_word} has there, each value with its rows. "
+            "of the other tables a cell lists what the group has there, each value with its rows. "
             if release.is_shared
             else "the cells of the other tables are those of the same person, which no reader can tell. "
         )
@@ -144,48 +137,56 @@ def beside(release: Release, changes: Changes, rows: Int64) -> pd.DataFrame:
     columns: dict[tuple[str, str], Any] = {(ROW, ""): rows + 1}
     # Attributes that changed come first, so that a wide table shows them without being moved.
     for name in sorted(release.attributes, key=lambda one: not changes[one].any()):
-        original = release.data.frame[name].iloc[rows].reset_index(drop=True)
         if not changes[name].any():
-            columns[name, ""] = original
+            columns[name, ""] = original_values(release, name, rows)
             continue
-        columns[name, BEFORE] = original
+        columns[name, BEFORE] = original_texts(release, name, rows)
         columns[name, AFTER] = published_texts(release, name, rows, changes[name][rows] == _number(Change.UNLINKED))
     table = pd.DataFrame(columns)
     table.columns = pd.MultiIndex.from_tuples(list(columns))
     return table
 
 
+def original_texts(release: Release, name: str, rows: Int64) -> npt.NDArray[np.object_]:
+    """The values of rows in the words of a release, so that both can be compared cell by cell: days without hours,
+    whole numbers without a point where others are missing.
+    """
+    return release.data.domain[name].texts[release.data.codes[name][rows]]
+
+
+def original_values(release: Release, name: str, rows: Int64) -> Any:
+    """The values of rows as they are, which a grid sorts as numbers; days as texts, as it would give them hours."""
+    if release.data.domain[name].is_date:
+        return original_texts(release, name, rows)
+    return release.data.frame[name].iloc[rows].to_numpy()
+
+
 def published_texts(release: Release, name: str, rows: Int64, unlinked: Bools) -> list[str]:
     """What a reader sees in place of each row's value; where it is unlinked, what the row's group has in that table."""
     recoding = publishing_fragment(release, name).recodings[name]
-    texts = cell_texts(recoding, rows)
+    cells = recoding.texts()
+    texts = cells[rows].tolist()
     if not release.is_shared:
         return texts
     groups = release.partition.group[rows]
-    of_group = {int(group): _listed(recoding, release.partition.rows(int(group))) for group in set(groups[unlinked])}
+    of_group = {
+        int(group): _listed(recoding, cells, release.partition.rows(int(group))) for group in set(groups[unlinked])
+    }
     return [
         of_group[group] if is_unlinked else text
         for group, is_unlinked, text in zip(groups.tolist(), unlinked.tolist(), texts, strict=True)
     ]
 
 
-def cell_texts(recoding: Recoding, rows: Int64) -> list[str]:
-    """The published cells of some rows as texts."""
-    if isinstance(recoding, Exact):
-        return [recoding.domain.text(int(code)) for code in recoding.codes[rows]]
-    regions = recoding.classes if isinstance(recoding, ColumnRegions) else recoding
-    return list(region_texts(regions, regions.partition.group[rows].astype(np.int64)))
-
-
-def _listed(recoding: Recoding, rows: Int64) -> str:
+def _listed(recoding: Recoding, cells: npt.NDArray[np.object_], rows: Int64) -> str:
     """The different cells of a group with their numbers of rows, the most frequent first."""
     told_apart = recoding.classes.partition.group if isinstance(recoding, ColumnRegions) else recoding.bounds()[0]
     _, first, counts = np.unique(told_apart[rows], return_index=True, return_counts=True)
-    cells: Counter[str] = Counter()
-    for text, count in zip(cell_texts(recoding, rows[first]), counts.tolist(), strict=True):
-        cells[text] += count
-    named = [f"{text} ×{count:,}" for text, count in cells.most_common(MOST_LISTED)]
-    rest = len(cells) - len(named)
+    different: Counter[str] = Counter()
+    for text, count in zip(cells[rows[first]], counts.tolist(), strict=True):
+        different[text] += count
+    named = [f"{text} ×{count:,}" for text, count in different.most_common(MOST_LISTED)]
+    rest = len(different) - len(named)
     return ", ".join(named) + (f" and {rest:,} more" if rest else "")
 
 
@@ -193,46 +194,28 @@ def _number(change: Change) -> int:
     return CHANGES.index(change)
 
 
-def _tinted(table: pd.DataFrame, changes: Changes, rows: Int64) -> Any:
-    """The table with every published cell on a ground that says what became of it."""
-    tints = pd.DataFrame("", index=table.index, columns=table.columns)
-    for name, of_rows in changes.items():
-        if (name, AFTER) in table.columns:
-            tints[name, AFTER] = [tint(CHANGES[number]) for number in of_rows[rows]]
-    return table.style.apply(lambda _: tints, axis=None)
-
-
 @parts.says_why
 def _cells(run: Run) -> None:
     """What became of the cells of every attribute, as shares of all rows."""
     st.subheader("What became of the cells")
-    shares = {name: share_of_changes(of_rows) for name, of_rows in _changes(run).items()}
+    shares = {name: share_of_changes(of_rows) for name, of_rows in parts.measured(run, changes_of).items()}
     kept = np.mean([one[0] for one in shares.values()])
     parts.chart(
         change_bars(shares),
-        key="before-after-changes",
-        caption=f"Of all cells of all {run.data.n_rows:,} rows, {share_text(kept)} are published as they were. "
+        "before-after-changes",
+        f"Of all cells of all {run.data.n_rows:,} rows, {share_text(kept)} are published as they were. "
         + " ".join(
             f"{change.value.capitalize()}: {MEANINGS[change]}."
             for number, change in enumerate(CHANGES)
             if any(one[number] for one in shares.values())
         ),
-        alt="Bar chart of what became of the cells of each attribute: "
+        "Bar chart of what became of the cells of each attribute: "
         + "; ".join(f"{name} {one[0]:.0%} kept" for name, one in shares.items())
         + ".",
     )
 
 
-@st.fragment
-@parts.says_why
-def _one_attribute(run: Run) -> None:
-    """The values of an attribute before and after."""
-    st.subheader("One attribute")
-    utility.distributions(run, "before-after")
-
-
-@st.fragment
-@parts.says_why
+@parts.fragment
 def _two_attributes(run: Run) -> None:
     """The table of two attributes before, after, and what changed."""
     names = list(run.release.attributes)
@@ -248,42 +231,35 @@ def _two_attributes(run: Run) -> None:
         secret = next((name for name in run.data.sensitive if name in rest), rest[0])
         up = parts.choice("Up", rest, "before-after-up", "Attribute on the vertical axis.", index=rest.index(secret))
     x, y = _axes(run.release, across, up)
-    table: JointTable = compute.cached("before-after.joint", run, _joint, across, up)
-    n, style = run.data.n_rows, run_style(run.color_index)
-    before, after = table.before / n, table.after / n
+    table: JointTable = parts.measured(run, _joint, across, up)
+    before, after = table.before / run.data.n_rows, table.after / run.data.n_rows
     largest = float(max(before.max(), after.max()))
-    names_text = f"'{escaped(across)}' and '{escaped(up)}'"
-    drawn = [
-        ("before", joint_map(x, y, before, None, largest), "Before: share of the rows of the original table."),
-        (
-            "after",
+    style, moved = run_style(run.color_index), share_text(table.moved)
+    drawn = {
+        "before": (joint_map(x, y, before, None, largest), "Before: share of the rows of the original table."),
+        "after": (
             joint_map(x, y, after, style, largest),
             "After: the share that a reader of the release expects, in the same scale.",
         ),
-        (
-            "difference",
+        "difference": (
             difference_map(x, y, after - before),
-            f"Difference: vermillion lost rows, blue gained rows. {share_text(table.moved)} of the rows lie elsewhere.",
+            f"Difference: vermillion lost rows, blue gained rows. {moved} of the rows lie elsewhere.",
         ),
-    ]
-    for place, (key, figure, caption) in zip(st.columns(3, gap="small"), drawn, strict=True):
+    }
+    for place, (key, (figure, caption)) in zip(st.columns(3, gap="small"), drawn.items(), strict=True):
         with place:
-            parts.chart(
-                figure,
-                key=f"before-after-joint-{key}",
-                caption=caption,
-                alt=f"Map of {across} and {up}, {key}; {share_text(table.moved)} of the rows move.",
-            )
+            alt = f"Map of {across} and {up}, {key}; {moved} of the rows move."
+            parts.chart(figure, f"before-after-joint-{key}", caption, alt)
     st.caption(
-        f"The table of {names_text} as a reader reconstructs it: all values of a region are equally likely, and so are "
-        f"all links between the rows of one {run.release.group_word}. Neighbouring values share a cell where there are "
-        "many."
+        f"The table of '{escaped(across)}' and '{escaped(up)}' as a reader reconstructs it: all values of a region are "
+        f"equally likely, and so are all links between the rows of one group. Neighbouring values "
+        "share a cell where there are many."
     )
 
 
 def _axes(release: Release, across: str, up: str) -> tuple[Axis, Axis]:
-    bins = partial(Axis.of, most_bins=MOST_PAIR_BINS)
-    return bins(release.data.domain[across]), bins(release.data.domain[up])
+    first, second = (Axis.of(release.data.domain[name], MOST_PAIR_BINS) for name in (across, up))
+    return first, second
 
 
 def _joint(release: Release, across: str, up: str) -> JointTable:

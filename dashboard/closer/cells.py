@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from anoncore import Microdata
+from dashboard.board import grid
 from dashboard.board.facts import CLASSIFIER
 from dashboard.session import browser
 from dashboard.session.wishes import Wishes
@@ -14,7 +15,7 @@ from dashboard.session.workspace import Run
 PAGES = MappingProxyType(
     {
         "promise": "privacy",
-        "hides": "classes",
+        "hides": "groups",
         "distance": "closeness",
         "lost": "utility",
         "predictable": "utility",
@@ -46,7 +47,10 @@ def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
         utility.train(run, target, CLASSIFIER)
     if row in TABS:
         name = {"given": "attack"}.get(row, "utility-tab")
-        browser.put(name, TABS[row])
-        shown[f"tabs-{name}"] = TABS[row]
+        tab = TABS[row]
+        if row == "given" and grid.given_by_another(run, wishes) is not None:
+            tab = "All attacks"
+        browser.put(name, tab)
+        shown[f"tabs-{name}"] = tab
     browser.set_widget_values(shown)
     return PAGES[row]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,20 +10,19 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from anoncore import Release, privacy
+from anoncore import privacy
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
 from dashboard.charts.closeness import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
 from dashboard.charts.palette import RunStyle, run_style
-from dashboard.closer import all_columns, three_people
-from dashboard.closer.privacy import GROUND_NAMES
+from dashboard.closer import all_columns, one_person
+from dashboard.closer.groups import MOST_SHOWN
+from dashboard.closer.privacy import GROUND_NAMES, ground_choice
 from dashboard.elements import about, parts
-from dashboard.elements.class_list import MOST_SHOWN
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
-from dashboard.session import compute
 from dashboard.session.workspace import Run
 
 LIST_HEIGHT = 420
@@ -42,6 +41,10 @@ class Lens:
     ground: str
     fragment: str
 
+    def arguments(self, run: Run) -> tuple[str, str, str | None]:
+        """As measures of the distance take them."""
+        return self.attribute, self.ground, None if run.release.is_shared else self.fragment
+
 
 def render() -> None:
     """Draw the page."""
@@ -54,34 +57,29 @@ def render() -> None:
     if not names:
         st.info("No sensitive attribute is published value by value, so no distance from the table can be measured.")
         return
-    asked = [
-        one
-        for one in compute.cached("privacy.guarantees", run, privacy.guarantees)
-        if isinstance(one.requirement, TCloseness)
-    ]
+    wanted = _wanted(parts.measured(run, privacy.guarantees))
     grounds = {
-        name: [
-            ground for ground in GROUND_NAMES if ground in measured[name].distance or (name, ground) in _wanted(asked)
-        ]
+        name: [ground for ground in GROUND_NAMES if ground in measured[name].distance or (name, ground) in wanted]
         for name in names
     }
     all_columns.spread("distance", names[0])
-    three_people.explain("distance", names[0])
-    _reached(run, profile, grounds, _wanted(asked))
+    one_person.explain("distance", names[0])
+    _reached(run, profile, grounds, wanted)
     _browse(run, profile, grounds)
 
 
-def _wanted(asked: list[Guarantee]) -> dict[tuple[str | None, str], Guarantee]:
+def _wanted(guarantees: Sequence[Guarantee]) -> dict[tuple[str | None, str], Guarantee]:
     """The strictest t that was asked for, by attribute and ground distance."""
-    by_strictness = sorted(asked, key=lambda one: -one.asked)
-    return {(one.attribute, one.requirement.ground): one for one in by_strictness}  # type: ignore[attr-defined]
+    by_strictness = sorted(guarantees, key=lambda one: -one.asked)
+    return {
+        (one.attribute, one.requirement.ground): one for one in by_strictness if isinstance(one.requirement, TCloseness)
+    }
 
 
 def _reached(
     run: Run, profile: Profile, grounds: dict[str, list[str]], wanted: dict[tuple[str | None, str], Guarantee]
 ) -> None:
     """t per sensitive attribute, and per ground distance that was asked for: reached against asked."""
-    word = run.release.group_word
     row = []
     for name, known in grounds.items():
         promised = [ground for ground in known if (name, ground) in wanted]
@@ -91,116 +89,87 @@ def _reached(
             if promise is not None:
                 verdict = "holds" if promise.holds else "does not hold"
                 note = f"asked at most {promise.asked:.4g}: {verdict}"
-                help = f"{escaped(promise.sentence)} Reached by {word} {promise.group}."
+                help = f"{escaped(promise.sentence)} Reached by group {promise.group}."
                 row.append(Tile(label, f"{promise.reached:.4f}", help, note, promise.holds))
             else:
                 score = profile.score(f"t-{ground}", name)
-                help = f"{escaped(score.meaning)} Reached by {word} {score.group}."
+                help = f"{escaped(score.meaning)} Reached by group {score.group}."
                 row.append(Tile(label, f"{score:.4f}", help))
-    for start in range(0, len(row), 4):
-        parts.tiles(row[start : start + 4], max(min(len(row), 4), 2))
+    parts.tiles(row, max(min(len(row), 4), 2))
     about.button("requirement:t-closeness", "What is t-closeness?")
 
 
-@st.fragment
-@parts.says_why
+@parts.fragment
 def _browse(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> None:
     with st.container(horizontal=True):
-        lens = _lens(run, profile, grounds)
-    left, right = st.columns([1, 2], gap="medium")
-    with left:
-        distances = compute.cached(
-            "closeness.emd",
-            run,
-            privacy.emd,
-            lens.attribute,
-            lens.ground,
-            None if run.release.is_shared else lens.fragment,
+        attribute = parts.choice(
+            "Sensitive attribute",
+            list(grounds),
+            "closeness-attribute",
+            "Whose distribution is compared with the table's.",
         )
+        ground = ground_choice(run, attribute, grounds[attribute], f"closeness-ground-{run.id}-{attribute}")
+        fragments = [part.fragment for part in profile.fragments if attribute in part.attributes]
+        fragment = parts.choice("Fragment", fragments, "closeness-fragment", "Each fragment has groups of its own.")
+    lens = Lens(attribute, ground, fragment)
+    left, right = parts.beside(1, 2)
+    with left:
+        distances = parts.measured(run, privacy.emd, *lens.arguments(run))
         sizes = next(part.size for part in profile.fragments if part.fragment == lens.fragment)
         group = _list(run, distances, sizes, lens)
     with right:
         _detail(run, distances, int(sizes[group]), group, lens)
 
 
-def _lens(run: Run, profile: Profile, grounds: dict[str, list[str]]) -> Lens:
-    attribute = parts.choice(
-        "Sensitive attribute", list(grounds), "closeness-attribute", "Whose distribution is compared with the table's."
-    )
-    ground = parts.choice(
-        "Ground distance",
-        grounds[attribute],
-        f"closeness-ground-{run.id}-{attribute}",
-        "How far apart two values are: what it costs to move mass from one to the other.",
-        names=lambda one: GROUND_NAMES[one],
-        index=grounds[attribute].index(parts.usual_ground(run, attribute, grounds[attribute])),
-    )
-    fragments = [part.fragment for part in profile.fragments if attribute in part.attributes]
-    fragment = parts.choice("Fragment", fragments, "closeness-fragment", "Each fragment has groups of its own.")
-    return Lens(attribute, ground, fragment)
-
-
 def _list(run: Run, distances: Floats, sizes: Int64, lens: Lens) -> int:
     """The groups, the farthest first; returns the chosen one, the farthest until another is chosen."""
-    word, words = run.release.group_word, parts.plural(run.release.group_word)
     groups = np.argsort(-distances, kind="stable")[:MOST_SHOWN]
     count = (
         f"The {len(groups):,} farthest of {len(distances):,}"
         if len(groups) < len(distances)
         else f"All {len(groups):,}"
     )
-    st.caption(f"{count} {words}, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
-    number = st.column_config.NumberColumn
+    st.caption(f"{count} groups, the farthest first; half lie within {np.median(distances):.4f}. Click one to see it.")
+    far = f"Earth mover's distance from the whole table ({lens.ground} distance)."
     return parts.row_choice(
         pd.DataFrame({"group": groups, "size": sizes[groups], "distance": distances[groups]}),
         groups,
         f"closeness-{run.id}-{lens.attribute}-{lens.ground}-{lens.fragment}",
         {
-            "group": number("No.", help=f"Number of the {word}; it is not published.", width=55),
-            "size": number("Rows", help="People who look alike.", format="localized", width=50),
-            "distance": number(
-                "EMD",
-                help=f"Earth mover's distance from the whole table ({lens.ground} distance).",
-                format="%.4f",
-                width=70,
-            ),
+            "group": parts.number("Number of the group; it is not published.", width=55, label="No."),
+            "size": parts.number("People who look alike.", "localized", 50, run.release.counted_word.capitalize()),
+            "distance": parts.number(far, "%.4f", 70, "EMD"),
         },
         LIST_HEIGHT,
-        f"List of {words}, the farthest from the table first; the chosen one is shown beside it.",
+        "List of groups, the farthest from the table first; the chosen one is shown beside it.",
     )
 
 
 def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> None:
-    word = run.release.group_word
-    fragment = None if run.release.is_shared else lens.fragment
-    plan = compute.cached("privacy.transport", run, _transport, lens.attribute, group, lens.ground, fragment)
+    attribute, ground, fragment = lens.arguments(run)
+    plan = parts.measured(run, privacy.transport, attribute, group, ground, fragment)
     moved = float(plan.mass.sum())
     mean = plan.cost / moved if moved > 0 else 0.0
-    st.subheader(f"{word.capitalize()} {group}")
+    st.subheader(f"Group {group}")
     parts.tiles(
         [
             Tile("EMD", f"{distances[group]:.4f}", "Mass that moves times the mean distance it moves; 0 to 1."),
-            Tile("Moves", share_text(moved), f"Share of the {word}'s rows whose value would have to be another."),
+            Tile("Moves", share_text(moved), "Share of the group's rows whose value would have to be another."),
             Tile("How far", f"{mean:.3f}", "How far the mass moves on average; 1 is the farthest there is."),
-            Tile("Rows", f"{size:,}", f"People in this {word} who look alike."),
+            Tile(run.release.counted_word.capitalize(), f"{size:,}", "People in this group who look alike."),
         ]
     )
     if plan.cost == 0:
-        st.info(f"Nothing moves: {word} {group} has exactly the table's distribution.")
-    name = f"{word} {group}"
+        st.info(f"Nothing moves: group {group} has exactly the table's distribution.")
+    name = f"group {group}"
+    draw = FIGURES[lens.ground if plan.tree is not None or lens.ground != "hierarchical" else "equal"]
     parts.chart(
-        FIGURES[lens.ground if plan.tree is not None or lens.ground != "hierarchical" else "equal"](
-            plan, run_style(run.color_index), name
-        ),
-        key=f"closeness-{lens.ground}",
-        caption=_caption(plan, lens, name),
-        alt=f"Distribution of {lens.attribute} in {name} beside the table's, and the {share_text(moved)} of its mass "
+        draw(plan, run_style(run.color_index), name),
+        f"closeness-{lens.ground}",
+        _caption(plan, lens, name),
+        f"Distribution of {lens.attribute} in {name} beside the table's, and the {share_text(moved)} of its mass "
         f"that moves; the distance is {plan.cost:.4f}.",
     )
-
-
-def _transport(release: Release, attribute: str, group: int, ground: str, fragment: str | None) -> Transport:
-    return privacy.transport(release, attribute, group, ground, fragment)  # type: ignore[arg-type]
 
 
 def _caption(plan: Transport, lens: Lens, name: str) -> str:

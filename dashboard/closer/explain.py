@@ -9,21 +9,22 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import AnonymizationError, Fragment, Release
-from anoncore.base.texts import share_text
+from anoncore.base.texts import counted, share_text
 from anoncore.kernels.arrays import Floats
-from anoncore.privacy.check import COMPARISON_WORDS
 from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
+from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard.charts.palette import run_style
-from dashboard.charts.privacy import bound_groups
+from dashboard.charts.utility import bound_groups
+from dashboard.closer.privacy import MOST_VIOLATIONS, violations
 from dashboard.elements import about, entries, forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
-from dashboard.session import compute, state
+from dashboard.session import state
 from dashboard.session.workspace import Run
+from dashboard.tasks import redrawing
 
 MOST_TIGHT = 30
-MOST_VIOLATIONS = 200
 NO_NUMBER = "no number is enough"
 """What stands for an infinite level: a group has too few different values for any c of recursive diversity."""
 _FORM = "what-if"
@@ -41,18 +42,17 @@ def render() -> None:
 
 def _why(run: Run, fragment: Fragment) -> None:
     """Why the groups are as coarse as they are."""
-    word, words = run.release.group_word, parts.plural(run.release.group_word)
     st.subheader("Why not finer?")
     if not run.promises:
-        st.info(f"{escaped(run.title)} promises nothing about groups, so no requirement keeps a {word} whole.")
+        st.info(f"{escaped(run.title)} promises nothing about groups, so no requirement keeps a group whole.")
         return
-    found = compute.cached("explain", run, _explained, fragment.name)
+    found = parts.measured(run, _explained, fragment.name)
     bound = [int(one.forbids.sum()) for one in found.bindings]
     tiles = [
         Tile(
             _label(one),
             share_text(count / found.n_groups),
-            f"Share of the {words} of which every cut in half at the median of a quasi-identifier leaves a half that "
+            "Share of the groups of which every cut in half at the median of a quasi-identifier leaves a half that "
             "fails this requirement.",
             f"worst {one.worst:.3g}, asked {COMPARISON_WORDS[one.requirement.comparison]} "
             f"{one.requirement.threshold:g}",
@@ -74,24 +74,22 @@ def _why(run: Run, fragment: Fragment) -> None:
             "At least one cut at a median would keep every requirement; the method stopped for a reason of its own.",
         ),
     ]
-    for start in range(0, len(tiles), 4):
-        parts.tiles(tiles[start : start + 4], 4)
-    left, right = st.columns([2, 3], gap="medium")
+    parts.tiles(tiles, 4)
+    left, right = parts.beside(2, 3)
     with left:
         parts.chart(
-            bound_groups(_reasons(found), run_style(run.color_index), words),
-            key="explain-bound",
-            caption=f"What keeps the {found.n_groups:,} {words} whole when each is cut in half at the median of every "
+            bound_groups(_reasons(found), run_style(run.color_index)),
+            "explain-bound",
+            f"What keeps the {found.n_groups:,} groups whole when each is cut in half at the median of every "
             "quasi-identifier, as Mondrian would. One may have several reasons.",
-            alt="; ".join(f"{name}: {count:,} {words}" for name, count in _reasons(found).items()),
+            "; ".join(f"{name}: {count:,} groups" for name, count in _reasons(found).items()),
         )
     with right:
         _tightest(run, fragment, found)
 
 
-@st.fragment
+@redrawing.part()
 def _tightest(run: Run, fragment: Fragment, found: Explanation) -> None:
-    words = parts.plural(run.release.group_word)
     place = parts.choice(
         "Requirement",
         list(range(len(found.bindings))),
@@ -101,34 +99,27 @@ def _tightest(run: Run, fragment: Fragment, found: Explanation) -> None:
     )
     one = found.bindings[place]
     groups = one.tightest(MOST_TIGHT)
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "group": groups,
-                "rows": fragment.partition.sizes[groups],
-                "level": _in_words(one.levels[groups]),
-                "kept whole": one.forbids[groups],
-            }
-        ),
-        hide_index=True,
-        height=300,
-        key="explain-tightest",
-        column_config={
-            "group": st.column_config.NumberColumn("No.", help="As on the page Classes.", width=70),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
-            "level": st.column_config.Column(one.requirement.level_name.capitalize()),
-            "kept whole": st.column_config.CheckboxColumn("Kept whole", help="By this requirement alone."),
-        },
-        alt=f"The {words} that bind {_label(one)}.",
+    frame = pd.DataFrame(
+        {
+            "group": groups,
+            "rows": fragment.partition.sizes[groups],
+            "level": _in_words(one.levels[groups]),
+            "kept whole": one.forbids[groups],
+        }
     )
-    st.caption(f"The {words} that bind: those with least to spare for {escaped(_label(one))}.")
+    columns = {
+        "group": parts.number("As on the page Groups.", width=70, label="No."),
+        "rows": parts.number(format="localized", width=70, label="Rows"),
+        "level": st.column_config.Column(one.requirement.level_name.capitalize()),
+        "kept whole": st.column_config.CheckboxColumn("Kept whole", help="By this requirement alone."),
+    }
+    parts.table(frame, "explain-tightest", f"The groups that bind {_label(one)}.", 300, columns)
+    st.caption(f"The groups that bind: those with least to spare for {escaped(_label(one))}.")
 
 
 def _explained(release: Release, fragment: str) -> Explanation:
-    algorithm = release.algorithm
-    asked = algorithm.promises(release.data) if algorithm is not None else ()
     part = next(one for one in release.fragments if one.name == fragment)
-    return explain(release, asked, part)
+    return explain(release, release.promises, part)
 
 
 def _label(one: Binding) -> str:
@@ -146,7 +137,7 @@ def _reasons(found: Explanation) -> dict[str, int]:
     return {**reasons, **{name: count for name, count in more.items() if count}}
 
 
-@st.fragment
+@redrawing.part()
 def _would(run: Run) -> None:
     """Hold one more requirement against the release."""
     st.subheader("Would it also hold …?")
@@ -179,16 +170,15 @@ def _would(run: Run) -> None:
 
 def _verdict(run: Run, requirement: Requirement, found: WhatIf) -> None:
     """Whether the requirement holds, how far it is from holding, and what would mend it."""
-    word = run.release.group_word
     reached = requirement.reached_text(found.worst, f"{found.worst:.4g}", getattr(requirement, "attribute", None))
     if found.holds:
         st.success(
-            f"It holds in every {word}. The worst has {escaped(reached)}"
+            f"It holds in every group. The worst has {escaped(reached)}"
             + (f"; even {requirement.parameter} = {found.nearest:g} holds." if found.nearest is not None else ".")
         )
         return
     st.error(
-        f"It fails in {parts.counted(found.n_groups, word)} with {parts.counted(found.n_rows, 'row')} "
+        f"It fails in {counted(found.n_groups, 'group')} with {counted(found.n_rows, 'row')} "
         f"({share_text(found.n_rows / run.data.n_rows)}). The worst has {escaped(reached)}."
     )
     cures = [f"- {escaped(one)}" for one in mending_sentences(found, run.release)]
@@ -203,28 +193,9 @@ def _in_words(values: Sequence[float] | Floats) -> list[float] | list[str]:
 
 def _failing(run: Run, requirement: Requirement, found: WhatIf) -> None:
     """The groups that fail, as a table."""
-    words = parts.plural(run.release.group_word)
     shown = sorted(found.violations, key=lambda one: -abs(one.level - requirement.threshold))[:MOST_VIOLATIONS]
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "number": [one.group for one in shown],
-                "rows": [one.size for one in shown],
-                "misses by": _in_words([round(abs(one.level - requirement.threshold), 6) for one in shown]),
-                "what fails": [one.sentence for one in shown],
-            }
-        ),
-        hide_index=True,
-        key="what-if-violations",
-        # Rows of three lines, in which sentences wrap.
-        row_height=70,
-        column_config={
-            "number": st.column_config.NumberColumn("Number", width=70),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60),
-            "misses by": st.column_config.Column("Misses by", width=85),
-            "what fails": st.column_config.TextColumn("What fails", width="large"),
-        },
-        alt=f"The {words} that fail, those that miss by most first.",
-    )
+    alt = "The groups that fail, those that miss by most first."
+    misses = _in_words([round(abs(one.level - requirement.threshold), 6) for one in shown])
+    violations(shown, "what-if-violations", alt, **{"misses by": misses})
     cut = f" The first {MOST_VIOLATIONS} are listed." if len(found.violations) > MOST_VIOLATIONS else ""
-    st.caption(f"The {words} that fail, those that miss by most first.{cut}")
+    st.caption(f"{alt}{cut}")

@@ -10,24 +10,18 @@ import streamlit as st
 from anoncore import Kind, Release, utility
 from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
-from anoncore.utility import Classification, InformationLoss
+from anoncore.utility import Classification, InformationLoss, Outcome
 from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
+from dashboard.charts.attacks import curves
 from dashboard.charts.layout import Axis
-from dashboard.charts.palette import ORIGINAL, RunStyle, run_style
-from dashboard.charts.utility import (
-    association_map,
-    distribution,
-    error_curve,
-    loss_bars,
-    loss_histogram,
-    published_shares,
-    score_bars,
-)
-from dashboard.closer import all_columns, three_people
+from dashboard.charts.maps import association_map
+from dashboard.charts.palette import ORIGINAL, run_style
+from dashboard.charts.utility import distribution, loss_bars, loss_histogram, published_shares, score_bars
+from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
-from dashboard.session import browser, compute
+from dashboard.session import browser
 from dashboard.session.workspace import Run
 
 FOLDS = 10
@@ -55,7 +49,7 @@ def render() -> None:
         "utility-tab",
         {
             "Information loss": lambda: _lost(run),
-            "Distributions": lambda: _distribution(run),
+            "Distributions": lambda: distributions(run, "utility"),
             "Associations": lambda: _associations(run),
             "Count queries": lambda: _queries(run),
             "Predictions": lambda: _predictions(run),
@@ -70,7 +64,7 @@ def _lost(run: Run) -> None:
         # Nobody's rows are in no group, and no cell of theirs was made of a person's.
         parts.tiles(_pairs(run))
         return
-    loss = parts.attempt("utility.information_loss", run, utility.information_loss)
+    loss = parts.attempt(run, utility.information_loss)
     _headline(run, loss)
     _loss(run, loss)
 
@@ -79,39 +73,24 @@ def _pairs(run: Run) -> list[Tile]:
     """The two-way error, where the original is here."""
     if not run.data.knows_rows:
         return []
-    lost = compute.cached("utility.two_way_error", run, utility.two_way_error)
-    return [Tile(lost.title, share_text(lost), escaped(lost.meaning), "0%: every pair is read right")]
+    lost = parts.measured(run, utility.two_way_error)
+    return [Tile.of(lost, label=lost.title, note="0%: every pair is read right")]
 
 
 def _headline(run: Run, loss: InformationLoss | None) -> None:
-    size = compute.cached("utility.average_group_size", run, utility.average_group_size)
-    pairs = compute.cached("utility.discernibility", run, utility.discernibility)
-    n, word = run.data.n_rows, run.release.group_word
+    size, pairs = parts.measured(run, utility.average_group_size), parts.measured(run, utility.discernibility)
+    n = run.data.n_rows
     row = _pairs(run)
     if loss is not None:
-        row.append(
-            Tile(
-                loss.title,
-                share_text(loss),
-                f"{escaped(loss.meaning)} {loss.assumed}".strip(),
-                "0%: exact, 100%: nothing left",
-            )
-        )
-    smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else f"rows per {word}"
+        row.append(Tile.of(loss, more=loss.assumed, label=loss.title, note="0%: exact, 100%: nothing left"))
+    smallest = f"{size.normalised:.2f} times the k asked for" if size.normalised is not None else "rows per group"
+    alike = (
+        f"{escaped(pairs.meaning)} Here {pairs:,.0f}, from {n:,} (every row alone) to {compact(float(n) ** 2)} (one "
+        "group)."
+    )
     row += [
-        Tile(
-            size.label,
-            f"{size:,.1f} rows",
-            f"{escaped(size.meaning)} Best is the k that was asked for.",
-            smallest,
-        ),
-        Tile(
-            pairs.title,
-            compact(float(pairs)),
-            f"{escaped(pairs.meaning)} Here {pairs:,.0f}, from {n:,} (every row alone) to "
-            f"{compact(float(n) ** 2)} (one group).",
-            f"{pairs / n:,.1f} alike per row",
-        ),
+        Tile(size.label, f"{size:,.1f} rows", f"{escaped(size.meaning)} Best is the k that was asked for.", smallest),
+        Tile(pairs.title, compact(float(pairs)), alike, f"{pairs / n:,.1f} alike per row"),
     ]
     parts.tiles(row)
 
@@ -130,7 +109,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
     if loss is None:
         return
     all_columns.losses()
-    three_people.explain("lost")
+    one_person.explain("lost")
     if float(loss) == 0:
         st.info(
             "Every quasi-identifier is published as it is, so no cell loses anything. What the cut link to the "
@@ -139,16 +118,16 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
             else "Every quasi-identifier is published as it is, so no cell loses anything."
         )
         return
-    style, words = run_style(run.color_index), parts.plural(run.release.group_word)
-    left, right = st.columns(2, gap="medium")
+    style = run_style(run.color_index)
+    left, right = parts.beside()
     worst = max(loss.per_attribute, key=lambda name: loss.per_attribute[name])
     with left:
         parts.chart(
             loss_bars(loss.per_attribute, float(loss), style),
-            key="utility-loss-attributes",
-            caption="How much of its domain a published cell covers on average, for each quasi-identifier. A range "
+            "utility-loss-attributes",
+            "How much of its domain a published cell covers on average, for each quasi-identifier. A range "
             "counts its width, a set its number of values; 0% is exact.",
-            alt=f"Bar chart of the information loss of {len(loss.per_attribute)} quasi-identifiers; "
+            f"Bar chart of the information loss of {len(loss.per_attribute)} quasi-identifiers; "
             f"{worst} loses most, {share_text(loss.per_attribute[worst])}.",
         )
     with right:
@@ -158,30 +137,21 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
             st.info("This fragment publishes no quasi-identifier.")
             return
         parts.chart(
-            loss_histogram(per_class, fragment.partition.sizes.astype(np.float64), style, words),
-            key="utility-loss-classes",
-            caption=f"How the loss is spread over people: their share by the mean loss of their "
-            f"{run.release.group_word}.",
-            alt=f"Histogram of rows by information loss, up to {share_text(per_class.max())}.",
+            loss_histogram(per_class, fragment.partition.sizes.astype(np.float64), style),
+            "utility-loss-classes",
+            "How the loss is spread over people: their share by the mean loss of their group.",
+            f"Histogram of rows by information loss, up to {share_text(per_class.max())}.",
         )
 
 
-@st.fragment
-@parts.says_why
-def _distribution(run: Run) -> None:
-    """An attribute's values before and after."""
-    distributions(run, "utility")
-
-
-@st.fragment
-@parts.says_why
+@parts.fragment
 def _associations(run: Run) -> None:
     """Association of every pair of attributes before and after."""
-    error = parts.attempt("utility.association_error", run, utility.association_error)
+    error = parts.attempt(run, utility.association_error)
     if error is None:
         return
     maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
-    left, right = st.columns([1, 3], gap="medium")
+    left, right = parts.beside(1, 3)
     with left:
         parts.tiles([Tile(error.title, f"{error:.4f}", f"{escaped(error.meaning)} 0: all kept, 1: all lost.")])
         shown = parts.choice("Shown", list(maps), "utility-map", "Association before, after, or how it changed.")
@@ -192,6 +162,7 @@ def _associations(run: Run) -> None:
                 f"Most is lost between **{escaped(str(pair[0]))}** and **{escaped(str(pair[1]))}**: "
                 f"{error.original.loc[pair]:.3f} before, {error.released.loc[pair]:.3f} after."
             )
+    changed = shown == "Difference"
     with right:
         what = {
             "Difference": "Release minus original: vermillion is association lost, blue is association gained.",
@@ -199,37 +170,39 @@ def _associations(run: Run) -> None:
             "Release": "In the release, as its reader would estimate it.",
         }[shown]
         parts.chart(
-            association_map(list(maps[shown].columns), maps[shown].to_numpy(), shown == "Difference"),
-            key="utility-associations",
-            caption=f"{what} Phi squared, from 0 (independent) to 1 (one attribute tells the other); numbers are cut "
+            association_map(maps[shown], (), "phi squared", reach=None if changed else 1.0, difference=changed),
+            "utility-associations",
+            f"{what} Phi squared, from 0 (independent) to 1 (one attribute tells the other); numbers are cut "
             "into 10 intervals.",
-            alt=f"Heat map of the association of {len(error.original)} attributes: {shown.lower()}.",
+            f"Heat map of the association of {len(error.original)} attributes: {shown.lower()}.",
         )
 
 
 def _queries(run: Run) -> None:
     """How wrong counts from the release are."""
-    error = parts.later("Answering queries", "utility.query_error", run, utility.query_error, N_QUERIES)
+    error = parts.later("Answering queries", run, utility.query_error, N_QUERIES)
     if error is None:
         return
-    left, right = st.columns([1, 3], gap="medium")
+    left, right = parts.beside(1, 3)
     known = error.relative_error[~np.isnan(error.relative_error)]
     with left:
-        parts.tiles([Tile(error.median.label, share_text(error.median), escaped(error.median.meaning))])
-        parts.tiles([Tile(error.label, share_text(error.mean), escaped(error.meaning))])
+        parts.tiles([Tile.of(error.median, note=None), Tile.of(error, value=share_text(error.mean), note=None)], 1)
     with right:
         parts.chart(
-            error_curve(known, run_style(run.color_index)),
-            key="utility-queries",
-            caption=f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
+            curves(
+                {"queries": (np.minimum(known, 1.0), run_style(run.color_index))}, "relative error of the answer", ".0%"
+            ),
+            "utility-queries",
+            f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
             f"these values of '{escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
             "row and count here; errors above 100% are drawn at 100%.",
-            alt=f"Curve of the relative error of {error.n_answered:,} count queries; the median is "
+            f"Curve of the relative error of {error.n_answered:,} count queries; the median is "
             f"{share_text(error.median)}.",
         )
     all_columns.spread("queries")
 
 
+@parts.fragment
 def distributions(run: Run, page: str) -> None:
     """Draw the choice of an attribute and its two distributions; `page` begins the keys of what is drawn."""
     names = list(run.release.attributes)
@@ -237,7 +210,7 @@ def distributions(run: Run, page: str) -> None:
     name = parts.choice("Attribute", names, f"{page}-attribute", "Whose values are compared.", index=names.index(usual))
     axis = Axis.of(run.data.domain[name], MOST_BINS)
     original = axis.counts(run.data.codes[name]) / run.data.n_rows
-    released = compute.cached("dashboard.published_shares", run, _released_shares, name)
+    released = parts.measured(run, _released_shares, name)
     moved = float(np.abs(original - released).sum()) / 2
     if run.release.is_synthetic:
         told = f"in the original table, and in the synthetic one. {share_text(moved)} of the rows lie in another bar."
@@ -247,10 +220,10 @@ def distributions(run: Run, page: str) -> None:
             f"equally likely. {share_text(moved)} of the rows land on another bar."
         )
     parts.chart(
-        distribution(axis, original, released, run_style(run.color_index)),
-        key=f"{page}-distribution",
-        caption=f"'{escaped(name)}' {told}",
-        alt=f"Bar chart of the shares of {name} before and after; {share_text(moved)} of the rows move.",
+        distribution(axis, original, released, run_style(run.color_index), ("original", "release")),
+        f"{page}-distribution",
+        f"'{escaped(name)}' {told}",
+        f"Bar chart of the shares of {name} before and after; {share_text(moved)} of the rows move.",
     )
 
 
@@ -291,22 +264,15 @@ def train(run: Run, target: str, classifier: ClassifierName) -> None:
 def _homogeneity(run: Run, target: str) -> None:
     """How alike the rows of a group are in the target."""
     row = []
-    entropy = parts.attempt("utility.conditional_entropy", run, utility.conditional_entropy, target)
+    entropy = parts.attempt(run, utility.conditional_entropy, target)
     if entropy is not None:
-        row.append(
-            Tile(
-                entropy.title,
-                f"{entropy:.3f} bits",
-                f"{escaped(entropy.meaning)} 0: the {run.release.group_word} tells it.",
-                f"whole table: {entropy.baseline:.3f} bits",
-            )
-        )
+        told = f"{escaped(entropy.meaning)} 0: the group tells it."
+        row.append(Tile(entropy.title, f"{entropy:.3f} bits", told, f"whole table: {entropy.baseline:.3f} bits"))
     if run.data.domain[target].kind is Kind.NUMERIC:
-        error = parts.attempt("utility.rmse", run, utility.rmse, target)
+        error = parts.attempt(run, utility.rmse, target)
         if error is not None:
-            row.append(
-                Tile(error.label, f"{error:,.4g}", escaped(error.meaning), f"whole table: {error.baseline:,.4g}")
-            )
+            whole = f"whole table: {error.baseline:,.4g}"
+            row.append(Tile(error.label, f"{error:,.4g}", escaped(error.meaning), whole))
     if row:
         parts.tiles(row, 3)
 
@@ -326,47 +292,40 @@ def _classifier(run: Run, target: str, classifier: ClassifierName) -> None:
             "the original table and one that always guesses the most frequent value."
         )
         return
-    found = parts.later(
-        f"Training a {CLASSIFIERS[classifier].title}",
-        "utility.classification",
-        run,
-        utility.classification,
-        target,
-        classifier,
-        FOLDS,
-    )
-    if found is not None:
-        _scores(run, found, classifier)
-
-
-def _scores(run: Run, found: Classification, classifier: ClassifierName) -> None:
     title = CLASSIFIERS[classifier].title
-    names = ["trained on the original", "trained on the release", "most frequent value"]
-    colors: list[RunStyle | str] = [ORIGINAL, run_style(run.color_index), MAJORITY]
-    outcomes = [found.original, found.released, found.majority]
+    found = parts.later(f"Training a {title}", run, utility.classification, target, classifier, FOLDS)
+    if found is not None:
+        _scores(run, found, title)
+
+
+def _scores(run: Run, found: Classification, title: str) -> None:
+    outcomes: dict[str, tuple[Outcome, Any]] = {
+        "trained on the original": (found.original, ORIGINAL),
+        "trained on the release": (found.released, run_style(run.color_index)),
+        "most frequent value": (found.majority, MAJORITY),
+    }
     target = escaped(found.target)
-    f = [one.weighted_f for one in outcomes]
+    f = [one.weighted_f for one, _ in outcomes.values()]
     help = "Harmonic mean of precision and recall of each value, weighted with its share: 1 is always right."
     beside = f"original table {f[0]:.2f}, guessing {f[2]:.2f}"
     parts.tiles([Tile(f"Weighted F for {target}", f"{f[1]:.2f}", help, beside)], 3)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        parts.chart(
-            score_bars(names, [one.accuracy for one in outcomes], colors, "accuracy"),
-            key="utility-accuracy",
-            caption=f"Accuracy: share of held-out original rows whose '{target}' a {title} predicts right, "
-            f"{FOLDS}-fold cross-validation.",
-            alt=f"Accuracy {share_text(found.released.accuracy)} from the release, "
-            f"{share_text(found.original.accuracy)} from the original, "
-            f"{share_text(found.majority.accuracy)} by guessing.",
-        )
-    with right:
-        parts.chart(
-            score_bars(names, [one.weighted_f for one in outcomes], colors, "weighted F"),
-            key="utility-weighted-f",
-            caption="Weighted F: harmonic mean of precision and recall of each value, weighted with its share. It "
-            "punishes a model that never predicts rare values.",
-            alt=f"Weighted F {share_text(found.released.weighted_f)} from the release, "
-            f"{share_text(found.original.weighted_f)} from the original, "
-            f"{share_text(found.majority.weighted_f)} by guessing.",
-        )
+    drawn = {
+        "accuracy": f"Accuracy: share of held-out original rows whose '{target}' a {title} predicts right, "
+        f"{FOLDS}-fold cross-validation.",
+        "weighted F": "Weighted F: harmonic mean of precision and recall of each value, weighted with its share. It "
+        "punishes a model that never predicts rare values.",
+    }
+    for place, (measure, caption) in zip(parts.beside(), drawn.items(), strict=True):
+        scores = {
+            name: (one.accuracy if measure == "accuracy" else one.weighted_f, look)
+            for name, (one, look) in outcomes.items()
+        }
+        original, released, majority = (share_text(score) for score, _ in scores.values())
+        with place:
+            parts.chart(
+                score_bars(scores, measure),
+                f"utility-{measure.lower().replace(' ', '-')}",
+                caption,
+                f"{measure[0].upper()}{measure[1:]} {released} from the release, {original} from the original, "
+                f"{majority} by guessing.",
+            )

@@ -12,7 +12,7 @@ import streamlit as st
 from anoncore import AnonymizationError
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from dashboard.board.fields import FieldForm
-from dashboard.charts.association import association_map, strongest_pair
+from dashboard.charts.maps import association_map, strongest_pair
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session import browser
@@ -163,9 +163,9 @@ def _map(key: str, proposal: AttributeProposal, current: Groups, by_hand: bool) 
     built = f", built around the {proposal.centre_word}s {named}" if named else ""
     parts.chart(
         association_map(proposal.association, current, proposal.measure, proposal.word, centres),
-        key=f"attribute-groups-map-{key}",
-        caption=f"{proposal.measure[0].upper()}{proposal.measure[1:]} of every pair of attributes. {proposal.meaning} "
+        f"attribute-groups-map-{key}",
+        f"{proposal.measure[0].upper()}{proposal.measure[1:]} of every pair of attributes. {proposal.meaning} "
         f"Framed: the {proposal.word}s{built}.",
-        alt=f"Heat map of {proposal.measure} of {len(proposal.association)} attributes in {len(current)} "
+        f"Heat map of {proposal.measure} of {len(proposal.association)} attributes in {len(current)} "
         f"{proposal.word}s. {strongest_pair(proposal.association)}",
     )

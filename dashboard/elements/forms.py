@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +18,20 @@ from anoncore import Microdata, ParameterError
 from anoncore.algorithms import Algorithm
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.base.model import Model
+from anoncore.base.texts import value_text
 from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.table.domain import Domain, Kind
 from dashboard.board.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
-from dashboard.elements import about, attribute_groups, entries, per_attribute
+from dashboard.elements import about, attribute_groups, entries
 from dashboard.session import browser, compute, state
 
 Values = dict[str, Any]
+Ends = Mapping[str, Sequence[float | str]]
 MOST_IN_SIGHT = 3
 """Fields beyond these go under `More options`."""
 MOST_SEGMENTS = 2
+IN_A_LINE = 3
+"""Fields beside each other that ask for something of each attribute."""
 _NUMBER = "#"
 _NO_NAME = ""
 """Stands for no attribute; a select box takes None for nothing chosen yet."""
@@ -64,21 +69,18 @@ def draw(
     """
     every = [field for field in field_forms(kind) if field.name not in without]
     forms = [field for field in every if field.form != "groups"]
-    fields: dict[str, Any] = {}
-    for field in forms[:MOST_IN_SIGHT]:
-        fields[field.name] = _draw_field(field, prefix, values, names)
-    if len(forms) > MOST_IN_SIGHT:
+    fields = {field.name: _draw_field(field, prefix, values, names) for field in forms[:MOST_IN_SIGHT]}
+    more = forms[MOST_IN_SIGHT:]
+    if more:
         with st.expander("More options", key=f"{prefix}.more"):
-            for field in forms[MOST_IN_SIGHT:]:
-                fields[field.name] = _draw_field(field, prefix, values, names)
-        changed = [field.title for field in forms[MOST_IN_SIGHT:] if _is_changed(field, values)]
+            fields |= {field.name: _draw_field(field, prefix, values, names) for field in more}
+        changed = [field.title for field in more if _is_changed(field, values)]
         if changed:
             st.caption(f"Changed among these options: {', '.join(changed)}.")
     for field in every:
-        if field.form != "groups":
-            continue
-        with st.container() if below is None else below:
-            fields[field.name] = _draw_groups(kind, field, prefix, values, names, fields)
+        if field.form == "groups":
+            with st.container() if below is None else below:
+                fields[field.name] = _draw_groups(kind, field, prefix, values, names, fields)
     return fields
 
 
@@ -134,95 +136,153 @@ def _draw_field(field: FieldForm, prefix: str, values: Values, names: Names) -> 
 
 
 def _draw_widget(field: FieldForm, key: str, value: Any, names: Names) -> Any:
+    common: dict[str, Any] = {"key": key, "persist_state": "page", "help": field.help}
     if field.form in ("integer", "number"):
-        return _number(field, key, value)
+        return _number(field, common, value)
     if field.form == "flag":
         _seed(key, bool(value))
-        return st.toggle(field.title, key=key, persist_state="page", help=field.help)
+        return st.toggle(field.title, **common)
     if field.form == "choice":
-        return _choice(field, key, value)
+        options = list(field.options)
+        _seed(key, value if value in options else options[0], among=options)
+        if len(options) <= MOST_SEGMENTS:
+            return st.segmented_control(field.title, options, required=True, **common)
+        return st.selectbox(field.title, options, **common)
     if field.form == "attribute":
-        return _attribute(field, key, value, names)
+        return _attribute(field, common, value, names)
     if field.form == "numbers":
-        return per_attribute.draw(field, key, value, names.sensitive, _seed)
+        return _numbers(field, key, value, names.sensitive)
     if field.form == "attributes":
-        return _attributes(field, key, value, names)
+        present = browser.widget_value(key, _ABSENT)
+        start = (value or ()) if present is _ABSENT else present
+        browser.set_widget_values({key: [name for name in start if name in names.all]})
+        empty = "all" if field.optional else "none"
+        chosen = st.multiselect(field.title, list(names.all), placeholder=empty, **common)
+        return None if field.optional and not chosen else tuple(chosen)
     if field.form == "ends":
-        return per_attribute.draw_ends(field, key, value, names.all, names.data, _seed)
+        return _ends(field, key, value, names.all, names.data)
     _seed(key, value if isinstance(value, str) else text_value(value))
-    return st.text_area(field.title, key=key, persist_state="page", help=f"{field.help} (written as JSON)", height=80)
+    return st.text_area(field.title, height=80, **common | {"help": f"{field.help} (written as JSON)"})
 
 
-def _number(field: FieldForm, key: str, value: Any) -> Any:
+def _number(field: FieldForm, common: dict[str, Any], value: Any) -> Any:
     cast: type[int] | type[float] = int if field.form == "integer" else float
-    low = None if field.low is None else cast(field.low)
-    high = None if field.high is None else cast(field.high)
+    # Streamlit types forms of whole numbers and of others apart; `cast` keeps all bounds of one kind.
+    low, high, value = (None if one is None else cast(one) for one in (field.low, field.high, value))
     if value is not None:
-        value = cast(value)
         value = value if low is None else max(value, low)
         value = value if high is None else min(value, high)
     if field.stops:
         options = sorted({*field.stops, *([value] if value is not None else [])})
-        _seed(key, value, among=options)
-        return st.select_slider(
-            field.title, options, key=key, persist_state="page", help=field.help, format_func=lambda one: f"{one:g}"
-        )
-    _seed(key, value)
-    # Streamlit types forms of whole numbers and of others apart; here `cast` keeps all bounds of one kind.
-    bounds: dict[str, Any] = {"min_value": low, "max_value": high, "step": cast(field.step)}
+        _seed(common["key"], value, among=options)
+        return st.select_slider(field.title, options, format_func=lambda one: f"{one:g}", **common)
+    _seed(common["key"], value)
+    start, form = None if field.optional else "min", None if field.form == "integer" else "%g"
+    bounds = {"min_value": low, "max_value": high, "step": cast(field.step)}
     entered = st.number_input(
-        field.title,
-        value=None if field.optional else "min",
-        format=None if field.form == "integer" else "%g",
-        key=key,
-        persist_state="page",
-        help=field.help,
-        placeholder="not given",
-        **bounds,
+        field.title, placeholder="not given", **common | bounds | {"value": start, "format": form}
     )
     return field.default if entered is None and not field.optional else entered
 
 
-def _choice(field: FieldForm, key: str, value: Any) -> Any:
-    options = list(field.options)
-    _seed(key, value if value in options else options[0], among=options)
-    if len(options) <= MOST_SEGMENTS:
-        return st.segmented_control(field.title, options, key=key, persist_state="page", help=field.help, required=True)
-    return st.selectbox(field.title, options, key=key, persist_state="page", help=field.help)
-
-
-def _attribute(field: FieldForm, key: str, value: Any, names: Names) -> Any:
+def _attribute(field: FieldForm, common: dict[str, Any], value: Any, names: Names) -> Any:
     protects = field.name == SENSITIVE_FIELD
     if protects and field.optional and len(names.sensitive) < 2:
         return None
     known = list(names.sensitive if protects else names.all)
     options = [_NO_NAME, *known] if field.optional else known
-    _seed(key, value if value in options else (options[0] if options else None), among=options)
+    _seed(common["key"], value if value in options else next(iter(options), None), among=options)
     empty = "every sensitive attribute" if protects else "none"
-    chosen = st.selectbox(
-        field.title,
-        options,
-        key=key,
-        persist_state="page",
-        help=field.help,
-        format_func=lambda name: empty if name == _NO_NAME else name,
-    )
-    return None if chosen == _NO_NAME else chosen
+    chosen = st.selectbox(field.title, options, format_func=lambda name: name or empty, **common)
+    return chosen or None
 
 
-def _attributes(field: FieldForm, key: str, value: Any, names: Names) -> Any:
-    kept = browser.widget_value(key, _ABSENT)
-    start = (value or ()) if kept is _ABSENT else kept
-    browser.set_widget_values({key: [name for name in start if name in names.all]})
-    chosen = st.multiselect(
-        field.title,
-        list(names.all),
-        key=key,
-        persist_state="page",
-        help=field.help,
-        placeholder="all" if field.optional else "none",
-    )
-    return None if field.optional and not chosen else tuple(chosen)
+def _numbers(field: FieldForm, key: str, value: Mapping[str, float] | None, names: Sequence[str]) -> Any:
+    """Ask for a number for each attribute; those left empty are not in the result."""
+    entered: dict[str, float] = {}
+    if not names:
+        return entered
+    st.markdown(f"**{field.title}**", help=field.help)
+    for name, column in zip(names, _places(len(names)), strict=True):
+        place = f"{key}.{name}"
+        _seed(place, (value or {}).get(name))
+        with column:
+            number = st.number_input(
+                name,
+                min_value=field.low,
+                max_value=field.high,
+                step=field.step,
+                format="%g",
+                key=place,
+                persist_state="page",
+                help=field.help,
+                placeholder="as the others",
+            )
+        if number is not None:
+            entered[name] = float(number)
+    return entered
+
+
+def _places(count: int) -> list[Any]:
+    """Where so many fields go, a few beside each other."""
+    lines = [st.columns(min(count, IN_A_LINE))[: count - start] for start in range(0, count, IN_A_LINE)]
+    return [place for line in lines for place in line]
+
+
+def _ends(
+    field: FieldForm, key: str, value: Ends | None, names: Sequence[str], data: Microdata | None
+) -> dict[str, tuple[float | str, ...]]:
+    """Ask for the ends of each attribute that has numbers or dates; those left empty are not in the result.
+
+    What a field shows while it is empty is what is taken then: the smallest and the largest value of the table.
+    """
+    asked = [name for name in names if data is None or data.domain[name].kind is Kind.NUMERIC]
+    if not asked:
+        return {}
+    st.markdown(f"**{field.title}**", help=field.help)
+    st.caption("Where a field is empty, the smallest and the largest value of the table are taken as they are.")
+    found: dict[str, tuple[float | str, ...]] = {}
+    for name, column in zip(asked, _places(len(asked)), strict=True):
+        place = f"{key}.{name}"
+        _seed(place, ends_text((value or {}).get(name, ())))
+        with column:
+            text = st.text_input(
+                name,
+                key=place,
+                persist_state="page",
+                help="The smallest and the largest, or all ends of the ranges, with commas between them.",
+                placeholder="" if data is None else _own_ends(data.domain[name]),
+            )
+        ends = read_ends(text)
+        if ends:
+            found[name] = ends
+    return found
+
+
+def _own_ends(domain: Domain) -> str:
+    """The smallest and the largest value of the table, as they would be written; empty where there is none."""
+    if not domain.values:
+        return ""
+    return ", ".join(value_text(value) for value in (domain.values[0], domain.values[-1]))
+
+
+def ends_text(ends: Sequence[float | str]) -> str:
+    """Ends as they are written."""
+    return ", ".join(value_text(end) for end in ends)
+
+
+def read_ends(text: str) -> tuple[float | str, ...]:
+    """Ends as they were written: numbers where they are numbers, else texts, such as dates."""
+    return tuple(_end(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _end(text: str) -> float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    # A text that is no number is refused later, in a sentence that names the attribute.
+    return number if abs(number) < float("inf") else text
 
 
 def _seed(key: str, value: Any, among: Sequence[Any] | None = None) -> None:

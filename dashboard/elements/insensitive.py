@@ -70,10 +70,13 @@ def would_do(table: LoadedTable, data: Microdata) -> str:
     undecided = [leak for leak in leaks if not leak.is_decided]
     told = list(dict.fromkeys(_tells(leak.relations[0]) for leak in undecided if leak.relations))[:MOST_NAMED]
     unique = {leak.column: leak.split.n_below for leak in undecided if leak.split is not None and leak.split.n_below}
-    if unique:
+    if len(unique) == 1:
+        told += [f"'{escaped(name)}' makes {count:,} rows unique" for name, count in unique.items()]
+    elif unique:
         rows = ", ".join(f"{escaped(name)} ({count:,})" for name, count in list(unique.items())[:MOST_NAMED])
         told.append(f"these make rows unique, alone or together with each other: {rows}")
-    return f"Published as they are, they would undo the promise: {'; '.join(told)}." if told else ""
+    they, are = ("it", "it is") if len(data.left_out) == 1 else ("they", "they are")
+    return f"Published as {are}, {they} would undo the promise: {'; '.join(told)}." if told else ""
 
 
 def _tells(relation: Relation) -> str:
@@ -113,7 +116,7 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
 def _tag(column: str, role: str | None) -> None:
     state.set_tags(state.tags().changed("roles", column, role))
     # The editor of the page Table starts anew from the changed tags.
-    browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
+    browser.renew_editors()
 
 
 def _tagged_since(run: Run, column: str) -> bool:

@@ -12,10 +12,10 @@ from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import Axis
-from dashboard.charts.utility import left_out_shares
+from dashboard.charts.palette import BLUE
+from dashboard.charts.utility import distribution
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.session import compute
 from dashboard.session.workspace import Run
 
 MOST_BINS = 12
@@ -76,17 +76,9 @@ def columns_text(data: Microdata) -> str:
     return " ".join(told) or "Every column has a role and none is an identifier, so none is left out."
 
 
-def told(release: Release) -> str:
-    """How many rows are left out, as an addition to what a column of the board says of its method."""
-    n_rows = 0 if release.is_synthetic else int(release.suppressed_rows.sum())
-    if n_rows:
-        return f", {n_rows:,} rows left out ({share_text(n_rows / release.data.n_rows)})"
-    return ", nobody left out" if isinstance(release.algorithm, Suppression) else ""
-
-
 def draw(run: Run) -> None:
     """Who is left out of a run, where it leaves out anybody."""
-    found: tuple[Difference, ...] = compute.cached("left-out.differences", run, differences_of)
+    found: tuple[Difference, ...] = parts.measured(run, differences_of)
     if not found:
         if isinstance(run.algorithm, Suppression):
             st.caption("No row is left out: that would not have lowered the information loss.")
@@ -102,9 +94,9 @@ def draw(run: Run) -> None:
     name = parts.choice("Attribute of those left out", names, "left-out-attribute", "The largest difference is first.")
     shown = found[names.index(name)]
     parts.chart(
-        left_out_shares(shown.axis, shown.everybody, shown.left_out),
-        key="left-out-distribution",
-        caption=f"'{escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left "
+        distribution(shown.axis, shown.everybody, shown.left_out, BLUE, ("all rows", "left out")),
+        "left-out-distribution",
+        f"'{escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left "
         "out would need another value for both to be alike.",
-        alt=f"Bar chart of the shares of {name} among all rows and among those left out.",
+        f"Bar chart of the shares of {name} among all rows and among those left out.",
     )

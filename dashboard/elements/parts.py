@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -13,9 +13,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from anoncore import AnonymizationError, Fragment, Release, privacy
+from anoncore import AnonymizationError, Fragment, Kind, Release, privacy
+from anoncore.base.score import Score
+from anoncore.base.texts import counted, share_text
 from anoncore.kernels.arrays import Int64
 from anoncore.privacy import Profile
+from anoncore.privacy.published import fragments_of
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard.board import making
 from dashboard.charts.layout import as_text
@@ -24,6 +27,7 @@ from dashboard.elements import routes, whose_rows
 from dashboard.markdown import escaped, reason
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run, run_names
+from dashboard.tasks import redrawing
 
 _SHOWN = "shown-run"
 POLL_SECONDS = 0.5
@@ -73,10 +77,7 @@ def shown_run(reason_for_people: str = "") -> Run | None:
             routes.link("utility", "See what it is good for")
             routes.link("attack", "Ask what it gives away")
         return None
-    groups = " and ".join(
-        f"{fragment.partition.n_groups:,} {plural(release.group_word, fragment.partition.n_groups)}"
-        for fragment in (release.fragments[:1] if release.is_shared else release.fragments)
-    )
+    groups = " and ".join(counted(fragment.partition.n_groups, "group") for fragment in fragments_of(release, None))
     _shown(run, "" if release.is_synthetic else f" in {groups}")
     return run
 
@@ -126,20 +127,6 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:,.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
 
 
-def plural(word: str, count: int = 2) -> str:
-    """The word for so many: bucket, buckets; equivalence class, equivalence classes."""
-    if count == 1:
-        return word
-    if word == "person":
-        return "people"
-    return word + ("es" if word.endswith("s") else "s")
-
-
-def counted(count: int, word: str) -> str:
-    """So many of something: 1 row, 2,000 rows; 1 person, 2 people."""
-    return f"{count:,} {plural(word, count)}"
-
-
 @dataclass(frozen=True)
 class Tile:
     """One number with its name and what it means; `note` goes below it, `holds` colours the note."""
@@ -150,21 +137,71 @@ class Tile:
     note: str | None = None
     holds: bool | None = None
 
+    @classmethod
+    def of(cls, score: Score, beside: str = "guessing", more: str = "", **changes: Any) -> Tile:
+        """A share with its baseline, which is called `beside`; `more` follows what it means, `changes` are fields."""
+        note = f"{beside}: {share(score.baseline or 0)}"
+        meaning = f"{escaped(score.meaning)} {more}".strip()
+        return replace(cls(score.label, share(score), meaning, note), **changes)
+
+
+def share(value: float | None) -> str:
+    """A share as people read it, or that there is none."""
+    return "none" if value is None or np.isnan(value) else share_text(value)
+
 
 def tiles(row: Sequence[Tile], columns: int | None = None) -> None:
-    """Numbers side by side in frames, in so many columns where more rows of them follow."""
+    """Numbers side by side in frames, in so many columns, or all in one line."""
     colors: dict[bool | None, Literal["green", "red", "gray"]] = {True: "green", False: "red", None: "gray"}
-    for column, tile in zip(st.columns(columns or len(row)), row, strict=False):
-        column.metric(
-            tile.label,
-            tile.value,
-            tile.note,
-            delta_color=colors[tile.holds],
-            delta_arrow="off",
-            help=tile.help,
-            border=True,
-            height="stretch",
-        )
+    columns = columns or len(row)
+    for start in range(0, len(row), columns):
+        for column, tile in zip(st.columns(columns), row[start : start + columns], strict=False):
+            column.metric(
+                tile.label,
+                tile.value,
+                tile.note,
+                delta_color=colors[tile.holds],
+                delta_arrow="off",
+                help=tile.help,
+                border=True,
+                height="stretch",
+            )
+
+
+def beside(*widths: int) -> list[Any]:
+    """Places beside each other, of these widths; without any, two halves."""
+    return st.columns(list(widths) or 2, gap="medium")
+
+
+def number(
+    help: str | None = None, format: str | None = None, width: int | None = None, label: str | None = None
+) -> Any:
+    """A column of numbers in a list: what its head explains, how numbers are written, and its width in pixels."""
+    return st.column_config.NumberColumn(label, help=help, format=format, width=width)
+
+
+def percent(help: str | None = None, width: int | None = 75) -> Any:
+    """A column of shares."""
+    return number(help, "percent", width)
+
+
+def table(frame: Any, key: str, alt: str, height: Any = "auto", columns: Any = None, row: int | None = None) -> None:
+    """A list without the numbers of its lines; `row` is the height of a line in which sentences wrap."""
+    st.dataframe(frame, hide_index=True, height=height, key=key, row_height=row, column_config=columns, alt=alt)
+
+
+def tinted(frame: pd.DataFrame, styles: Mapping[Any, Any]) -> Any:
+    """A list whose columns have these styles (CSS), one for all of their cells or one for each."""
+    shades = pd.DataFrame("", index=frame.index, columns=frame.columns)
+    for column, style in styles.items():
+        shades[column] = style
+    return frame.style.apply(lambda _: shades, axis=None)
+
+
+def notes(sentences: Iterable[str], draw: Callable[[str], object] = st.info) -> None:
+    """What a result says of itself, a box or a line each."""
+    for sentence in sentences:
+        draw(escaped(sentence))
 
 
 def side_by_side(widths: Sequence[int]) -> list[Any]:
@@ -221,10 +258,21 @@ def fragment_choice(release: Release, key: str) -> Fragment:
     return release.fragments[place]
 
 
+def two_quasi_identifiers(run: Run, names: Sequence[str], key: str, places: Sequence[Any]) -> tuple[str, str]:
+    """The attributes of a plane; those with most numbers are proposed first."""
+    domains = run.data.domain
+    names = sorted(names, key=lambda name: (domains[name].kind is not Kind.NUMERIC, -len(domains[name])))
+    with places[0]:
+        across = choice("Across", names, f"{key}-across", "Quasi-identifier on the horizontal axis.")
+    with places[1]:
+        rest = [name for name in names if name != across]
+        return across, choice("Up", rest, f"{key}-up", "Quasi-identifier on the vertical axis.")
+
+
 def profile(run: Run) -> Profile:
     """The levels of all groups; recursive diversity with the l that was asked for, else 2."""
     asked = [one.l for one in run.promises if isinstance(one, RecursiveDiversity)]
-    return compute.cached("privacy.profile", run, privacy.profile, *([max(asked)] if asked else []))
+    return measured(run, privacy.profile, *([max(asked)] if asked else []))
 
 
 def usual_ground(run: Run, attribute: str, grounds: Sequence[str]) -> str:
@@ -234,10 +282,20 @@ def usual_ground(run: Run, attribute: str, grounds: Sequence[str]) -> str:
     return next((ground for ground in wanted if ground in grounds), grounds[0])
 
 
-def attempt(name: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T | None:
+def measured(run: Run, function: Callable[..., T], *arguments: Hashable) -> T:
+    """A measure of the run, computed once; what the board measured under the name of the function is not done again."""
+    return compute.cached(_name(function), run, function, *arguments)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """The name under which what a function says of a run is kept: that of its package, and its own."""
+    return f"{function.__module__.split('.')[1]}.{function.__qualname__}"
+
+
+def attempt(run: Run, function: Callable[..., T], *arguments: Hashable) -> T | None:
     """A measure of the run, or the sentence that says why it has none, on the page, and None."""
     try:
-        return compute.cached(name, run, function, *arguments)
+        return measured(run, function, *arguments)
     except AnonymizationError as error:
         st.info(escaped(reason(error)))
         return None
@@ -256,30 +314,37 @@ def says_why(draw: Callable[P, None]) -> Callable[P, None]:
     return drawn
 
 
-def later(what: str, name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Any:
+def fragment(draw: Callable[P, None]) -> Callable[P, None]:
+    """A part of a page that draws itself anew alone, and says on its place why a release has nothing to draw there."""
+    return redrawing.part()(says_why(draw))
+
+
+def later(what: str, run: Run, function: Callable[..., Any], *arguments: Hashable, name: str = "") -> Any:
     """A slow measure: its value when there, else None and on the page how far it is or why it failed.
 
-    A measure that is done within PATIENCE seconds is waited for, so that nothing flashes.
+    A measure that is done within PATIENCE seconds is waited for, so that nothing flashes. `name` tells functions apart
+    that have no name of their own.
     """
-    found = compute.later(name, run, function, *arguments)
+    asked: Any = (name or _name(function), run, function, *arguments)
+    found = compute.later(*asked)
     end = time.monotonic() + PATIENCE
     while found.status == "running" and time.monotonic() < end:
         time.sleep(0.02)
-        found = compute.later(name, run, function, *arguments)
+        found = compute.later(*asked)
     if found.status == "done":
         return found.value
     if found.status == "failed":
         st.warning(escaped(found.error))
         return None
-    _progress(what, name, run, function, arguments)
+    _progress(what, asked)
     return None
 
 
-@st.fragment(run_every=POLL_SECONDS)
-def _progress(what: str, name: str, run: Run, function: Callable[..., Any], arguments: tuple[Hashable, ...]) -> None:
-    found = compute.later(name, run, function, *arguments)
+@redrawing.part(POLL_SECONDS)
+def _progress(what: str, asked: Any) -> None:
+    found = compute.later(*asked)
     if found.status != "running":
-        st.rerun()
+        redrawing.draw_page()
     st.progress(found.progress, text=f"{what}: {found.text}")
 
 
@@ -326,13 +391,16 @@ def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") ->
                 draw()
 
 
-def row_choice(frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, Any], height: int, alt: str) -> int:
+def row_choice(
+    frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, Any], height: int, alt: str, key: str = ""
+) -> int:
     """Draw the list; returns the id of the chosen row, the first one until another is chosen.
 
-    `ids` int64 (len(frame),) tells the rows apart, whatever their order; `name` is the list's own.
+    `ids` int64 (len(frame),) tells the rows apart, whatever their order; `name` is the list's own, under which the
+    choice is kept, and `key` that of its order.
     """
-    kept, key = f"chosen-{name}", f"list-{name}"
-    chosen = browser.get(kept)
+    key = key or f"list-{name}"
+    chosen = browser.get(name)
     if chosen is None or chosen not in ids:
         chosen = int(ids[0])
     st.dataframe(
@@ -340,7 +408,7 @@ def row_choice(frame: pd.DataFrame, ids: Int64, name: str, columns: dict[str, An
         hide_index=True,
         height=height,
         key=key,
-        on_select=partial(_clicked, kept, key, ids),
+        on_select=partial(_clicked, name, key, ids),
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [_first_selected(key, ids, chosen)]}},
         column_config=columns,
@@ -358,8 +426,14 @@ def _first_selected(key: str, ids: Int64, chosen: int) -> int:
     return int(held)
 
 
+def selected(key: str, what: Literal["rows", "points"]) -> list[Any]:
+    """The rows of a list, or the points of a figure, that are selected."""
+    chosen: list[Any] = browser.widget_value(key, {}).get("selection", {}).get(what, [])
+    return chosen
+
+
 def _clicked(kept: str, key: str, ids: Int64) -> None:
-    rows = browser.widget_value(key, {}).get("selection", {}).get("rows", [])
+    rows = selected(key, "rows")
     if rows and rows[0] < len(ids):
         browser.put(kept, int(ids[rows[0]]))
 
@@ -375,23 +449,29 @@ def steps(name: str, titles: Sequence[str]) -> int:
     browser.link_place(key, step, 0)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Back", key=f"{key}-back", disabled=step == 0, on_click=_go, args=(key, step - 1), help="The step before."
+            "Back",
+            key=f"{key}-back",
+            disabled=step == 0,
+            on_click=go_to_step,
+            args=(name, step - 1),
+            help="The step before.",
         )
         st.button(
             "Next",
             key=f"{key}-next",
             type="primary",
             disabled=step == len(titles) - 1,
-            on_click=_go,
-            args=(key, step + 1),
+            on_click=go_to_step,
+            args=(name, step + 1),
             help="The next step.",
         )
         st.markdown(f"**Step {step + 1} of {len(titles)}: {titles[step]}**")
     return step
 
 
-def _go(key: str, step: int) -> None:
-    browser.put(key, step)
+def go_to_step(name: str, step: int) -> None:
+    """Let `steps` of that name be at a step from now on."""
+    browser.put(f"step-{name}", step)
 
 
 def _choose_release() -> None:

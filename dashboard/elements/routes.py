@@ -31,7 +31,7 @@ class Route:
 ROUTES = (
     Route("board", "Board", "Board", "Say what you ask for, and see every method side by side."),
     Route("table", "Table", "Table", "Load a table, and say what each of its columns tells about a person."),
-    Route("classes", "Classes", "Look closer", "The groups of rows that nobody can tell apart."),
+    Route("groups", "Groups", "Look closer", "The groups of rows that nobody can tell apart."),
     Route(
         "before_after", "Before and after", "Look closer", "What the release changed: rows, distributions, and pairs."
     ),
@@ -40,14 +40,14 @@ ROUTES = (
         "closeness",
         "Closeness",
         "Look closer",
-        "How far each class is from the table, and the mass that would have to move.",
+        "How far each group is from the table, and the mass that would have to move.",
     ),
     Route("attack", "Attack", "Look closer", "What an adversary gets who reads the whole release."),
     Route("utility", "Utility", "Look closer", "What the release costs in information."),
     Route("explain", "Explain", "Look closer", "Why it is not finer, and whether it would keep something more."),
     Route("method", "Method", "Look closer", "How the release was made, step by step."),
-    Route("one_person", "One person", "Look closer", "What the release of every column tells about the same row."),
-    Route("export", "Export", "Publish", "Take the release, a certificate and a recipe with you."),
+    Route("one_person", "One person", "Look closer", "What every release tells about the same row."),
+    Route("publish", "Publish", "Publish", "Take the release, a certificate and a recipe with you."),
     Route("learn", "Learn", "Learn", "The attacks and the methods on small tables, step by step."),
     Route(
         "reference",
@@ -64,6 +64,8 @@ OF_A_RELEASE = frozenset({"Look closer", "Publish"})
 MOVED = {
     **dict.fromkeys(("anonymize", "compare", "sweep", "targets", "choose"), "board"),
     **dict.fromkeys(("data", "attributes", "large"), "table"),
+    "export": "publish",
+    "classes": "groups",
 }
 """The pages of before by the names in their addresses, and those that do now what they did."""
 _BY_NAME = {route.name: route for route in ROUTES}
@@ -136,6 +138,13 @@ def _follow(name: str) -> Callable[[], None]:
 
     follow.__name__ = name
     return follow
+
+
+def function_of(place: str) -> Callable[..., None]:
+    """A function of the room of closer looks, as `module:function`; it is loaded only where it is shown."""
+    module, _, name = place.partition(":")
+    found: Callable[..., None] = getattr(importlib.import_module(f"dashboard.closer.{module}"), name)
+    return found
 
 
 def _renderer(name: str) -> Callable[[], None]:

@@ -8,18 +8,18 @@ from pathlib import Path
 import streamlit as st
 
 from anoncore import AnonymizationError
-from anoncore.publishing.signing.signers import CHECK_STANDS, sign
-from anoncore.publishing.signing.signing_keys import (
+from anoncore.publishing.signing.signature import (
     PUBLIC,
     fingerprint,
     has_passphrase,
     read_private_key,
     read_public_key,
 )
+from anoncore.publishing.signing.signers import CHECK_STANDS, sign
 from dashboard.markdown import escaped
 from dashboard.serving import own_machine
 
-KEY, PASSPHRASE = "export-signing-key", "export-signing-passphrase"
+KEY, PASSPHRASE = "publish-signing-key", "publish-signing-passphrase"
 NOBODY = (
     "Nobody signs this certificate: it proves what the tables show to everybody who checks it, and not who made it. "
     "Whoever has the tables could have made it."

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
 from anoncore.measures import Verdict
 from anoncore.measures.criteria import BREACH_R
-from dashboard.board import facts
+from dashboard.board import facts, making
 from dashboard.markdown import escaped
 from dashboard.session import compute, state
 from dashboard.session.workspace import Run
 
 NOTHING_BAD = (
-    "Nothing fails badly of what is measured whether or not somebody asks: how sure an adversary is of a value, how "
-    "surely somebody is found, how far a group is from the table, and columns that undo a tag."
+    "Nothing else fails badly. What is always measured: how sure an adversary is of a value, how surely somebody is "
+    "found, how far a group is from the table, and whether columns that are published as they are undo the promise."
 )
 NOBODYS = (
     "What a table of nobody's rows gives away is not measured by itself: that takes people who are not in the "
@@ -28,9 +28,23 @@ def verdict_of(run: Run) -> Verdict:
 
     A column of the board is held against what is asked of every column, also where its method does not promise it.
     """
-    attacked = [compute.known("attacks.foreground_knowledge", run, name, BREACH_R) for name in run.data.sensitive]
-    shares = [float(one.excess) for one in attacked if one is not None and one.learned]
-    return facts.verdict_of(run, state.asked_of_all(run), max(shares, default=None))
+    asked = state.asked_of_all(run)
+    share = max(_above_chance(run), default=None)
+    return compute.cached("verdict", run, lambda _, *what: facts.verdict_of(run, *what), asked, share)
+
+
+def _above_chance(run: Run) -> Iterator[float]:
+    """What the attack by foreground knowledge gives away beyond its control, where the page Attack or the board made
+    it.
+    """
+    attempt = making.attempt_of(run)
+    for name in run.data.sensitive:
+        attack = compute.known("attacks.foreground_knowledge", run, name, BREACH_R)
+        if attack is not None and attack.learned:
+            yield float(attack.excess)
+        slow = None if attempt is None else attempt.slow.get(("given", name, BREACH_R))
+        if slow is not None and slow.exact and slow.exact["learned"]:
+            yield float(slow.exact["value"] - slow.exact["control"])
 
 
 def render(run: Run) -> None:

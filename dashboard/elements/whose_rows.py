@@ -26,7 +26,7 @@ def repeating(table: LoadedTable, tags: Tags) -> tuple[str, int, int] | None:
     found = compute.kept(
         "repeated_identifiers", (table.digest, identifiers), lambda: repeated_identifiers(table.frame, identifiers)
     )
-    return min(((name, *counts) for name, counts in found.items()), key=lambda one: one[1], default=None)
+    return next(((name, *counts) for name, counts in found.items()), None)
 
 
 def ask(data: Microdata, place: str = "page") -> bool:
@@ -82,7 +82,8 @@ def stands_open(run: Run, place: str = "page") -> bool:
 
 def count_by(name: str | None) -> None:
     """Count people by a column from now on; None: every row is another person."""
-    state.set_tags(replace(state.tags(), unit=name))
+    tags = state.tags()
+    state.set_tags(replace(tags, unit=name, is_pseudonym=tags.is_pseudonym and name is not None))
 
 
 def _count_rows(name: str) -> None:

@@ -11,7 +11,7 @@ from dashboard.elements import about, entries, parts, routes
 from dashboard.elements.entries import FACTS, Described, Entry
 from dashboard.learn import learn
 from dashboard.markdown import escaped
-from dashboard.session import browser, state
+from dashboard.session import state
 
 
 def render() -> None:
@@ -100,16 +100,7 @@ def _lessons(key: str) -> None:
     """The lessons that show it on a small table."""
     with st.container(horizontal=True):
         for lesson in learn.LESSONS:
-            if key not in lesson.entries:
-                continue
-            chosen = {learn.CHOICE: lesson}
-            if st.button(
-                f"Lesson: {lesson.title}",
-                key=f"lesson-of-{lesson.name}",
-                on_click=browser.set_widget_values,
-                args=(chosen,),
-                help=lesson.promise,
-            ):
+            if key in lesson.entries and learn.button(lesson, f"Lesson: {lesson.title}"):
                 st.switch_page(routes.page("learn"), query_params=state.address())
 
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,20 @@ def _get_ready() -> None:
     except Exception:
         # The page says what is wrong when it is asked for.
         logging.getLogger(__name__).debug("Getting ready failed", exc_info=True)
+
+
+@cache
+def begin_beside_pages() -> None:
+    """Begin what this process does beside drawing pages, at the first of them; it goes on until the process ends."""
+    from anoncore.base.extensions import load_extensions
+    from dashboard.process import ending, retention
+    from dashboard.tasks import quiet_log, warmup
+
+    quiet_log.install()
+    load_extensions()
+    retention.start()
+    ending.start()
+    warmup.start()
 
 
 def _find_packages() -> None:

@@ -22,6 +22,11 @@ def set_aside() -> None:
 def give_back() -> None:
     """Collect all garbage and return freed memory to the system; glibc would keep it for later."""
     set_aside()
+    trim()
+
+
+def trim() -> None:
+    """Return freed memory to the system, of which threads that have ended leave most behind."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -16,8 +16,6 @@ from dashboard.serving import access, garbage, settings
 
 FOR_WORK = 0.2
 """The share of the memory that no table may take, so that methods can still run on those that are loaded."""
-FOR_A_JOB = 0.05
-"""The share of the memory that must be free when a computation begins."""
 UPLOAD_FACTOR = 2
 """An upload lies in memory once when it has come, and a second time for a moment while it is taken in."""
 UPLOADS_AT_ONCE = 8
@@ -52,7 +50,7 @@ def loading(make_room: Callable[[], object] | None = None) -> Iterator[None]:
             make_room()
             garbage.give_back()
         if free_for_tables() <= 0:
-            raise DataError(_full())
+            raise DataError(full())
         with memory.kept_free(_kept_for_work()):
             yield
     finally:
@@ -68,7 +66,8 @@ def _kept_for_work() -> int:
     return int(FOR_WORK * (settings.current().quotas.memory_megabytes << 20))
 
 
-def _full() -> str:
+def full() -> str:
+    """That no more tables fit into memory, in a sentence."""
     most = settings.current().quotas.memory_megabytes
     return (
         f"The tables of all who work here take nearly all of the {most:,} MB of memory that this server may take, so "
@@ -84,22 +83,6 @@ def require_rows(n_rows: int, what: str) -> None:
             f"{what} has {n_rows:,} rows, and this server takes tables of at most {most:,}; take a sample of its rows, "
             "or run a recipe on your own machine."
         )
-
-
-def job_refusal(n_jobs: int) -> str:
-    """Why a person with so many computations may not begin another one; empty if they may."""
-    found = settings.current().quotas
-    if n_jobs >= found.jobs_per_person:
-        return (
-            f"{n_jobs} of your computations wait for their turn, as many as one person may have here; try again when "
-            "some have ended, or cancel one."
-        )
-    if found.memory_megabytes and memory.free_memory() < FOR_A_JOB * (found.memory_megabytes << 20):
-        return (
-            f"Less than {FOR_A_JOB:.0%} of the {found.memory_megabytes:,} MB of memory that this server may take is "
-            "free, so nothing is computed now; try again when somebody has left, or with a smaller table."
-        )
-    return ""
 
 
 @dataclass(eq=False)
@@ -135,7 +118,7 @@ def full_refusal(n_more: int = 0) -> str:
         return ""
     with _uploads:
         needed = UPLOAD_FACTOR * (n_more + sum(upload.received for upload in _on_the_way))
-    return _full() if needed > free_for_tables() else ""
+    return full() if needed > free_for_tables() else ""
 
 
 def _make_room(owner: str, room: int) -> bool:

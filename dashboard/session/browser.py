@@ -35,6 +35,17 @@ def put(name: str, value: Any) -> None:
     st.session_state[f"_{name}"] = value
 
 
+def editor_turn() -> int:
+    """How often the editors of columns were made anew; part of their keys."""
+    turn: int = get("editor_turn", 0)
+    return turn
+
+
+def renew_editors() -> None:
+    """Make the editors of columns anew, which else keep what was typed into them."""
+    put("editor_turn", editor_turn() + 1)
+
+
 def give_way() -> None:
     """End this draw of the page here if the visitor has changed something since it began; called while it waits."""
     # Streamlit looks for such a change whenever the state of a session is read.

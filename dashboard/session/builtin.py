@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
 from anoncore import Hierarchy, datasets
 from anoncore.base.memory import CELL_BYTES, require_memory
-from anoncore.table.people import repeated_identifiers
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
-from dashboard.tasks.memo import Memo
+from dashboard.tasks.waiting import memo
 
 MOST = 6
-_tables = Memo(MOST)
+_tables = memo(MOST)
 
 
 def table(name: str, n_rows: int | None = None) -> LoadedTable:
@@ -37,16 +35,8 @@ def _load(name: str, n_rows: int | None, digest: str) -> LoadedTable:
         orders={column: tuple(order) for column, order in entry.orders.items()},
         hierarchies=hierarchies(name),
         sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
-        unit=_numbers_people(frame, [name for name, role in entry.roles.items() if role == "identifier"]),
     )
     return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
-
-
-def _numbers_people(frame: Any, identifiers: Sequence[str]) -> str | None:
-    """The identifier of a built-in table that numbers its people, where another one, such as a name, repeats."""
-    if not repeated_identifiers(frame, identifiers):
-        return None
-    return next((name for name in identifiers if frame[name].is_unique), None)
 
 
 def hierarchies(name: str) -> dict[str, Hierarchy]:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from anoncore.measures.kept_results import Cache
+from anoncore.base.shared_work import Cache
 from dashboard.session.workspace import Run
 from dashboard.tasks import jobs
-from dashboard.tasks.memo import Memo
+from dashboard.tasks.waiting import memo
 
 MAX_VALUES = 512
 
@@ -35,8 +35,8 @@ class Later:
     error: str = ""
 
 
-_values = Memo(MAX_VALUES, kept_errors=(Exception,))
-_jobs = Memo(MAX_VALUES)
+_values = memo(MAX_VALUES, kept_errors=(Exception,))
+_jobs = memo(MAX_VALUES)
 
 
 def cached(name: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from anoncore import AnonymizationError, DataError
-from anoncore.publishing.saved_releases import MOST_BYTES
+from anoncore.recipes.saved_releases import MOST_BYTES
 from dashboard.serving import vault
 from dashboard.serving.vault import Vault
 from dashboard.session import session_file
@@ -69,7 +69,7 @@ def _state(here: Workspace) -> Any:
     with here.lock:
         runs = tuple((run.id, run.label, run.column, run.color_index) for run in here.runs)
         table = here.table.id if here.table is not None else None
-        return table, here.tags.digest, runs, here.current, here.wishes
+        return table, here.tags.digest, runs, here.current, here.wishes, here.answers, here.steps_done
 
 
 def _write(place: Vault, here: Workspace) -> None:

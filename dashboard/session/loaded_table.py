@@ -6,20 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from secrets import token_hex
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import pandas as pd
 
 from anoncore import Hierarchy
+from anoncore.recipes.prepared_columns import PseudonymKey
 from anoncore.table.microdata import guess_kind
+from anoncore.table.preparation import DateShift
+from anoncore.table.pseudonyms import KEY_BYTES
 
 
 @dataclass(frozen=True, eq=False)
 class Tags:
     """How the attributes of a table are read. `digest` tells two sets of tags apart and is hashable.
 
-    `roles` has the attributes on which somebody decided; all others are left out of every release.
+    `roles` has the attributes on which somebody decided; all others are left out of every release. `shifted` are
+    columns of dates that are shifted by up to `most_days` days per person, and `is_pseudonym` says that pseudonyms of
+    the unit are published; both are made by `secret`, so that a table is prepared in the same way whenever it is coded.
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -28,6 +34,10 @@ class Tags:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     sensitive_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     unit: str | None = None
+    shifted: tuple[str, ...] = ()
+    most_days: int = 30
+    is_pseudonym: bool = False
+    secret: str = field(default_factory=lambda: token_hex(KEY_BYTES), repr=False)
 
     @cached_property
     def digest(self) -> str:
@@ -37,7 +47,27 @@ class Tags:
             for part in (self.roles, self.kinds, self.orders, self.sensitive_values)
         ]
         parts += [(name, hierarchy_digest(self.hierarchies[name])) for name in sorted(self.hierarchies)]
+        if self.is_prepared:
+            parts += [self.shifted, self.most_days, self.is_pseudonym, self.secret]
         return sha256(repr([*parts, self.unit]).encode()).hexdigest()
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether something is done to columns before they are read."""
+        return bool(self.shifted) or self.publishes_pseudonym
+
+    @property
+    def publishes_pseudonym(self) -> bool:
+        """Whether pseudonyms are published; without a unit there are none."""
+        return self.is_pseudonym and self.unit is not None
+
+    @property
+    def preparations(self) -> dict[str, Any]:
+        """What a recipe says of columns that are prepared, as its arguments."""
+        return {
+            "dates": {name: DateShift(shift=self.most_days, by=self.unit) for name in self.shifted},
+            "pseudonyms": {self.unit: PseudonymKey()} if self.publishes_pseudonym else {},
+        }
 
     def changed(self, part: str, name: str, value: Any) -> Tags:
         """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
@@ -67,7 +97,8 @@ def untagged(frame: pd.DataFrame) -> Tags:
 class LoadedTable:
     """A table as loaded. `digest` is that of its content; `builtin` the name of a built-in table, None for a file.
 
-    `sheet` is the sheet of the workbook that the table was read from, where it was chosen among several.
+    `sheet` is the sheet of the workbook that the table was read from, where it was chosen among several. `drawn_from`
+    is the number of rows of the table of which this one is a random sample, None for a whole table.
     """
 
     id: str
@@ -78,6 +109,7 @@ class LoadedTable:
     builtin: str | None
     suggested: Tags
     sheet: str | None = None
+    drawn_from: int | None = None
 
     @cached_property
     def n_bytes(self) -> int:

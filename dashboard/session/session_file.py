@@ -11,7 +11,7 @@ import json
 import secrets
 import zipfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -19,12 +19,13 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from anoncore import AnonymizationError, DataError, Microdata, Recipe, Role, datasets
+from anoncore import AnonymizationError, Answers, DataError, Microdata, Recipe, Role, datasets
 from anoncore.algorithms import Algorithm, Mondrian
 from anoncore.base.pandas_versions import with_text
 from anoncore.base.texts import listing
-from anoncore.publishing.release_file import packed, unpacked
-from anoncore.publishing.saved_releases import (
+from anoncore.recipes.recipe import FIRST
+from anoncore.recipes.release_file import packed, unpacked
+from anoncore.recipes.saved_releases import (
     ALONE,
     FORMAT,
     MANIFEST,
@@ -36,9 +37,9 @@ from anoncore.publishing.saved_releases import (
     published_table,
     require_few_rows,
     saved_recipe,
+    saved_secret,
     saved_tables,
 )
-from anoncore.recipes.recipe import FIRST
 from anoncore.recipes.source import HierarchySpec, Source, table_value
 from anoncore.sources import read_table
 from anoncore.sources.apart import read_table_apart
@@ -60,7 +61,8 @@ class Saved:
     which of them was shown, and what was asked of the board, where it was looked at. `tables` are those of the file, in
     its order. `undecided` are columns of the table that a session of before published although nobody decided on them;
     they are left out now. `n_moved` releases that no column showed, as earlier versions made them on a page of their
-    own, are columns now; `n_left` have no place on the board or are of another table.
+    own, are columns now; `n_left` have no place on the board or are of another table. `answers` are for the dossier,
+    and `steps_done` are those of lessons.
     """
 
     table: LoadedTable | None
@@ -72,6 +74,8 @@ class Saved:
     undecided: tuple[str, ...] = ()
     n_moved: int = 0
     n_left: int = 0
+    answers: Answers = field(default_factory=Answers)
+    steps_done: frozenset[str] = frozenset()
 
 
 def save(here: Workspace) -> bytes:
@@ -89,7 +93,7 @@ def parts(here: Workspace) -> tuple[bytes, tuple[LoadedTable, ...]]:
         # Nobody's rows are no codes of the table's; a column of the board makes them anew, and tables that were opened
         # are read again.
         runs = tuple(run for run in here.runs if run.opened is not None or not run.release.is_synthetic)
-        table, tags, wishes, current = here.table, here.tags, here.wishes, here.current
+        table, tags, wishes, current, answers = here.table, here.tags, here.wishes, here.current, here.answers
     columns = () if wishes is None else wishes.columns
     shown = [*(one.opened for one in columns), *(one.opened for one in runs)]
     opened = tuple(dict.fromkeys(one for one in shown if one is not None))
@@ -109,7 +113,10 @@ def parts(here: Workspace) -> tuple[bytes, tuple[LoadedTable, ...]]:
             ],
             "current": next((number for number, run in enumerate(runs) if run.id == current), None),
             "table": None if table is None else place[table.id],
+            **_secret(tags),
             "board": None if wishes is None else to_plain(wishes, opened),
+            "answers": answers.to_dict(),
+            "steps_done": sorted(here.steps_done),
         }
         file.writestr("tags.toml", _recipe(Mondrian(), tags))
         text = json.dumps(manifest)
@@ -143,8 +150,10 @@ def read(content: bytes, built_in: BuiltIn, coded: Coded, is_trusted: bool = Fal
 def restore(here: Workspace, saved: Saved) -> None:
     """Put the session into a workspace: its table, tags, wishes and releases replace those of now."""
     with here.lock:
+        here.steps_done |= saved.steps_done
         if saved.table is not None:
             here.load(saved.table, saved.tags)
+            here.answers = saved.answers
         if saved.undecided:
             here.notices.append(
                 f"Nobody decided on {listing(saved.undecided, MOST_NAMED)}, which an earlier version published as it "
@@ -172,6 +181,8 @@ def _about_table(table: LoadedTable) -> dict[str, Any]:
     about: dict[str, Any] = {"name": table.name, "digest": table.digest, "notes": list(table.notes)}
     if table.sheet is not None:
         about["sheet"] = table.sheet
+    if table.drawn_from is not None:
+        about["drawn from"] = table.drawn_from
     if table.builtin is not None:
         generated = datasets.table(table.builtin).generated
         return {**about, "builtin": table.builtin, "rows": len(table.frame) if generated else None}
@@ -229,7 +240,13 @@ def _write_run(file: zipfile.ZipFile, number: int, run: Run, table: int, opened:
         "column": run.column,
         "arrays": len(arrays),
         "release": description,
+        **_secret(run.tags),
     }
+
+
+def _secret(tags: Tags) -> dict[str, str]:
+    """What shifts dates and makes pseudonyms, where something does; the file is not for publication."""
+    return {"secret": tags.secret} if tags.is_prepared else {}
 
 
 def _recipe(algorithm: Algorithm, tags: Tags) -> str:
@@ -242,6 +259,7 @@ def _recipe(algorithm: Algorithm, tags: Tags) -> str:
         hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in tags.hierarchies.items()},
         sensitive_values={name: list(values) for name, values in tags.sensitive_values.items()},
         unit=tags.unit,
+        **tags.preparations,
     )
     return recipe.dumps(with_seed=True)
 
@@ -258,7 +276,7 @@ def _read(
     )
     table = None if manifest["table"] is None else tables[_place(manifest["table"])]
     recipe = saved_recipe(file, "tags.toml")
-    tags, undecided = (Tags(), ()) if table is None else (_tags(recipe, table), _undecided(recipe, table))
+    tags, undecided = (Tags(), ()) if table is None else (_tags(recipe, table, manifest), _undecided(recipe, table))
     shown = None if manifest["current"] is None else _place(manifest["current"])
     asked = manifest.get("board")
     wishes = None
@@ -270,7 +288,9 @@ def _read(
     wishes, runs, n_moved = _on_board(runs, wishes, before, table)
     current = next((place for place, run in enumerate(runs) if before is not None and run.id == before.id), None)
     n_left = len(manifest["runs"]) - len(runs)
-    return Saved(table, tags, runs, current, wishes, tuple(tables), undecided, n_moved, n_left)
+    answers = Answers(**manifest.get("answers", {}))
+    steps_done = frozenset(map(str, manifest.get("steps_done", ())))
+    return Saved(table, tags, runs, current, wishes, tuple(tables), undecided, n_moved, n_left, answers, steps_done)
 
 
 def _on_board(
@@ -313,8 +333,9 @@ def _read_table(
     # computed for them.
     digest = str(about["digest"]) if is_trusted else source.digest
     sheet = str(about["sheet"]) if "sheet" in about else None
+    drawn_from = _place(about["drawn from"]) if "drawn from" in about else None
     name, plain = str(about["name"]), untagged(source.frame)
-    return LoadedTable(secrets.token_hex(8), name, source.frame, digest, notes, None, plain, sheet)
+    return LoadedTable(secrets.token_hex(8), name, source.frame, digest, notes, None, plain, sheet, drawn_from)
 
 
 def _read_opened(
@@ -341,7 +362,7 @@ def _read_run(
 ) -> Run:
     table = tables[_place(about["table"])]
     recipe = saved_recipe(file, f"runs/{number}.toml")
-    tags = _tags(recipe, table)
+    tags = _tags(recipe, table, about)
     data = coded(table, tags)
     published = None if about.get("opened") is None else opened[_place(about["opened"])]
     if published is not None:
@@ -391,9 +412,9 @@ def _without(description: Mapping[str, Any], columns: Collection[str]) -> Mappin
     return {**description, "fragments": fragments, "notes": [*description["notes"], note]}
 
 
-def _tags(recipe: Recipe, table: LoadedTable) -> Tags:
-    undecided = _undecided(recipe, table)
-    return Tags(
+def _tags(recipe: Recipe, table: LoadedTable, about: Mapping[str, Any]) -> Tags:
+    undecided, secret = _undecided(recipe, table), saved_secret(about)
+    tags = Tags(
         roles={name: role for name, role in recipe.roles.items() if name not in undecided},
         kinds=dict(recipe.kinds),
         orders={name: tuple(table_value(value) for value in values) for name, values in recipe.orders.items()},
@@ -402,6 +423,16 @@ def _tags(recipe: Recipe, table: LoadedTable) -> Tags:
             name: tuple(table_value(value) for value in values) for name, values in recipe.sensitive_values.items()
         },
         unit=recipe.unit,
+    )
+    if secret is None:
+        return tags
+    days = [one.shift for one in recipe.dates.values()]
+    return replace(
+        tags,
+        shifted=tuple(recipe.dates),
+        most_days=days[0] if days else tags.most_days,
+        is_pseudonym=bool(recipe.pseudonyms),
+        secret=secret.hex(),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,8 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from anoncore import AnonymizationError, Microdata
+from anoncore import AnonymizationError, Answers, Microdata
 from anoncore.requirements import Requirement
-from anoncore.search.keeping import asked as requirements_of
 from anoncore.sources.apart import Limits
 from dashboard.serving import access, audit, quotas, settings
 from dashboard.session import browser, builtin, compute
@@ -288,6 +287,29 @@ def wish(then: Wishes, control: str = "") -> None:
     history.step(replace(history.now, wishes=then), control)
 
 
+def ask_anew(methods: Sequence[str], levels: Mapping[str, float]) -> None:
+    """Ask the board for these methods under these levels alone, as a step that can be undone.
+
+    Raises AnonymizationError where no table is loaded or its tags do not fit.
+    """
+    asked = replace(wishes(microdata()), levels={}, more=(), columns=())
+    for axis, level in levels.items():
+        asked = asked.with_level(axis, level)
+    for method in methods:
+        asked = asked.with_column(method)
+    wish(asked)
+
+
+def steps_done() -> frozenset[str]:
+    """The steps of lessons that the visitor has done, by name."""
+    return workspace().steps_done
+
+
+def note_step(name: str) -> None:
+    """Note that the visitor has done a step of a lesson."""
+    workspace().steps_done |= {name}
+
+
 def undo(forward: bool = False) -> None:
     """Take the last change of wishes or tags back, or make it again."""
     here = workspace()
@@ -303,7 +325,7 @@ def _show_step(here: Workspace, history: History) -> None:
     """Read the table as the present step says; an editor that shows tags starts anew from them."""
     if here.tags is not history.now.tags:
         here.tags = history.now.tags
-        browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
+        browser.renew_editors()
 
 
 def can_undo(forward: bool = False) -> bool:
@@ -340,10 +362,17 @@ def runs() -> tuple[Run, ...]:
 
 def asked_of_all(run: Run) -> tuple[Requirement, ...]:
     """What the board asks of every release, where the run stands on the board now."""
-    asked = workspace().wishes
-    if asked is None or not run.column or not is_of_table(run):
+    wishes = workspace().wishes
+    if wishes is None or not run.column or not is_of_table(run):
         return ()
-    return requirements_of(asked.levels, asked.more, run.data)
+    return wishes.asked_of(run.data)
+
+
+def answers(run: Run) -> Answers:
+    """What only people know of a run, for its dossier and its recipe; nothing of a run of another table."""
+    here = workspace()
+    is_same = here.table is not None and run.table is not None and here.table.digest == run.table.digest
+    return here.answers if is_same else Answers()
 
 
 def is_of_table(run: Run) -> bool:
@@ -429,10 +458,17 @@ def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = 
     return _take(loaded, into or workspace())
 
 
-def load_frame(frame: Any, name: str, digest: str, notes: tuple[str, ...], sheet: str | None = None) -> LoadedTable:
+def load_frame(
+    frame: Any,
+    name: str,
+    digest: str,
+    notes: tuple[str, ...],
+    sheet: str | None = None,
+    drawn_from: int | None = None,
+) -> LoadedTable:
     """Load a visitor's own table, with guessed kinds and no role tagged."""
     quotas.require_rows(len(frame), f"'{name}'")
-    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame), sheet)
+    loaded = LoadedTable(secrets.token_hex(8), name, frame, digest, notes, None, untagged(frame), sheet, drawn_from)
     return _take(loaded, workspace())
 
 

@@ -7,19 +7,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from anoncore import Microdata
+import numpy as np
+
+from anoncore import Microdata, Policy
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.kernels.arrays import Codes
 from anoncore.measures.criteria import CRITERIA
 from anoncore.requirements import REQUIREMENTS, Requirement
-from anoncore.search.candidates import LEVELS, requirement
+from anoncore.search.keeping import LEVELS, asked, requirement
 from dashboard.charts.palette import STYLES
 from dashboard.session.loaded_table import Tags
 from dashboard.session.opened import Opened
-from dashboard.session.target import best_predicted
 
 MOST_COLUMNS = len(STYLES)
 """So that every column has a colour of its own."""
@@ -29,6 +33,9 @@ FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 METHODS_WITHOUT_SECRET = ("mondrian", "incognito", "optimal-recoding", "local-recoding", "vertical-fragmentation")
 METHODS_WITHOUT_L = ("mondrian", "stack-and-deal", "incognito", "vertical-fragmentation")
 """For a secret of which one value is so frequent that no belief can be kept below a half."""
+METHODS_OF_ONE_SECRET = frozenset(["anatomy"])
+METHODS_OF_ANY_TABLE = ("local-recoding", "optimal-recoding")
+"""What takes the place of methods that are for other tables, such as those in which every row is another person."""
 COLUMN_FIELDS = ("columns", "sensitive_column_size", "attribute_columns")
 """Parameters that a method's own error may offer so that a promise can be kept."""
 FIRST_K, FIRST_L, FIRST_T = 10, 3, 0.3
@@ -39,6 +46,17 @@ MOST_R = 10
 LARGEST_LEVEL = 1_000_000
 AXES = ("k", "l", "c", "t")
 """What is asked of everybody by a level, in the order in which it is told."""
+MOST_PREDICTED = 20
+"""Values of an attribute that is predicted, at most."""
+ROWS_LOOKED_AT = 20_000
+"""Rows that are looked at, evenly taken from the table."""
+SAME_IN_OTHER_WORDS = 0.95
+"""Share of the variation of an attribute that another one explains from which on it says the same in other words."""
+LEAST_TOLD = 0.02
+"""The same below which nothing tells an attribute."""
+SURE_DEVIATIONS = 4.0
+"""Standard deviations above what attributes that have nothing to do with each other show."""
+_best: WeakKeyDictionary[Microdata, str | None] = WeakKeyDictionary()
 COLUMN_ID = re.compile(r"c\d{1,4}", re.ASCII)
 
 
@@ -102,7 +120,8 @@ class Wishes:
 
     A belief above 1/`r` gives somebody away. `secret` is the sensitive attribute that rows about one attribute are
     about, `target` the attribute that is predicted; None: what `secret_of` and `target_of` choose. `hidden`
-    names rows that are folded away, `numbers` criteria that have rows besides.
+    names rows that are folded away, `numbers` criteria that have rows besides. `policy` are the rules of an office by
+    which every release is judged.
     """
 
     levels: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -114,6 +133,7 @@ class Wishes:
     target: str | None = None
     hidden: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    policy: Policy | None = None
 
     def with_level(self, axis: str, value: float | None) -> Wishes:
         """The wishes with another level of k, l, c or t; None asks for none."""
@@ -169,6 +189,10 @@ class Wishes:
             return self.target
         return best_predicted(data) or self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
 
+    def asked_of(self, data: Microdata) -> tuple[Requirement, ...]:
+        """The requirements that are asked of every release of the table."""
+        return asked(self.levels, self.more, data)
+
 
 def most_frequent(data: Microdata) -> tuple[str, float]:
     """The sensitive attribute with the most frequent value, and the share of the rows that have it.
@@ -191,9 +215,17 @@ def first_wishes(data: Microdata, opened: Opened | None = None) -> Wishes:
         methods = METHODS_WITHOUT_L if l is None else FIRST_METHODS
     if opened is not None:
         return found.with_column("", opened=opened)
-    for method in methods:
+    fitting = (name for name in dict.fromkeys((*methods, *METHODS_OF_ANY_TABLE)) if _fits(name, data))
+    for method in islice(fitting, len(methods)):
         found = found.with_column(method)
     return found
+
+
+def _fits(method: str, data: Microdata) -> bool:
+    """Whether one of the first methods is for such a table. That it can keep the levels is found out when it runs."""
+    if data.people is not None and ALGORITHMS[method].counts_rows:
+        return False
+    return method not in METHODS_OF_ONE_SECRET or len(data.sensitive) == 1
 
 
 def to_plain(wishes: Wishes, opened: Sequence[Opened] = ()) -> dict[str, Any]:
@@ -213,6 +245,7 @@ def to_plain(wishes: Wishes, opened: Sequence[Opened] = ()) -> dict[str, Any]:
         "target": wishes.target,
         "hidden": list(wishes.hidden),
         "numbers": list(wishes.numbers),
+        "policy": None if wishes.policy is None else wishes.policy.to_dict(),
     }
 
 
@@ -232,6 +265,7 @@ def from_plain(
         target=None if values["target"] is None else str(values["target"]),
         hidden=tuple(str(name) for name in values["hidden"]),
         numbers=tuple(name for name in CRITERIA if name in values.get("numbers", ())),
+        policy=None if values.get("policy") is None else Policy(**values["policy"]),
     )
     if len({one.id for one in found.columns}) < len(found.columns) or len(found.columns) > MOST_COLUMNS:
         raise ValueError
@@ -366,3 +400,55 @@ class History:
                     move()
                 return True
         return False
+
+
+def best_predicted(data: Microdata) -> str | None:
+    """The attribute that is no secret and of which another one tells most, without saying the same in other words.
+
+    How much one tells of the other is Goodman and Kruskal's tau, the share by which knowing the one lowers the
+    probability that a guess in proportion to the values' shares is wrong. None where nothing tells much of any.
+    """
+    if data not in _best:
+        _best[data] = _best_predicted(data)
+    return _best[data]
+
+
+def _best_predicted(data: Microdata) -> str | None:
+    step = -(-data.n_rows // ROWS_LOOKED_AT)
+    names = [name for name in data.attributes if name not in data.sensitive]
+    codes = {name: data.codes[name][::step] for name in names}
+    told: dict[str, float] = {}
+    for target in names:
+        if not 2 <= len(data.domain[target]) <= MOST_PREDICTED:
+            continue
+        taus = [(tau(codes[other], codes[target]), other) for other in names if other != target]
+        fitting = (
+            share for share, other in taus if _by_chance(codes[other], codes[target]) < share < SAME_IN_OTHER_WORDS
+        )
+        told[target] = max(fitting, default=0)
+    best = max(told, key=lambda name: told[name], default=None)
+    return best if best is not None and told[best] >= LEAST_TOLD else None
+
+
+def _by_chance(given: Codes, target: Codes) -> float:
+    """The tau that two attributes which have nothing to do with each other hardly exceed."""
+    more, others = len(np.unique(given)) - 1, len(np.unique(target)) - 1
+    # Rows times other values times tau is about chi-squared with so many degrees of freedom.
+    return SURE_DEVIATIONS * float(np.sqrt(2 * more * others)) / max(len(target) * others, 1)
+
+
+def tau(given: Codes, target: Codes) -> float:
+    """Goodman and Kruskal's tau of two attributes: 0 where the first tells nothing of the second, 1 where all.
+
+    It is corrected for the number of values of the first, as many values explain few rows by chance.
+    """
+    width = int(target.max()) + 1
+    pairs, counts = np.unique(given.astype(np.int64) * width + target, return_counts=True)
+    of_given = np.bincount(given)
+    share = np.bincount(target) / len(target)
+    rest = 1 - float((share**2).sum())
+    explained = float((counts.astype(np.float64) ** 2 / of_given[pairs // width]).sum()) / len(target)
+    n, n_given = len(target), int((of_given > 0).sum())
+    if rest <= 0 or n <= n_given:
+        return 0.0
+    return max(1 - (1 - explained) / rest * (n - 1) / (n - n_given), 0.0)

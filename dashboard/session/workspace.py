@@ -15,12 +15,13 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from anoncore import AnonymizationError, Microdata, Release, Role
+from anoncore import AnonymizationError, Answers, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
+from anoncore.table.preparation import prepared_again
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
-from dashboard.session.wishes import History, Step, Wishes
-from dashboard.tasks.memo import Memo
+from dashboard.session.wishes import History, Step, Wishes, in_words, own_parameters
+from dashboard.tasks.waiting import memo
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
@@ -66,14 +67,15 @@ class Run:
     @property
     def promises(self) -> tuple[Any, ...]:
         """The requirements that the method promises; none where the release was made elsewhere."""
-        return () if self.algorithm is None else self.algorithm.promises(self.data)
+        return self.release.promises
 
 
 class Workspace:
     """A visitor's table, tags, wishes, runs, form values and notices yet to be shown. Any thread may call its methods.
 
-    `history` is what was asked of the board, step by step. `is_live` says that the board makes its releases here
-    although some that ship with the program would do.
+    `answers` are what only people know of a release of the table, for its dossier. `history` is what was asked of the
+    board, step by step. `is_live` says that the board makes its releases here
+    although some that ship with the program would do. `steps_done` are the steps of lessons that the visitor has done.
 
     `owner` is the id of the person who has signed in and to whom alone it belongs, and `person` what they are called;
     both are empty where nobody signs in.
@@ -84,11 +86,13 @@ class Workspace:
         self.lock = threading.RLock()
         self.table: LoadedTable | None = None
         self.tags = Tags()
+        self.answers = Answers()
         self.history: History | None = None
         self.is_live = False
         self.forms: dict[str, Any] = {}
         self.jobs: dict[str, Any] = {}
         self.notices: list[str] = []
+        self.steps_done: frozenset[str] = frozenset()
         self.sessions: set[str] = set()
         self.seen = time.monotonic()
         self.current: str | None = None
@@ -143,6 +147,9 @@ class Workspace:
     def load(self, table: LoadedTable, tags: Tags) -> None:
         """Replace the table and its tags; the releases stay until the board is made anew."""
         with self.lock:
+            if self.table is None or self.table.digest != table.digest:
+                # What was said of a release of another table is not true of this one's.
+                self.answers = Answers()
             self.table, self.tags = table, tags
 
     def show_on_board(self, shown: Sequence[Run]) -> None:
@@ -187,18 +194,31 @@ class _Awaited:
     instead: str | None
 
 
-def run_names(runs: Sequence[Run]) -> dict[str, str]:
+def run_names(runs: Sequence[Run], name_of: Callable[[Run], str] = lambda run: run.label) -> dict[str, str]:
     """What lists and tables call each of these runs, by id: its label, and a number where several have the same."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for run in runs:
-        number, name = 1, run.label
+        number, name = 1, name_of(run)
         while name in taken:
             number += 1
-            name = f"{run.label} ({number})"
+            name = f"{name_of(run)} ({number})"
         taken.add(name)
         found[run.id] = name
     return found
+
+
+def column_names(runs: Sequence[Run]) -> dict[str, str]:
+    """What a picture of all columns calls each of these runs, by id: its method, as all are asked for the same, and its
+    own parameters where several are of one method.
+    """
+    titles = [run.title for run in runs]
+
+    def name(run: Run) -> str:
+        own = {} if run.algorithm is None or titles.count(run.title) == 1 else own_parameters(run.algorithm)[1]
+        return f"{run.title}: {in_words(own)}" if own else run.title
+
+    return run_names(runs, name)
 
 
 def run_title(algorithm: Algorithm) -> str:
@@ -305,7 +325,7 @@ class MicrodataStore:
     """Coded tables by (table digest, tags digest), with the sentences that say which tags do not fit."""
 
     def __init__(self, most: int = MAX_MICRODATA) -> None:
-        self._memo = Memo(most, kept_errors=(AnonymizationError,))
+        self._memo = memo(most, kept_errors=(AnonymizationError,))
 
     def keep(self, digests: set[str]) -> None:
         """Let go of the coded tables of all but these table digests."""
@@ -319,4 +339,11 @@ class MicrodataStore:
 def _microdata(table: LoadedTable, tags: Tags) -> Microdata:
     values = tags.sensitive_values.items()
     protected = {name: chosen for name, chosen in values if tags.roles.get(name) == Role.SENSITIVE}
-    return Microdata(table.frame, tags.roles, tags.kinds, tags.orders, tags.hierarchies, protected, tags.unit)
+    prepared = prepared_again(bytes.fromhex(tags.secret), table.frame, **tags.preparations, unit=tags.unit)
+    return prepared.microdata(
+        roles=tags.roles,
+        kinds=tags.kinds,
+        orders=tags.orders,
+        hierarchies=tags.hierarchies,
+        sensitive_values=protected,
+    )

@@ -16,14 +16,14 @@ from anoncore import AnonymizationError, DataError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, RothkoSampling, RothkoTree
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
-from anoncore.base.texts import listing, share_text, size_text
+from anoncore.base.texts import counted, listing, size_text
 from anoncore.engines.large_run import LargeRun, space_needed
 from anoncore.engines.output_folder import SUMMARY
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds
+from anoncore.measures.criteria import CRITERIA
+from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
 from anoncore.sources.addresses import is_address, shown_address
-from anoncore.utility.loss import INFORMATION_LOSS
 from dashboard.elements import forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
@@ -31,6 +31,7 @@ from dashboard.serving import audit, own_machine
 from dashboard.session import browser, state
 from dashboard.table import large_runs
 from dashboard.table.large_runs import FullRun, Sampled
+from dashboard.tasks import redrawing
 
 POLL = 0.5
 PREVIEW_ROWS = 20
@@ -77,7 +78,7 @@ def _sizes(large: Sampled) -> None:
             Tile(
                 "One sampled row stands for",
                 f"{1 / share:,.1f}".removesuffix(".0") + (" row" if share == 1 else " rows"),
-                "A class of 5 rows in a release of the sample stands for 5 times as many of the table.",
+                "A group of 5 rows in a release of the sample stands for 5 times as many of the table.",
             ),
         ]
     )
@@ -93,7 +94,7 @@ def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
         "Method",
         METHODS,
         "large-method",
-        "Both are Mondrian for tables that do not fit into memory: the tree counts and finds the very classes that "
+        "Both are Mondrian for tables that do not fit into memory: the tree counts and finds the very groups that "
         "Mondrian finds, the sampling reads less and keeps every requirement too.",
         names=lambda one: ALGORITHMS[one].title,
     )
@@ -279,11 +280,11 @@ def _on_the_way() -> None:
         st.info("The run was cancelled; nothing of it is left. It can be started again.")
 
 
-@st.fragment(run_every=POLL, key="large-watch")
+@redrawing.part(POLL, "large-watch")
 def _watch() -> None:
     run = large_runs.full_run()
     if run is None or not run.job.running:
-        st.rerun()
+        redrawing.draw_page()
     st.progress(run.job.fraction, text=escaped(run.job.text))
     memory = run.look()
     used = f"; the program takes {size_text(memory)} of memory, {size_text(run.peak)} at most so far" if memory else ""
@@ -300,26 +301,22 @@ def _outcome() -> None:
         return
     found: LargeRun = run.job.value
     st.subheader("The release of all rows")
-    name, classes = run.name, parts.counted(found.n_groups, "equivalence class")
-    st.success(escaped(f"Released: {found.n_rows:,} rows of {name} in {classes}."))
-    first = [
-        Tile("Smallest class", parts.counted(found.smallest, "row"), "The class that hides its people least."),
-        Tile("Largest class", parts.counted(found.largest, "row"), "The class that lost most detail."),
-        Tile(
-            INFORMATION_LOSS.title,
-            share_text(found.information_loss),
-            f"{INFORMATION_LOSS.meaning} 0%: all exact, 100%: nothing left; lower is better.",
-        ),
+    name, groups = run.name, counted(found.n_groups, "group")
+    st.success(escaped(f"Released: {found.n_rows:,} rows of {name} in {groups}."))
+    measured = [
+        Tile(CRITERIA[name].title, CRITERIA[name].text(value), CRITERIA[name].meaning)
+        for name, value in run.numbers.items()
     ]
     took = [
+        Tile("Largest group", counted(found.largest, "row"), "The group that lost most detail."),
         Tile("Time", parts.duration(run.job.seconds), "From the start to the complete release."),
         Tile("Memory", size_text(run.peak) if run.peak else "–", "The most that the whole program took on the way."),
         Tile("Parts", f"{len(files(run)):,}", "Parquet files, to be read together as one table."),
     ]
-    parts.tiles(first)
+    parts.tiles(measured)
     parts.tiles(took)
     for requirement in found.algorithm.requirements:
-        st.markdown(f"- {escaped(requirement.label())} holds in every class; it was checked row by row.")
+        st.markdown(f"- {escaped(requirement.label())} holds in every group; it was checked row by row.")
     if run.breaking:
         st.error(escaped(run.breaking))
     for sentence in run.failing:

@@ -7,7 +7,7 @@ import streamlit as st
 from anoncore import DataError, Domain, Kind, Microdata, Role
 from anoncore.table.suggestions import uniqueness
 from anoncore.table.summary import ColumnSummary
-from dashboard.charts import tables as charts
+from dashboard.charts.utility import table_distribution
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session import browser, compute, state, tagging
@@ -30,7 +30,7 @@ def render(table: LoadedTable, data: Microdata | None) -> None:
     name = st.selectbox("Column", list(by_name), key="detail-attribute", persist_state="session", width=420)
     if name is None:
         return
-    key = f"{table.id}-{browser.get('editor_turn', 0)}-{name}"
+    key = f"{table.id}-{browser.editor_turn()}-{name}"
     left, right = st.columns(2, gap="large")
     with left:
         _distribution(by_name[name])
@@ -60,7 +60,7 @@ def _distribution(summary: ColumnSummary) -> None:
         st.info("Every cell of this column is empty.")
         return
     parts.chart(
-        charts.distribution(summary),
+        table_distribution(summary),
         key="distribution",
         caption=escaped(_told(summary)),
         alt=f"Distribution of {summary.name}",

@@ -33,7 +33,7 @@ from anoncore.table.hierarchy_proposals import (
     values_of_rows,
 )
 from anoncore.table.level_effects import level_effects
-from dashboard.charts.tables import hierarchy_levels
+from dashboard.charts.utility import hierarchy_levels
 from dashboard.markdown import escaped
 from dashboard.serving import audit, uploads
 from dashboard.session import browser, compute, state, tagging
@@ -186,7 +186,7 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
             key="level-effects-k",
             persist_state="session",
             width=160,
-            help="How many rows a class should have at least.",
+            help="How many rows should look alike at least.",
         )
         effects = compute.kept(
             "level_effects",
@@ -194,14 +194,16 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
             lambda: level_effects(data, name, int(k)),
         )
         below = f"Below {k}"
-        levels.insert(2, "Smallest class", [effect.smallest for effect in effects])
+        levels.insert(2, "Fewest alike", [effect.smallest for effect in effects])
         levels.insert(3, below, [100 * effect.share_below for effect in effects])
         counted = "people" if data.people is not None else "rows"
-        columns["Smallest class"] = config.NumberColumn(
-            width=105, format="localized", help=f"How many {counted} the smallest class has."
+        columns["Fewest alike"] = config.NumberColumn(
+            width=105, format="localized", help=f"How many {counted} look alike at least."
         )
         columns[below] = config.NumberColumn(
-            width=80, format="%.1f%%", help=f"Share of the rows that are in classes of fewer than {k} {counted}."
+            width=80,
+            format="%.1f%%",
+            help=f"Share of the rows that look like fewer than {k} {counted}, their own included.",
         )
     if len(domain.values) > MOST_EDITED:
         columns["Called"] = config.TextColumn(width="large")
@@ -217,7 +219,7 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
             "are the values themselves; the last level is all of them."
         )
     else:
-        st.caption("Level 0 are the values themselves. Tag it quasi-identifier to see what the levels do to classes.")
+        st.caption("Level 0 are the values themselves. Tag it quasi-identifier to see how many rows look alike then.")
 
 
 def _download(name: str, key: str, current: Hierarchy | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,12 +17,18 @@ from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.memory import resident_memory
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.temporary import temporary_directory
+from anoncore.base.whole_files import replace_files
 from anoncore.engines.large_run import LargeRun, RunSettings, WrittenParts, check_output
 from anoncore.engines.table_sample import TableSample, sample_table
 from anoncore.publishing import new_key
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds
-from anoncore.publishing.parts.part_publication import MAPPING, certified_parts, private_path, write_private
-from anoncore.publishing.whole_files import replace_files
+from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
+from anoncore.publishing.parts.part_publication import (
+    MAPPING,
+    certified_parts,
+    numbers_of,
+    private_path,
+    write_private,
+)
 from anoncore.recipes.engine_choice import run_on_disk
 from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.recipe import Recipe
@@ -64,19 +70,22 @@ class Sampling:
 
 @dataclass(eq=False)
 class FullRun:
-    """A run over all rows: on its way, or ended. `private` are the endings of the files that it writes beside it.
+    """A run over all rows of the table of which the table with id `table_id` is a sample: on its way, or ended.
 
-    `peak` is the most memory that the program was seen to take, in bytes, `failing` what nobody asked for and fails
-    badly, a sentence each, and `breaking` the verdict where published columns break what was asked.
+    `private` are the endings of the files that it writes beside it. `peak` is the most memory that the program was seen
+    to take, in bytes, `numbers` what was measured of all rows by the names of the criteria, `failing` what nobody asked
+    for and fails badly, a sentence each, and `breaking` the verdict where published columns break what was asked.
     """
 
     recipe: Recipe
     output: Path
     n_rows: int
     name: str
+    table_id: str
     private: tuple[str, ...] = ()
     job: jobs.Job = field(default_factory=jobs.Job)
     peak: int = 0
+    numbers: Mapping[str, float] = field(default_factory=dict)
     failing: tuple[str, ...] = ()
     breaking: str = ""
     begun: float = field(default_factory=time.monotonic)
@@ -129,7 +138,8 @@ def take_sample() -> bool:
         if sample is None:
             return False
         drawn = f"{len(sample.frame):,} of {sample.n_rows:,} rows, drawn at random with equal chances."
-        loaded = state.load_frame(sample.frame, f"sample of {found.source.name}", sample.digest, (drawn, *sample.notes))
+        name, notes = f"sample of {found.source.name}", (drawn, *sample.notes)
+        loaded = state.load_frame(sample.frame, name, sample.digest, notes, drawn_from=sample.n_rows)
         here.jobs[_SAMPLED] = Sampled(found.source, sample.n_rows, len(sample.frame), loaded.id)
         return True
 
@@ -154,6 +164,7 @@ def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:
         hierarchies=hierarchies(),
         sensitive_values={name: values for name, values in protected.items() if tags.roles.get(name) == Role.SENSITIVE},
         unit=tags.unit,
+        **tags.preparations,
     )
 
 
@@ -214,7 +225,9 @@ def start(
         if found is not None and found.job.running:
             return found
         audit.record("ran on all rows", here.who, method=audit.settings_of(algorithm), rows=large.n_rows)
-        made = FullRun(recipe_of(large, algorithm), output, large.n_rows, large.source.name, tuple(private))
+        made = FullRun(
+            recipe_of(large, algorithm), output, large.n_rows, large.source.name, large.table_id, tuple(private)
+        )
 
         def work(report: jobs.Report) -> object:
             def heard(share: float, text: str) -> None:
@@ -238,6 +251,7 @@ def _certified_run(made: FullRun, recipe: Recipe, workspace: Path | None, replac
 
     def finish(written: WrittenParts) -> None:
         found = certified_parts(written, recipe, (), part_of(report, MADE, 1.0))
+        made.numbers = numbers_of(found, written.run)
         made.failing = tuple(one.sentence for one in found.verdict.not_asked)
         made.breaking = found.verdict.asked if found.verdict.breaking else ""
         kept = private_path(made.output, KEY)

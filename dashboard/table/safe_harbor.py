@@ -17,7 +17,7 @@ from dashboard.table import attribute_hierarchy, table_columns
 LABELS = {Mend.YEAR: "Group by year", Mend.THREE_DIGITS: "Group by three digits", Mend.NINETY: "Group into 90+"}
 """What the button of a mend that groups values says."""
 LEVEL_NOTE = (
-    "A grouping becomes the column's hierarchy. Methods may still publish finer values where a class has them: judge "
+    "A grouping becomes the column's hierarchy. Methods may still publish finer values where a group has them: judge "
     "the release, or make the column coarse before you load the table."
 )
 MOST_SHOWN = 40
@@ -92,4 +92,4 @@ def _group(finding: IdentifierFinding, found: IdentifiersFound) -> None:
 def _set(tags: Tags) -> None:
     state.set_tags(tags)
     # The editor of the roles starts anew from the changed tags.
-    browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
+    browser.renew_editors()

@@ -58,7 +58,7 @@ def _unrepeatable() -> None:
     if drawn:
         st.caption(
             f"Tables of {escaped(listing(sorted(drawn)))} are not in it, and no seed makes them again: opened, the "
-            "board draws other ones. Take the tables themselves away on the page Export first."
+            "board draws other ones. Take the tables themselves away on the page Publish first."
         )
 
 

@@ -14,6 +14,7 @@ from dashboard.session import browser, state
 from dashboard.table import large_runs
 from dashboard.table.table_place import TablePlace, known_tables
 from dashboard.table.table_source import attempt, load_place, take_upload
+from dashboard.tasks import redrawing
 
 MOST_GENERATED = 1_000_000
 POLL = 0.5
@@ -153,10 +154,10 @@ def _source(text: str) -> TablePlace | None:
     return TablePlace(place, parts.choice("Table of the database", tables, _PLACE_TABLE, "It has several tables."))
 
 
-@st.fragment(run_every=POLL, key="large-drawing")
+@redrawing.part(POLL, "large-drawing")
 def _drawing() -> None:
     drawn = large_runs.sampling()
     if drawn is None or not drawn.job.running:
-        st.rerun()
+        redrawing.draw_page()
     st.progress(drawn.job.fraction, text=escaped(drawn.job.text))
     st.button("Cancel", key="large-sample-cancel", on_click=drawn.job.cancel, help="Keep the table that is loaded.")

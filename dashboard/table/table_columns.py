@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
+from anoncore.table.preparation import MOST_DAYS
 from anoncore.table.suggestions import Suggestion, suggest
 from anoncore.table.summary import ColumnSummary, summarize
 from dashboard.elements import whose_rows
+from dashboard.markdown import escaped
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 
@@ -32,6 +35,7 @@ def render(table: LoadedTable) -> None:
     _suggestion_bar(table, suggestions)
     _editor(table, suggestions)
     _unit(table)
+    _prepared(table)
 
 
 def summaries(table: LoadedTable) -> tuple[ColumnSummary, ...]:
@@ -79,16 +83,12 @@ def _counted(role: str, count: int) -> str:
 
 def _use_suggestions(suggestions: tuple[Suggestion, ...]) -> None:
     state.set_tags(tagging.with_suggestions(state.tags(), suggestions))
-    _rebase()
+    browser.renew_editors()
 
 
 def _reset(table: LoadedTable) -> None:
     state.set_tags(table.suggested)
-    _rebase()
-
-
-def _rebase() -> None:
-    browser.put("editor_turn", browser.get("editor_turn", 0) + 1)
+    browser.renew_editors()
 
 
 def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
@@ -134,7 +134,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
 
 def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:
     """Key and base of the editor. A new one whenever the widget is not alive any more: another page was open."""
-    turn = (table.id, browser.get("editor_turn", 0))
+    turn = (table.id, browser.editor_turn())
     held = browser.get("editor_base")
     if held is None or held[0] != turn or browser.widget_value(held[1]) is None:
         number = browser.get("editor_number", 0) + 1
@@ -167,3 +167,55 @@ def _unit(table: LoadedTable) -> None:
         help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "
         "rows. The column is never published.",
     )
+
+
+def _prepared(table: LoadedTable) -> None:
+    """Draw what is done to dates and to the unit before the table is read, where people have several rows."""
+    tags = state.tags()
+    if tags.unit is None:
+        return
+    shown = escaped(tags.unit)
+    key = f"{table.id}-{tags.unit}"
+    dates = [name for name in tags.kinds if pd.api.types.is_datetime64_any_dtype(table.frame[name].dtype)]
+    if dates:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.multiselect(
+                "Shift dates",
+                dates,
+                default=[name for name in tags.shifted if name in dates],
+                key=f"shifted-{key}",
+                on_change=_shift,
+                args=(key,),
+                help="All these dates of a person are shifted by one random number of days, so that the time between "
+                "them stays as it is. Who knows these times may still find a person.",
+            )
+            st.number_input(
+                "By up to so many days",
+                min_value=1,
+                max_value=MOST_DAYS,
+                value=tags.most_days,
+                key=f"days-{key}",
+                on_change=_shift,
+                args=(key,),
+                help="Either way, every number of days as likely as any other, 0 included.",
+            )
+    st.toggle(
+        f"Publish a pseudonym in place of '{shown}'",
+        value=tags.is_pseudonym,
+        key=f"pseudonym-{key}",
+        on_change=_publish,
+        args=(key,),
+        help="Readers then see which rows are those of one person, but not whose they are. Rows that are joined find "
+        "people more easily, which every verdict counts. The key is taken away with the recipe, and is not for "
+        "publication.",
+    )
+
+
+def _shift(key: str) -> None:
+    tags = state.tags()
+    shifted = tuple(browser.widget_value(f"shifted-{key}", ()))
+    state.set_tags(replace(tags, shifted=shifted, most_days=int(browser.widget_value(f"days-{key}", tags.most_days))))
+
+
+def _publish(key: str) -> None:
+    state.set_tags(replace(state.tags(), is_pseudonym=bool(browser.widget_value(f"pseudonym-{key}", False))))

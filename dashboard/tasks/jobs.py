@@ -1,7 +1,12 @@
 """Work in the background: a thread writes progress to a plain object, the page polls it.
 
 A worker never touches the page. Cancelling sets a flag that the next progress report turns into CancelledError; the
-visitor need not wait for it, because the result of a cancelled job is thrown away. Visitors take turns.
+visitor need not wait for it, because the result of a cancelled job is thrown away.
+
+There are a few places to compute, handed out in turn to visitors, not to jobs: somebody who starts ten jobs waits
+behind their own jobs only. A job that can pause gives its place back after a while when others wait, so that a sweep of
+minutes does not hold up a run of a second. Where all places are held by jobs that cannot, whoever computes nothing yet
+gets one more: the processors are then shared by the system.
 """
 
 from __future__ import annotations
@@ -11,15 +16,16 @@ import os
 import sys
 import threading
 import time
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Literal
 
 from anoncore import AnonymizationError, CancelledError
+from anoncore.base import memory
 from dashboard.markdown import reason
-from dashboard.serving import audit, quotas
+from dashboard.serving import audit, settings
 from dashboard.tasks import warmup
-from dashboard.tasks.job_queue import JobQueue, Ticket
 from dashboard.tasks.quiet_log import failure_text
 
 Status = Literal["running", "done", "failed", "cancelled"]
@@ -30,6 +36,8 @@ MAX_WORKERS = 2
 MOST_WORKERS = 6
 """The same where people wait who compute nothing, behind jobs of others that cannot pause."""
 MAX_WAITING = 64
+FOR_A_JOB = 0.05
+"""The share of the memory that must be free when a computation begins."""
 SLICE_SECONDS = 2.0
 """What a job that can pause computes before it lets waiting ones go first."""
 NICENESS = 10
@@ -37,6 +45,130 @@ NICENESS = 10
 
 URGENT_NICENESS = 2
 """The same for jobs that a visitor waits for."""
+
+
+class Ticket:
+    """One job's claim to a place. `owner` tells visitors apart; `can_pause`: it gives its place back when it pauses."""
+
+    def __init__(self, owner: str, begin: Callable[[], None], can_pause: bool = False) -> None:
+        self.owner, self.can_pause = owner, can_pause
+        self.begin = begin
+        self.has_begun = False
+        self.has_turn = False
+        self.left = False
+        self.since = 0.0
+
+
+class JobQueue:
+    """At most `places` tickets have their turn at a time; the others wait, each owner in a line of their own.
+
+    Up to `most` have it where those that have it cannot pause and belong to others.
+    """
+
+    def __init__(self, places: int, slice_seconds: float, most: int = 0) -> None:
+        self.places, self.slice_seconds, self.most = places, slice_seconds, max(places, most)
+        self._changed = threading.Condition()
+        self._lines: OrderedDict[str, deque[Ticket]] = OrderedDict()
+        self._running: set[Ticket] = set()
+
+    def enter(self, ticket: Ticket) -> None:
+        """Wait for a turn; `begin` is called, perhaps at once, when the first one comes."""
+        with self._changed:
+            self._line_up(ticket)
+            begun = self._hand_out()
+        for one in begun:
+            one.begin()
+
+    def leave(self, ticket: Ticket) -> None:
+        """Give the place, or the claim to one, back; leaving twice does nothing."""
+        with self._changed:
+            if ticket.left:
+                return
+            ticket.left = True
+            if ticket.has_turn:
+                self._take_back(ticket)
+            else:
+                self._drop(ticket)
+            begun = self._hand_out()
+        for one in begun:
+            one.begin()
+
+    def pause(self, ticket: Ticket) -> None:
+        """After its share of time let others go first, if any wait; returns with a turn, or once the ticket left.
+
+        A job with several threads may call it from all of them.
+        """
+        begun: list[Ticket] = []
+        with self._changed:
+            is_due = ticket.has_turn and time.monotonic() - ticket.since >= self.slice_seconds
+            if is_due and self._lines:
+                self._take_back(ticket)
+                # The place goes to those who wait; only then does this ticket line up behind them.
+                begun = self._hand_out()
+                self._line_up(ticket)
+                begun += self._hand_out()
+        for one in begun:
+            one.begin()
+        with self._changed:
+            self._changed.wait_for(lambda: ticket.has_turn or ticket.left)
+
+    def place(self, ticket: Ticket) -> int:
+        """How many turns are handed out until this ticket has one, itself included; 0 if it does not wait."""
+        with self._changed:
+            lines = [list(line) for line in self._lines.values()]
+        before = 0
+        while any(lines):
+            for line in lines:
+                if line:
+                    before += 1
+                    if line.pop(0) is ticket:
+                        return before
+        return 0
+
+    def waiting(self, owner: str | None = None) -> int:
+        """How many tickets wait, of one owner or of all."""
+        with self._changed:
+            return sum(len(line) for name, line in self._lines.items() if owner in (None, name))
+
+    def _line_up(self, ticket: Ticket) -> None:
+        self._lines.setdefault(ticket.owner, deque()).append(ticket)
+
+    def _drop(self, ticket: Ticket) -> None:
+        line = self._lines.get(ticket.owner)
+        if line is not None and ticket in line:
+            line.remove(ticket)
+            if not line:
+                del self._lines[ticket.owner]
+
+    def _take_back(self, ticket: Ticket) -> None:
+        ticket.has_turn = False
+        self._running.discard(ticket)
+
+    def _next_owner(self) -> str | None:
+        """Whose turn it is: the first in line, or one who has no turn while nobody else can give theirs back."""
+        if len(self._running) < self.places:
+            return next(iter(self._lines), None)
+        if len(self._running) >= self.most or any(ticket.can_pause for ticket in self._running):
+            return None
+        served = {ticket.owner for ticket in self._running}
+        return next((owner for owner in self._lines if owner not in served), None)
+
+    def _hand_out(self) -> list[Ticket]:
+        """Give free places to the heads of the lines; each owner served goes behind the others."""
+        begun: list[Ticket] = []
+        while (owner := self._next_owner()) is not None:
+            line = self._lines.pop(owner)
+            ticket = line.popleft()
+            if line:
+                self._lines[owner] = line
+            ticket.has_turn, ticket.since = True, time.monotonic()
+            self._running.add(ticket)
+            if not ticket.has_begun:
+                ticket.has_begun = True
+                begun.append(ticket)
+        self._changed.notify_all()
+        return begun
+
 
 _logger = logging.getLogger(__name__)
 _queue = JobQueue(MAX_WORKERS, SLICE_SECONDS, MOST_WORKERS)
@@ -184,9 +316,7 @@ def start(
     """
     job = Job(title)
     job.queue = _urgent if urgent else _queue
-    refusal = quotas.job_refusal(job.queue.waiting(owner))
-    if not refusal and job.queue.waiting() >= MAX_WAITING:
-        refusal = "Too much is being computed at the moment; try again in a minute."
+    refusal = _refusal(job.queue, owner)
     if refusal:
         job.status, job.error = "failed", refusal
         audit.count("refused", "job")
@@ -199,6 +329,22 @@ def start(
         _running[job] = thread
     job.queue.enter(job.ticket)
     return job
+
+
+def _refusal(queue: JobQueue, owner: str) -> str:
+    """Why an owner may not begin another computation; empty if they may."""
+    found, n_jobs = settings.current().quotas, queue.waiting(owner)
+    if n_jobs >= found.jobs_per_person:
+        return (
+            f"{n_jobs} of your computations wait for their turn, as many as one person may have here; try again when "
+            "some have ended, or cancel one."
+        )
+    if found.memory_megabytes and memory.free_memory() < FOR_A_JOB * (found.memory_megabytes << 20):
+        return (
+            f"Less than {FOR_A_JOB:.0%} of the {found.memory_megabytes:,} MB of memory that this server may take is "
+            "free, so nothing is computed now; try again when somebody has left, or with a smaller table."
+        )
+    return "Too much is being computed at the moment; try again in a minute." if queue.waiting() >= MAX_WAITING else ""
 
 
 def _work(job: Job, work: Callable[[Report], Any], niceness: int) -> None:

@@ -63,7 +63,7 @@ def table(
     with turn(len(content), owner, make_room) as limits:
         source = read_table_apart(content, name, sheet=sheet, max_bytes=most_bytes, limits=limits)
     if settings.current().quotas.memory_megabytes and quotas.free_for_tables() <= 0:
-        raise DataError(_full())
+        raise DataError(quotas.full())
     return source
 
 
@@ -121,7 +121,7 @@ def turn(n_bytes: int, owner: str, make_room: MakeRoom, least: Limits | None = N
         if has_quota:
             free = quotas.free_for_tables() - sum(taken for _, taken in _reading.values())
             if free < LEAST_BYTES:
-                raise DataError(_full())
+                raise DataError(quotas.full())
             limits = replace(limits, memory=min(limits.memory, free), result=min(limits.result, free))
         _reading[key] = owner, limits.memory
     try:
@@ -130,11 +130,3 @@ def turn(n_bytes: int, owner: str, make_room: MakeRoom, least: Limits | None = N
         with _changed:
             del _reading[key]
             _changed.notify_all()
-
-
-def _full() -> str:
-    most = settings.current().quotas.memory_megabytes
-    return (
-        f"The tables of all who work here take nearly all of the {most:,} MB of memory that this server may take, so "
-        "no other is loaded now; try again when somebody has left."
-    )

@@ -1,16 +1,25 @@
-"""A page that waits says for what, and lets its visitor go elsewhere meanwhile."""
+"""A page that waits says for what, and lets its visitor go elsewhere."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from anoncore.base.shared_work import Memo
+from dashboard.tasks import redrawing
+
 POLL = 0.5
+PATIENCE = 0.3
+"""Seconds that a page waits for what is being computed for another one before it ends without it."""
+TEXT = "What this page needs is being computed already"
+
 _drawing = threading.local()
 
 
@@ -46,10 +55,10 @@ def may_end_early() -> bool:
     return bool(getattr(_drawing, "page", False))
 
 
-@st.fragment(run_every=POLL)
+@redrawing.part(POLL)
 def _poll(wait: NotReadyError) -> None:
     if wait.is_ready():
-        st.rerun()
+        redrawing.draw_page()
     st.caption(wait.text)
 
 
@@ -78,3 +87,17 @@ def told(text: str) -> Iterator[Callable[[], None]]:
     yield tell
     if places:
         places[0].empty()
+
+
+def memo(most: int, kept_errors: tuple[type[Exception], ...] = ()) -> Memo:
+    """Values for pages. A page waits for a moment only for what another thread makes, as its visitor could go nowhere
+    else meanwhile.
+    """
+    return Memo(most, kept_errors, _wait_for_a_moment)
+
+
+def _wait_for_a_moment(future: Future[Any]) -> None:
+    try:
+        future.exception(PATIENCE if may_end_early() else None)
+    except TimeoutError:
+        raise NotReadyError(TEXT, future.done) from None

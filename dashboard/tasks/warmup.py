@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import anoncore
+from anoncore.front.warmup import tasks
+from anoncore.front.warmup.worker import key_of, order_of
 from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import Wanted
-from anoncore.warmup import marks
-from anoncore.warmup.worker import key_of, order_of
 from dashboard.serving import garbage
 
 FIRST_MODULES = ("anoncore.algorithms", "anoncore.search.keeping", "anoncore.measures.criteria")
@@ -50,7 +50,7 @@ def worker_command() -> list[str]:
 
     It imports nothing from the folder in which somebody happens to be, and finds anoncore where this process did.
     """
-    script = "import sys; sys.path.append(sys.argv[2]); from anoncore.warmup.worker import main; main()"
+    script = "import sys; sys.path.append(sys.argv[2]); from anoncore.front.warmup.worker import main; main()"
     return [sys.executable, "-P", "-c", script, str(NICENESS), str(Path(anoncore.__file__).parents[1])]
 
 
@@ -259,7 +259,7 @@ def _begin_tasks(workshop: Workshop) -> None:
 
 def is_complete() -> bool:
     """Whether all tasks were done on this machine, so that hardly anything is left to be compiled."""
-    return marks.is_done(marks.EVERYTHING)
+    return tasks.is_done(tasks.EVERYTHING)
 
 
 def is_cold() -> bool:

@@ -1,1 +1,1 @@
-"""The pages Board, Export and Reproduction."""
+"""The pages Board, Publish and Reproduction."""

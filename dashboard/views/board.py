@@ -8,24 +8,25 @@ from typing import Any
 
 import streamlit as st
 
-from anoncore import AnonymizationError, Microdata
+from anoncore import AnonymizationError, Microdata, Release
+from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
-from anoncore.search.keeping import asked as requirements_of
+from anoncore.measures import Answer
 from dashboard.board import facts, grid, making, shipped, unreleased
 from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
-from dashboard.board.grid import Asked, Shown, SlowFacts
+from dashboard.board.wording import Asked, Shown, SlowFacts, cell_of
 from dashboard.closer import cells
-from dashboard.elements import left_out, verdicts, whose_rows
+from dashboard.elements import verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
 from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
-from dashboard.tasks import warmup
+from dashboard.tasks import redrawing, warmup
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_find, board_map, board_over, board_table
+from dashboard.views import board_map, board_table, board_trials
 
 POLL, LOOK = 0.4, 1.0
 OFF = "off"
@@ -64,16 +65,22 @@ def render() -> None:
         wishes.hidden,
         data.people_word,
         wishes.numbers,
+        "" if wishes.policy is None else wishes.policy.name,
+        data.attacked_word,
     )
-    finding = board_find.current(wishes)
+    finding = board_trials.search(wishes)
     version_found = 0 if finding is None else finding.version
+    best = None if finding is None else finding.best
+    found = answer(shown, asked, data.left_out, None if best is None else (best.title, best.lost))
+    has_room = len(wishes.columns) < MOST_COLUMNS
     with place:
-        _answer(shown, asked, data, finding, len(wishes.columns) < MOST_COLUMNS)
-    over = board_over.current(data, wishes)
+        _answer(found, finding, has_room)
+    over = board_trials.lines(data, wishes)
     version_over = 0 if over is None else over.version
-    grid.draw(grid.model(shown, asked, len(wishes.columns) < MOST_COLUMNS, over), _clicked)
+    grid.draw(grid.model(shown, asked, has_room, over, found), _clicked)
+    grid.keep_given({column.id: cell_of("given", column, asked) for column in shown})
     if over is not None:
-        board_over.below(over, version_over)
+        board_trials.below(over, version_over)
     _as_it_is(data)
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
@@ -82,15 +89,13 @@ def render() -> None:
     elif bench is not None and bench.lacks_late_numbers:
         _look(bench, version)
     if finding is not None and finding.running:
-        board_find.watch(finding, version_found)
+        board_trials.watch_search(finding, version_found)
     dialogs.render(data, wishes, bench)
     board_map.render(shown, bench, wishes, data, finding, over)
 
 
-def _answer(shown: Sequence[Shown], asked: Asked, data: Microdata, finding: Finding | None, has_room: bool) -> None:
+def _answer(found: Answer, finding: Finding | None, has_room: bool) -> None:
     """Which release to publish and why, or what stands in the way, with the ways to a better one and to its files."""
-    best = None if finding is None else finding.best
-    found = answer(shown, asked, data.left_out, None if best is None else (best.title, best.lost))
     with st.container(horizontal=True, vertical_alignment="center", key=f"board-answer-{found.tone}"):
         title = f" **{escaped(found.title)}**" if found.title else ""
         space = " " if found.end.startswith(" ") else ""
@@ -100,13 +105,15 @@ def _answer(shown: Sequence[Shown], asked: Asked, data: Microdata, finding: Find
                 st.markdown(escaped(found.better))
             if found.more:
                 st.caption(escaped(" ".join(found.more)))
-        if found.better and has_room:
-            board_find.show_best(best)
-        board_find.button(finding)
+        if found.better and has_room and finding is not None:
+            board_trials.show_best(finding.best)
+        # What is to be done next stands out: publishing where the answer names a release, else looking for one.
+        is_good = found.tone == "good"
+        board_trials.find_button(finding, "secondary" if is_good else "primary")
         st.button(
             "Publish …",
             key="board-publish",
-            type="primary",
+            type="primary" if is_good else "secondary",
             on_click=dialogs.publish,
             args=(found.column,),
             help="What a release holds, what does not hold, and the files to take away.",
@@ -141,12 +148,14 @@ def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
     """The controls of the promise: k alone where nothing is secret."""
     nobody = "no row" if data.people_word == "rows" else "nobody"
     told = f"k = 10: {nobody} hides among fewer than 9 others."
-    k = Level("k", f"k: {data.people_word} per group", told, K_STEPS, (1.0, MOST), 1.0)
+    k = Level("k", f"k: {data.people_word} per group", "k-anonymity", "{} or more", told, K_STEPS, (1.0, MOST), 1.0)
     if not data.sensitive:
         return [k]
     name, share = most_frequent(data)
     possible = [step for step in L_STEPS if step <= 1 / share]
-    label = "l: of (c,l)" if "c" in wishes.levels else "l: no value above 1/l"
+    of_l = ("l: share of one secret", "l-diversity", "at most 1 in {}")
+    if "c" in wishes.levels:
+        of_l = ("l: of (c,l)", "recursive", "{}")
     told = (
         f"l = 3: in no group has one value more than a third. Nothing above {1 / share:.3g} is possible here, as one "
         f"value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}. With a c it is the l of "
@@ -154,18 +163,22 @@ def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
     )
     return [
         k,
-        Level("l", label, told, possible, (1.0, MOST), 1.0),
-        Level("c", "c: recursive (c,l)", RECURSIVE, C_STEPS, (0.1, MOST), 0.5),
-        Level("t", "t: distance of a group", CLOSE, T_STEPS, (0.0, 1.0), 0.05),
+        Level("l", *of_l, told, possible, (1.0, MOST), 1.0),
+        Level("c", "c: commonest secret", "recursive", "below {} × rest", RECURSIVE, C_STEPS, (0.1, MOST), 0.5),
+        Level("t", "t: group's distance", "t-closeness", "at most {}", CLOSE, T_STEPS, (0.0, 1.0), 0.05),
     ]
 
 
 @dataclass(frozen=True)
 class Level:
-    """One control of the promise: its letter, its words, the steps of its slider, and what may be typed."""
+    """One control of the promise: its letter, its words, the field's term for it, how a value is said, the steps of its
+    slider, and what may be typed.
+    """
 
     axis: str
     label: str
+    term: str
+    said: str
     help: str
     steps: Sequence[float]
     typed: tuple[float, float]
@@ -176,31 +189,43 @@ def _level(level: Level, wishes: Wishes) -> None:
     """A slider and a field for one level; the step `off`, and an empty field, ask for nothing."""
     axis, held = level.axis, wishes.levels.get(level.axis)
     is_whole = axis == "k"
-    options = [OFF, *sorted({*level.steps, *([held] if held is not None else [])})]
-    # The field is another one for every value, and one of before is not listened to: a browser that has not heard of
-    # the last value would else take it back with whatever it says next.
-    slider, field = f"board-{axis}", f"board-{axis}-typed-{held}"
+    ruled = None if wishes.policy is None else wishes.policy.levels.of_groups.get(axis)
+    most = level.steps[-1] if axis == "l" and level.steps else MOST
+    further = {value for value in (held, ruled if (ruled or 0) <= most else None) if value is not None}
+    options = [OFF, *sorted({*level.steps, *further})]
+    # After every change the level is typed into a new field, with a key of its own, and earlier fields are ignored: a
+    # browser that has not heard of the change still sends the value of before. The key must be new also where a value
+    # comes back. Of a key that the browser still speaks of, Streamlit sends no value; the browser would show an empty
+    # field, and send that as if somebody had emptied it.
+    n_changes, last_held = browser.get(f"typed-{axis}", (0, held))
+    current = (n_changes + (last_held != held), held)
+    browser.put(f"typed-{axis}", current)
+    slider, field = f"board-{axis}", f"board-{axis}-typed-{current[0]}"
     browser.let_widget_show(slider, OFF if held is None else held, options)
     browser.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
 
     def change(key: str) -> None:
         value = browser.widget_value(key)
-        if key == field and state.current_wishes().levels.get(axis) != held:
+        is_current = browser.get(f"typed-{axis}") == current and state.current_wishes().levels.get(axis) == held
+        if key == field and not is_current:
             return
         state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):
-        st.select_slider(
-            level.label,
-            options,
-            key=slider,
-            persist_state="page",
-            on_change=change,
-            args=(slider,),
-            help=level.help,
-            format_func=lambda one: OFF if one == OFF else f"{one:g}",
-            width="stretch",
-        )
+        with st.container(gap=None):
+            st.select_slider(
+                f"{level.label} · {level.term}",
+                options,
+                key=slider,
+                persist_state="page",
+                on_change=change,
+                args=(slider,),
+                help=level.help,
+                format_func=lambda one: OFF if one == OFF else level.said.format(f"{one:g}"),
+                width="stretch",
+            )
+            if ruled is not None:
+                _mark(ruled, options)
         kind: Any = int if is_whole else float
         st.number_input(
             f"{axis}, typed",
@@ -219,6 +244,17 @@ def _level(level: Level, wishes: Wishes) -> None:
         )
 
 
+def _mark(ruled: float, options: Sequence[Any]) -> None:
+    """The level that the policy asks for, as a mark below its place on the slider."""
+    is_possible = ruled in options
+    place = options.index(ruled) / (len(options) - 1) if is_possible else 1.0
+    text = f"policy: {ruled:g}" if is_possible else f"policy: {ruled:g}, not possible here"
+    words = f"▲ {text}" if place <= 0.5 else f"{text} ▲"
+    side = "left" if place <= 0.5 else "right"
+    at = place if place <= 0.5 else 1 - place
+    st.html(f'<div class="policy-mark"><small style="{side}: calc({100 * at:.1f}% - 0.35em)">{words}</small></div>')
+
+
 def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None, int]:
     """What each column shows: from what ships with the program where that is asked, else from releases made here; and
     the version of these.
@@ -226,11 +262,11 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     table, tags = state.table(), state.tags()
     assert table is not None, "there is no tagged table without a table"
     secret, target = wishes.secret_of(data), wishes.target_of(data)
-    kept = requirements_of(wishes.levels, wishes.more, data)
+    kept = wishes.asked_of(data)
     ready = shipped.columns(table, tags, wishes) if not state.workspace().is_live else None
     if ready is not None:
         return list(ready), None, 0
-    measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"))
+    measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"), wishes.policy)
     made = making.make(wishes, data, measures)
     shown = [
         _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, measures, wishes, data)
@@ -265,7 +301,7 @@ def _shown(
         for key, _, _ in measures
         if key in attempt.slow
     }
-    own = known.own + left_out.told(attempt.run.release)
+    own = known.own + _rows_left_out(attempt.run.release)
     judged = Judged.of(verdicts.verdict_of(attempt.run))
     return replace(known, own=own, status="ready", marks=marks, judged=judged, quick=quick, slow=slow)
 
@@ -277,6 +313,14 @@ def _own(column: Column, attempt: Attempt | None) -> str:
     if column.opened is not None:
         return " ".join((f"{column.own()}.", *attempt.run.release.notes))
     return column.own(attempt.run.algorithm if attempt.is_adapted else None)
+
+
+def _rows_left_out(release: Release) -> str:
+    """How many rows are left out, as an addition to what a column of the board says of its method."""
+    n_rows = 0 if release.is_synthetic else int(release.suppressed_rows.sum())
+    if n_rows:
+        return f", {n_rows:,} rows left out ({share_text(n_rows / release.data.n_rows)})"
+    return ", nobody left out" if isinstance(release.algorithm, Suppression) else ""
 
 
 def _clicked() -> None:
@@ -294,13 +338,14 @@ def _clicked() -> None:
     elif kind == "add":
         browser.put("board_dialog", ("add", ""))
     elif kind == "level":
-        board_over.take(found)
+        board_trials.take(found)
     elif kind == "open" and wishes.column(column) is not None:
         state.workspace().is_live = True
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
             browser.put("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
         elif row in cells.PAGES:
+            grid.keep_clicked(row, column, wishes)
             browser.put("board_dialog", ("open", column, row))
 
 
@@ -321,7 +366,7 @@ def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
         )
 
 
-@st.fragment(run_every=LOOK, key="board-look")
+@redrawing.part(LOOK, "board-look")
 def _look(bench: Bench, version: int) -> None:
     """Let be worked out what nobody waits for, while the page is there, and draw it anew when more is known."""
     bench.look()
@@ -329,9 +374,10 @@ def _look(bench: Bench, version: int) -> None:
         dialogs.draw_behind()
 
 
-@st.fragment(run_every=POLL, key="board-watch")
+@redrawing.part(POLL, "board-watch")
 def _watch(bench: Bench, version: int, doing: tuple[str, ...]) -> None:
     """Draw the page anew when something new is known."""
+    bench.look()
     if bench.version != version or bench.doing != doing or not bench.is_busy:
         dialogs.draw_behind()
     for title, job in bench.long_work:

@@ -10,12 +10,13 @@ import streamlit as st
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata, Policy
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
+from anoncore.front.policy.policy import PRESETS, preset
 from anoncore.front.policy.wording import level_rules
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard.board import making
 from dashboard.board.bench import Bench
-from dashboard.board.grid import ROWS
+from dashboard.board.wording import ROWS
 from dashboard.closer import cells
 from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
@@ -23,8 +24,9 @@ from dashboard.serving import uploads
 from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.session.workspace import Run, run_names
+from dashboard.tasks import redrawing
 from dashboard.views import board_opened
-from dashboard.views.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family, purposes
+from dashboard.views.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 
 OWN_POLICY = "your own"
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
@@ -34,6 +36,7 @@ OPENED = (
 )
 LEFT_OUT_STEPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Percentages of the people that may be left out, to choose from."""
+POLL = 2.0
 _DIALOG, _RELEASE = "board_dialog", "board-publish-run"
 
 
@@ -77,7 +80,7 @@ def draw_behind() -> None:
     """
     asked = browser.get(_DIALOG)
     if asked is None or asked[0] == "open":
-        st.rerun()
+        redrawing.draw_page()
 
 
 def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
@@ -116,7 +119,7 @@ def _add(data: Microdata, wishes: Wishes) -> None:
             _close()
             st.rerun()
         return
-    kind = _choose_method("board-add", _first_unused(wishes), data)
+    kind = _choose_method("board-add", _first_unused(wishes, data), data)
     values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
     fields, problem = _fields(kind, f"board-new-{kind.name}", values, data, wishes)
     if problem:
@@ -127,10 +130,11 @@ def _add(data: Microdata, wishes: Wishes) -> None:
         st.rerun()
 
 
-def _first_unused(wishes: Wishes) -> str:
-    """The first recommended method that has no column yet."""
+def _first_unused(wishes: Wishes, data: Microdata) -> str:
+    """The first recommended method that has no column yet and can make one of this table."""
     used = {column.method for column in wishes.columns}
-    return next((name for name in RECOMMENDED if name not in used), RECOMMENDED[0])
+    able = [name for name in RECOMMENDED if data.people is None or not ALGORITHMS[name].counts_rows]
+    return next((name for name in able if name not in used), RECOMMENDED[0])
 
 
 @st.dialog("A release made elsewhere", width="large", on_dismiss=_close)
@@ -142,7 +146,7 @@ def _opened(column: Column, bench: Bench | None) -> None:
     )
 
 
-@st.dialog("Method of this column", width="large", on_dismiss=_close)
+@st.dialog("Method of this release", width="large", on_dismiss=_close)
 def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     """Another method or other parameters of its own for a column."""
     kind = _choose_method(f"board-method-{column.id}", column.method, data)
@@ -152,7 +156,7 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     fields, problem = _fields(kind, prefix, values, data, wishes)
     if problem:
         st.warning(escaped(problem))
-    if st.button("Use in this column", type="primary", key="board-use", disabled=fields is None):
+    if st.button("Use for this release", type="primary", key="board-use", disabled=fields is None):
         state.wish(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
         _close()
         st.rerun()
@@ -204,7 +208,7 @@ def _fields(
     without = decided(kind, wishes.levels)
     told = [name for name in ("k", "l", "t") if name in without]
     if told or "requirements" in without:
-        st.caption("What is promised is said on the board, the same for all methods.")
+        st.caption("What is asked is said on the board, the same for all methods.")
     try:
         with st.container(border=True):
             entered = forms.draw(kind, prefix, values, forms.Names.of(data), without=without)
@@ -235,7 +239,8 @@ def decided(kind: type[Algorithm], levels: Levels) -> frozenset[str]:
 def _publish(column_id: str, bench: Bench | None) -> None:
     """One dialog: what is published, what holds, what does not, and the files."""
     # Files and reports take half a second to import, for which the first page must not wait.
-    from dashboard.views import export, takeaway
+    from dashboard.views import dossier, takeaway
+    from dashboard.views import publish as publish_page
 
     runs = list(state.runs())
     if not _is_there(column_id):
@@ -244,7 +249,7 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         _wait_for(column_id)
         return
     if not runs:
-        st.info("No release could be made; the head of each column says why.")
+        st.info("No release could be made; the head of each says why.")
         return
     by_id = {run.id: run for run in runs}
     names = {id: escaped(name) for id, name in run_names(runs).items()}
@@ -260,14 +265,35 @@ def _publish(column_id: str, bench: Bench | None) -> None:
     if run.opened is not None:
         st.caption(OPENED)
     verdicts.render(run)
-    export.seed_warning(run)
+    _by_policy(run)
+    publish_page.seed_warning(run)
     insensitive.mend(run)
     if run.release.is_synthetic:
         for note in run.release.notes:
             st.caption(escaped(note))
-    takeaway.render(run, export.downloads(run))
+    signer, files = publish_page.downloads(run), st.container()
+    # What is typed there stands in the recipe at once.
+    dossier.render(run)
+    with files:
+        takeaway.render(run, signer)
     state.select_run(run.id)
-    routes.link("export", "See the tables as they are published")
+    routes.link("publish", "See the tables as they are published")
+
+
+def _by_policy(run: Run) -> None:
+    """What the policy in force says of the release, in its own words where it breaks a rule."""
+    policy = None if state.workspace().wishes is None else state.current_wishes().policy
+    attempt = making.attempt_of(run)
+    if policy is None or attempt is None:
+        return
+
+    def draw() -> None:
+        found = attempt.by_policy(policy)
+        box = {"good": st.success, "bad": st.error, "warn": st.warning}.get(found.tone, st.info)
+        box(escaped(found.text))
+
+    # The dialog is not drawn anew when another rule has come out.
+    redrawing.part(POLL if making.bench().is_busy else None)(draw)()
 
 
 def _first_to_publish(runs: list[Run], column_id: str) -> Run:
@@ -282,11 +308,11 @@ def _is_there(column_id: str) -> bool:
     return any(column_id in ("", run.column) for run in state.runs()) or not making.bench().is_busy
 
 
-@st.fragment(run_every=0.5)
+@redrawing.part(0.5, "publish-wait")
 def _wait_for(column_id: str) -> None:
     # Only a whole draw of the board hands a release that was made to the pages.
     if making.bench().is_made(column_id) or not making.bench().is_busy:
-        st.rerun()
+        redrawing.draw_page()
 
 
 def _published(run: Run) -> str:
@@ -299,13 +325,13 @@ def _published(run: Run) -> str:
 
 def more_promises(wishes: Wishes, data: Microdata) -> None:
     """Requirements beyond k, l and t, and how many people may be left out."""
-    asked = len(wishes.more) + (wishes.left_out > 0)
+    asked = len(wishes.more) + (wishes.left_out > 0) + (wishes.policy is not None)
     label = f"+ more ({asked})" if asked else "+ more"
     place = parts.popover(label, "board-more")
     if not place.open:
         return
     with place:
-        _purpose(data)
+        _policy(wishes.policy, data)
         _left_out(wishes, data.people_word)
         values = state.forms().setdefault("board-requirements", {"more": []})
         if tuple(values.get("seen", ())) != wishes.more:
@@ -325,27 +351,30 @@ def more_promises(wishes: Wishes, data: Microdata) -> None:
             st.rerun()
 
 
-def _purpose(data: Microdata) -> None:
-    """Levels of a policy, of those that come with the program or of one's own, taken over with one click, and why."""
-    offered = {**_own_policy(), **purposes()}
+def _policy(in_force: Policy | None, data: Microdata) -> None:
+    """A policy, of those that come with the program or of one's own, by which all is judged; its levels are asked."""
+    offered = {**_own_policy(), **{name: preset(name) for name in PRESETS}}
     chosen = st.selectbox(
-        "Levels that are usual for",
+        "Rules and levels that are usual for",
         list(offered),
         index=None,
         key="board-purpose",
         format_func=lambda one: offered[one].name,
-        placeholder="a purpose",
+        placeholder="a purpose" if in_force is None else in_force.name,
     )
-    if chosen is None:
+    policy = in_force if chosen is None else offered[chosen]
+    if policy is None:
         return
-    policy = offered[chosen]
-    levels = possible_levels(policy, data)
     st.caption(escaped(policy.purpose or policy.source))
     if beyond := rules_beyond_levels(policy):
-        st.caption(escaped(f"It also rules, which anoncore check, run and verify --policy judge: {'; '.join(beyond)}."))
+        st.caption(escaped(f"Every release is judged by these, too: {'; '.join(beyond)}."))
+    if policy == in_force:
+        st.button("Judge by no policy", key="board-purpose-end", on_click=_take, args=(None, {}))
+        return
+    levels = possible_levels(policy, data)
     told = ", ".join(f"{axis} = {value:g}" for axis, value in levels.items())
-    if told:
-        st.button(f"Ask for {told}", key="board-purpose-take", on_click=_take, args=(levels,))
+    label = f"Ask for {told}" if told else f"Judge by {escaped(policy.name)}"
+    st.button(label, key="board-purpose-take", on_click=_take, args=(policy, levels))
 
 
 def _own_policy() -> dict[str, Policy]:
@@ -374,9 +403,11 @@ def possible_levels(policy: Policy, data: Microdata) -> Levels:
     return {axis: value for axis, value in levels.items() if axis != "l" or value <= most}
 
 
-def _take(levels: Levels) -> None:
-    wishes = state.current_wishes()
-    for axis in AXES:
+def _take(policy: Policy | None, levels: Levels) -> None:
+    """Judge by a policy, and ask for its levels where it has some, in one step."""
+    state.workspace().is_live = True
+    wishes = replace(state.current_wishes(), policy=policy)
+    for axis in AXES if levels else ():
         wishes = wishes.with_level(axis, levels.get(axis))
     state.wish(wishes)
 
@@ -453,7 +484,7 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             args=("target",),
         )
         st.pills(
-            "Rows of the board",
+            "Questions of the board",
             list(ROWS),
             selection_mode="multi",
             key=keys["hidden"],
@@ -463,7 +494,7 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
             args=("hidden",),
         )
         st.multiselect(
-            "Further rows: any other number",
+            "Further questions: any other number",
             [name for name, criterion in CRITERIA.items() if data.sensitive or not criterion.of_attribute],
             key=keys["numbers"],
             persist_state="page",

@@ -14,19 +14,19 @@ from anoncore import Microdata, Release
 from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
 from anoncore.search.frontier import refined_pairs
-from anoncore.search.keeping import asked as requirements_of
 from anoncore.search.sweeping import Point
 from dashboard.board import facts
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.finding import Finding
-from dashboard.board.grid import ROWS, Shown, first_line, keeps
 from dashboard.board.over import Over
+from dashboard.board.wording import ROWS, Shown, first_line, keeps
 from dashboard.charts.palette import run_style
 from dashboard.charts.trade_off import Axis, Tried, frontier, trade_off
 from dashboard.elements import parts
 from dashboard.session import compute, state
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
+from dashboard.tasks import redrawing
 from dashboard.views.board_dialogs import draw_behind
 
 POLL = 1.0
@@ -86,7 +86,7 @@ def render(
     with st.container(horizontal=True):
         up = _axis("Upwards", rows, "distance" if secret is not None else "hides", "board-map-up")
         right = _axis("To the right", rows, "lost", "board-map-right")
-    asked = requirements_of(wishes.levels, wishes.more, data)
+    asked = wishes.asked_of(data)
     if bench is None and "information" in (right, up):
         # What ships with the program has no bound, which takes a while to prove.
         state.workspace().is_live = True
@@ -133,7 +133,7 @@ def _draw(tried: Sequence[Tried], about: Map, least: float | None) -> None:
     refined = " A bold line is what refining gained." if gains else ""
     edges = [least if name == "information" else None for name in (about.right, about.up)]
     if edges != [None, None]:
-        refined += f" No release with classes of {about.k:,g} lies beyond the dashed edge: that is proven."
+        refined += f" No release with groups of {about.k:,g} lies beyond the dashed edge: that is proven."
     parts.chart(
         trade_off(tried, right, up, gains, edges),
         key="board-map",
@@ -145,6 +145,9 @@ def _draw(tried: Sequence[Tried], about: Map, least: float | None) -> None:
 
 def gained(tried: Sequence[Tried], about: Map) -> tuple[tuple[int, int], ...]:
     """The places of releases that differ in nothing but `refine`, the one without first."""
+    # Where no method was asked to refine, which is mostly so, nothing need be compared.
+    if not any(getattr(one.algorithm, "refine", False) for one in tried):
+        return ()
     there = [place for place, one in enumerate(tried) if one.algorithm is not None]
     points = [_as_point(tried[place], about) for place in there]
     return tuple((there[one], there[other]) for one, other in refined_pairs(points, about.right, about.up))
@@ -169,7 +172,7 @@ def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Ite
             one.color,
             algorithm,
             one.keeps,
-            _verdict(one.marks, one.judged, one.is_opened),
+            first_line(one.marks, one.judged)[0],
         )
 
 
@@ -187,7 +190,7 @@ def _elsewhere(bench: Bench | None, about: Map) -> tuple[list[Tried], bool]:
         is_busy |= is_coming
         if quick is None:
             continue
-        verdict = NOT_JUDGED if judgement is None else _verdict(*judgement, run.algorithm is None)
+        verdict = NOT_JUDGED if judgement is None else first_line(*judgement)[0]
         slow = _slow(attempt, about)
         is_kept = judgement is not None and keeps(*judgement)
         found += about.tried(run.label, numbers(quick, slow), None, run.algorithm, is_kept, verdict)
@@ -215,10 +218,6 @@ def _known(
     return *(later.value or (quick, None)), later.status == "running"
 
 
-def _verdict(marks: Sequence[Mark], judged: facts.Judged | None, is_opened: bool) -> str:
-    return first_line(marks, judged, is_opened)[0]
-
-
 def _slow(attempt: Attempt, about: Map) -> Mapping[str, facts.Facts | None]:
     """The slow numbers of a release for the present adversary and target, as far as they were measured."""
     return {
@@ -240,7 +239,7 @@ def numbers(quick: facts.Facts, slow: Mapping[str, facts.Facts | None]) -> Numbe
     return {name: float(value) for name, value in found.items() if value is not None and not isnan(value)}
 
 
-@st.fragment(run_every=POLL, key="board-map-watch")
+@redrawing.part(POLL, "board-map-watch")
 def _watch(bench: Bench | None, about: Map) -> None:
     """Draw the page anew when what no column shows is measured and judged."""
     if not _elsewhere(bench, about)[1]:
@@ -254,7 +253,7 @@ def _trials(
     named = [] if finding is None else [(candidate.title, candidate.trial) for candidate in finding.candidates]
     named += [] if over is None else over.titled
     for title, trial in named:
-        verdict, is_kept = _verdict(trial.marks, trial.judged, False), keeps(trial.marks, trial.judged)
+        verdict, is_kept = first_line(trial.marks, trial.judged)[0], keeps(trial.marks, trial.judged)
         for tried in about.tried(title, numbers(trial.quick, trial.slow), None, trial.algorithm, is_kept, verdict):
             if tried.key not in known:
                 known.add(tried.key)

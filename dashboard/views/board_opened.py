@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from anoncore import AnonymizationError
+from anoncore.base.texts import counted
 from dashboard.board.bench import Attempt
-from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit, quotas, uploads
 from dashboard.session import browser, state
@@ -57,7 +57,7 @@ def add() -> bool:
         captions=[caption for _, caption in WHOSE.values()],
     )
     title = st.text_input(
-        "Name of its column", key=f"board-open-name-{turn}", placeholder=usual, max_chars=LONGEST_TITLE
+        "Name on the board", key=f"board-open-name-{turn}", placeholder=usual, max_chars=LONGEST_TITLE
     )
     place = st.container()
     if st.button("Open on the board", type="primary", key="board-open-it", disabled=not files):
@@ -112,7 +112,7 @@ def explain(column: Column, attempt: Attempt | None) -> None:
     assert opened is not None, "only a release that was made elsewhere was read"
     st.markdown(f"**{escaped(opened.title)}**: {escaped(opened.told)}.")
     lines = [
-        f"- Table '{escaped(name)}': {parts.counted(len(frame), 'row')}, {parts.counted(frame.shape[1], 'column')}"
+        f"- Table '{escaped(name)}': {counted(len(frame), 'row')}, {counted(frame.shape[1], 'column')}"
         for name, frame in opened.frames.items()
     ]
     st.markdown("\n".join(lines))

@@ -9,6 +9,8 @@ from dataclasses import replace
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata, datasets
+from anoncore.base.texts import counted
+from anoncore.measures.criteria import CRITERIA
 from dashboard.board import unreleased
 from dashboard.elements import insensitive, parts, routes, whose_rows
 from dashboard.markdown import escaped
@@ -19,7 +21,7 @@ from dashboard.session.opened import opened_alone
 from dashboard.session.tagging import is_role
 from dashboard.table import table_columns, table_source
 from dashboard.tasks import warmup
-from dashboard.views import board_over
+from dashboard.views import board_trials
 
 MOST_NAMED = 3
 POPOVER, DECIDE = "board-table", "board-decide"
@@ -53,7 +55,37 @@ def header(coded: Microdata | None) -> None:
             )
         if coded is not None:
             _decide(coded)
-            board_over.choose(coded, state.wishes(coded))
+            board_trials.choose(coded, state.wishes(coded))
+    if table is not None and table.drawn_from is not None:
+        _of_a_sample(table, table.drawn_from)
+
+
+def _of_a_sample(table: LoadedTable, n_all: int) -> None:
+    """What the board is about where the table is a random sample of a larger one, and what was measured of all rows."""
+    # The first page must not wait for what reads such tables.
+    from dashboard.table import large_runs
+
+    with st.container(horizontal=True, vertical_alignment="center", key="board-sample"):
+        st.caption(
+            f"A random sample: {len(table.frame):,} of {n_all:,} rows. Every number here, and what is published from "
+            "here, is of a release of the sample alone.",
+            width="content",
+        )
+        # Of a session that was saved, the page does not know where the whole table lies.
+        if large_runs.sampled() is not None:
+            help = "With your tags; method and parameters are chosen there."
+            routes.link("table", "Make the release of all rows", help)
+    run = large_runs.full_run()
+    if run is not None and run.table_id == table.id and run.job.status == "done":
+        numbers = [f"{CRITERIA[name].title} {CRITERIA[name].text(value)}" for name, value in run.numbers.items()]
+        st.caption(
+            f"Of the release of all {n_all:,} rows by {run.recipe.algorithm.title} in the folder "
+            f"'{escaped(run.output.name)}': {'; '.join(numbers)}."
+        )
+        if run.breaking:
+            st.error(escaped(run.breaking))
+        if run.failing:
+            st.warning(f"Nobody asked for this, and it fails badly: {escaped(' '.join(run.failing))}")
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:
@@ -210,12 +242,12 @@ def _decide(coded: Microdata) -> None:
     table, left = state.table(), coded.left_out
     if table is None or not left:
         return
-    n_columns = len(table.frame.columns)
-    place = parts.popover(f"{len(left):,} of {n_columns:,} columns left out", DECIDE)
+    # Of how many is said inside: identifiers are left out, too, so that here the columns would not add up.
+    place = parts.popover(f"{counted(len(left), 'column')} left out", DECIDE)
     if not place.open:
         return
     with place:
-        _say_left_out(left, n_columns)
+        _say_left_out(left, len(table.frame.columns))
         undone = insensitive.would_do(table, coded)
         if undone:
             st.caption(undone)

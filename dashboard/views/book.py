@@ -24,6 +24,7 @@ from dashboard.reproduction import (
     Result,
     Statement,
 )
+from dashboard.tasks import redrawing
 
 PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
 RULE = (
@@ -162,7 +163,7 @@ def _line(result: Result, entry: Entry) -> dict[str, str]:
     }
 
 
-@st.fragment
+@redrawing.part()
 def _detail(result: Result) -> None:
     entries = [entry for entry in result.entries if entry.verdict != NOT_APPLICABLE]
     drawn = {plot.figure for plot in result.plots}

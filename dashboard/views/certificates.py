@@ -41,7 +41,7 @@ def told(text: bytes, tables: Mapping[str, bytes], keys: Sequence[tuple[str, byt
     """
     # Verification takes half a second to import, for which the first page must not wait.
     from anoncore.publishing import Certificate, signed_by, verify
-    from anoncore.publishing.signing.signing_keys import public_key_of
+    from anoncore.publishing.signing.signature import public_key_of
 
     signed = signed_by(text, [public_key_of(name, content) for name, content in keys])
     found = verify(Certificate.loads(text), tables)

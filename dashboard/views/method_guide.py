@@ -1,17 +1,16 @@
-"""Where to begin: methods by what they do to a table, and policies that ask for levels, each with its reason."""
+"""Where to begin: methods by what they do to a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anoncore import Policy
 from anoncore.algorithms import ALGORITHMS
 
 FAMILIES: Mapping[str, str] = {
     "generalization": "Coarsen values, group by group",
     "full-domain generalization": "Coarsen values, alike in the whole table",
     "bucketization": "Keep values, cut the link to the secret",
-    "slicing": "Keep values, shuffle columns inside buckets",
+    "slicing": "Keep values, shuffle columns inside groups",
     "fragmentation": "Publish several narrow tables",
     "generalization with distortion": "Coarsen values and distort some",
     "distortion": "Publish other values than people have",
@@ -56,9 +55,3 @@ def option(name: str) -> str:
     kind = ALGORITHMS[name]
     hint = " (usual)" if name in RECOMMENDED else ""
     return f"{kind.title}{hint} · {SHORTLY.get(kind.family, kind.family)}"
-
-
-def purposes() -> dict[str, Policy]:
-    """The policies that come with the program and ask for levels of groups, in the order in which they are offered."""
-    offered = {name: Policy.load(name) for name in Policy.presets()}
-    return {name: policy for name, policy in offered.items() if policy.levels.of_groups}

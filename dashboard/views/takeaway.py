@@ -15,13 +15,15 @@ from anoncore.base.texts import listing
 from anoncore.publishing.certification import certify
 from anoncore.publishing.certification.certificate import new_key
 from anoncore.publishing.certification.certifying import require_clear_names
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds
+from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
+from anoncore.recipes.prepared_columns import KEY_FILE
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.release.mapping import value_mapping
+from anoncore.table.preparation import secret_pseudonyms
 from dashboard.elements.signature import Signer
 from dashboard.markdown import escaped
 from dashboard.serving import audit
@@ -34,7 +36,7 @@ MEASURES_OF_NOBODY = ("utility.two_way_error",)
 MOST_COMPARED = 6
 NO_ORIGINAL = "It sets the release against its original, which is not here."
 NO_MAPPING = "No cell was made of a person's, so there is nothing to map."
-NUMBERS_KEY = "export-numbers"
+NUMBERS_KEY = "publish-numbers"
 """Where the page keeps how ranges of numbers are published."""
 
 
@@ -78,7 +80,7 @@ def _button(place: Any, run: Run, paper: Paper) -> None:
         data=audit.taken_away(state.workspace().who, paper.key, paper.make, **audit.of_run(run)),
         file_name=f"{file_stem(run)}{paper.ending}",
         mime=paper.mime,
-        key=f"export-{paper.key}",
+        key=f"publish-{paper.key}",
         on_click="ignore",
         disabled=bool(paper.missing),
         width="stretch",
@@ -109,7 +111,7 @@ def chosen_release(run: Run) -> Release:
 
 def guessable_key(run: Run) -> str:
     """Where the page keeps whether a run is certified although its seed can be guessed."""
-    return f"export-guessable-{run.id}"
+    return f"publish-guessable-{run.id}"
 
 
 def may_be_guessed(run: Run) -> bool:
@@ -121,7 +123,7 @@ def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
     try:
         require_drawn_seeds(
-            run.algorithm, may_be_guessed(run), "Empty the field Seed of its column, or ask for it above."
+            run.algorithm, may_be_guessed(run), "Empty its field Seed on the board, or ask for it above."
         )
     except AnonymizationError as error:
         return str(error)
@@ -231,6 +233,7 @@ def _recipes(run: Run) -> list[Paper]:
     held = () if found is None else found.holds_values_of
     secret = "-not-for-publication" if held else ""
     warning = f" Not for publication: it holds values of {escaped(listing(held))}." if held else ""
+    answered = " It has the answers of the dossier, so keep it in your house." if state.answers(run).to_dict() else ""
     return [
         Paper(
             "recipe",
@@ -238,7 +241,9 @@ def _recipes(run: Run) -> list[Paper]:
             f"{secret}.toml",
             "application/toml",
             "Source, tags, method and requirements: `anoncore run` makes such a release from it again, also from a "
-            "larger table. A seed is never written into it: with it a reader could undo the random choices." + warning,
+            "larger table. A seed is never written into it: with it a reader could undo the random choices."
+            + warning
+            + answered,
             lambda: found.dumps() if found is not None else "",
             missing,
         ),
@@ -251,7 +256,20 @@ def _recipes(run: Run) -> list[Paper]:
             lambda: python_script(found) if found is not None else "",
             missing,
         ),
+        *([] if run.data.pseudonym is None else [_pseudonym_key(run)]),
     ]
+
+
+def _pseudonym_key(run: Run) -> Paper:
+    return Paper(
+        "pseudonym-key",
+        "Key of the pseudonyms",
+        "-not-for-publication.key",
+        "text/plain",
+        f"Keep it, and don't publish it: whoever has it finds everybody whose id they know. Save it as {KEY_FILE} "
+        "beside the recipe, and later releases have the same pseudonyms.",
+        lambda: secret_pseudonyms(bytes.fromhex(run.tags.secret)).file_text,
+    )
 
 
 def recipe(run: Run) -> Recipe:
@@ -262,7 +280,9 @@ def recipe(run: Run) -> Recipe:
     if run.algorithm is None:
         raise ReleaseError("This release was made elsewhere, so nothing here makes it again.")
     # To find the rules of its hierarchies may take a second.
-    return compute.cached("dashboard.recipe", run, lambda _release, _numbers: _recipe(run), chosen_release(run).numbers)
+    numbers = chosen_release(run).numbers
+    made = compute.cached("dashboard.recipe", run, lambda _release, _numbers: _recipe(run), numbers)
+    return replace(made, dossier=state.answers(run))
 
 
 def _recipe(run: Run) -> Recipe:

@@ -98,7 +98,7 @@ def test_people_of_one_kind_share_buckets_where_their_values_allow_it():
     assert release.partition.sizes.tolist() == [2] * 17
     for group in range(17):
         assert len(frame.iloc[release.partition.rows(group)][["job", "town"]].drop_duplicates()) == 1
-    assert "0 of 17 buckets mix" in release.notes[0]
+    assert "0 of 17 groups mix" in release.notes[0]
 
 
 def majority():

@@ -138,7 +138,7 @@ def test_nothing_is_suppressed_where_nothing_has_to_be():
     data = tagged(pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 1, 2, 2]}))
     release = LocalSuppression(requirements=[KAnonymity(k=2)]).anonymize(data)
     assert n_suppressed(release) == 0
-    assert release.notes == ("No cell is suppressed: every class satisfies the requirements as it is.",)
+    assert release.notes == ("No cell is suppressed: every group satisfies the requirements as it is.",)
 
 
 def small_table(rng):

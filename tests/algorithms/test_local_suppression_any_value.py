@@ -72,8 +72,8 @@ def test_one_cell_is_enough_but_who_knows_her_finds_her():
     assert release.notes == (
         "1 of 10 cells (10.00%) are suppressed, in 1 of 5 rows: age 1.",
         "A suppressed cell counts as any value: every row fits the own values of at least 2 people.",
-        "This is no k-anonymity with k = 2: the smallest class of rows with equal cells has 1, and 1 of 5 rows are in "
-        "classes below 2.",
+        "This is no k-anonymity with k = 2: the smallest group of rows with equal cells has 1, and 1 of 5 rows are in "
+        "groups below 2.",
         "Of 1 of 5 people an adversary who knows their values finds fewer than 2 rows that fit, and of 1 a single one.",
     )
     strict = LocalSuppression(requirements=[KAnonymity(k=2)]).anonymize(data)

@@ -19,7 +19,7 @@ from anoncore.kernels.dealing import WHOLE, Deal, hand_out
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Outlines, Trials, exchange
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, TCloseness
-from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.domain import kernel_attributes
 from anoncore.utility import information_loss
 from tests.algorithms.close_tables import QUASI, close_tables
 from tests.algorithms.plain_locality import PlainDealing, PlainSpace, plain_exchanges

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, CancelledError, DataError, Microdata, ParameterError, Recipe, privacy, utility
 from anoncore.algorithms import MarginalSynthesis
-from anoncore.algorithms.synthesis import generator_process, marginal_synthesis
-from anoncore.algorithms.synthesis.generator_process import NEEDED, generated
+from anoncore.algorithms.synthesis import marginal_synthesis
+from anoncore.algorithms.synthesis.marginal_synthesis import NEEDED, generated
 from anoncore.algorithms.synthesis.noisy_marginals import budget, selection
 from anoncore.algorithms.synthesis.public_cells import public_cells
 from anoncore.base.extras import MissingPackageError, why_missing
@@ -72,7 +72,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     )
     path = tmp_path / "scripted.py"
     path.write_text(start + text, encoding="utf-8")
-    monkeypatch.setattr(generator_process.noisy_marginals, "__file__", str(path))
+    monkeypatch.setattr(marginal_synthesis.noisy_marginals, "__file__", str(path))
 
 
 CELLS = np.arange(6, dtype=np.int32).reshape(3, 2)

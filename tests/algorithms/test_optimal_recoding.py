@@ -156,7 +156,7 @@ def test_those_classes_are_suppressed_that_lose_least_by_hand():
     assert found.loss == pytest.approx(3 / 7)
     release = model.anonymize(data)
     assert release.recoding("age").texts().tolist() == ["*", "2", "2", "3", "3", "*", "*"]
-    assert any(note.endswith("none loses less, whichever of its classes are suppressed.") for note in release.notes)
+    assert any(note.endswith("none loses less, whichever of its groups are suppressed.") for note in release.notes)
     facts = node_facts(release, (0,))
     assert (facts.suppressed, facts.loss) == (3, pytest.approx(found.loss))
 

@@ -242,6 +242,6 @@ def test_one_patient_with_ten_visits_is_one_person():
     assert release.partition.sizes.tolist() == [12]
     (k,) = privacy.profile(release).scores
     assert (float(k), k.unit) == (3.0, "people")
-    assert k.meaning == "People of the smallest equivalence class: every person hides among at least so many."
+    assert k.meaning == "People of the smallest group: every person hides among at least so many."
     (violation,) = privacy.check(release, [KAnonymity(k=4)])
-    assert violation.sentence.startswith("Equivalence class 0 (3 people in 12 rows) has size 3, but")
+    assert violation.sentence.startswith("Group 0 (3 people in 12 rows) has size 3, but")

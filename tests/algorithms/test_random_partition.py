@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anoncore import DataError, InfeasibleError, Microdata
 from anoncore.algorithms import RandomPartition
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.kernels.random_partition import log_partitions, mix
 
 from .close_tables import close_tables, contents, shuffled

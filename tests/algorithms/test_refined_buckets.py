@@ -180,7 +180,7 @@ def test_too_large_buckets_and_one_bucket_stay_as_they_are(monkeypatch):
 
 def test_a_refinement_can_be_cancelled():
     def stop(share, text):
-        if text.startswith("Exchanging rows between buckets"):
+        if text.startswith("Exchanging rows between groups"):
             raise CancelledError("stopped")
 
     with pytest.raises(CancelledError):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import CancelledError, DataError, Microdata, ParameterError, ReleaseError, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.datasets import table
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation
@@ -212,7 +212,7 @@ def test_the_fragmentation_is_the_finer_one_where_two_deal_the_first_classes_ali
     roles = {"age": "quasi-identifier", "pay": "sensitive", "illness": "sensitive"}
     model = SensitiveSpaceFragmentation(other_t=0.25, seed=0)
     release = model.anonymize(Microdata(frame, roles))
-    assert release.notes == ("4 fragments; 2 classes, each verified.",)
+    assert release.notes == ("4 fragments; 2 groups, each verified.",)
     assert model.fragmentation_of(release).n_fragments == 4
 
 

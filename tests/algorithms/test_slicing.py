@@ -142,7 +142,7 @@ def test_more_columns_never_lower_what_one_bucket_reaches(table):
 )
 def test_an_l_that_one_bucket_fails_names_the_largest_that_it_reaches(columns, diversity, feasible):
     data = adult(OCC_7, "occupation")
-    with pytest.raises(InfeasibleError, match="with all rows in one bucket, 'occupation'") as error:
+    with pytest.raises(InfeasibleError, match="with all rows in one group, 'occupation'") as error:
         Slicing(l=14, diversity=diversity, attribute_columns=columns).anonymize(data)
     assert error.value.nearest == pytest.approx(feasible, abs=0.02)
     Slicing(l=error.value.nearest, diversity=diversity, attribute_columns=columns).validate_data(data)
@@ -326,5 +326,5 @@ def test_posterior_distance_from_the_table(table):
     for ground in ("equal", "ordered", "hierarchical"):
         per_group = privacy.emd(generalized, "disease", ground)
         assert attacks.posterior_emd(generalized, "disease", ground) == pytest.approx(per_group[BUCKETS.group])
-    with pytest.raises(ParameterError, match="no ground distance"):
+    with pytest.raises(ParameterError, match="ground is 'far'; use one of 'ordered'"):
         attacks.posterior_emd(release, "disease", "far")

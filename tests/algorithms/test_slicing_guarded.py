@@ -14,6 +14,7 @@ from anoncore.algorithms import Slicing
 from anoncore.algorithms.slicing.columns import sliced_release
 from anoncore.algorithms.slicing.slicing import achieved_diversity
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
+from anoncore.base import memory
 from anoncore.base.errors import DataError, InfeasibleError
 from anoncore.kernels.rounding import reaches
 from anoncore.requirements import BetaLikeness, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
@@ -204,3 +205,23 @@ def test_the_l_of_one_attribute_may_be_named():
     assert "l" not in changes
     assert changes["levels"]["occupation"] < 9
     Slicing(l=1, **changes).anonymize(data)
+
+
+def test_more_possible_values_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
+    """Beside nothing that is known, everybody may have every value: a secret that is another number for each of 3,000
+    people makes nine million possibilities.
+    """
+    n = 3_000
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": draw.integers(0, 90, n), "town": draw.integers(0, 9**6, n), "pay": np.arange(n)})
+    data = Microdata(frame, {"age": "quasi-identifier", "town": "quasi-identifier", "pay": "sensitive"})
+    slicing = Slicing(l=3, attribute_columns=[["age", "town"], ["pay"]])
+    monkeypatch.setattr(memory, "free_memory", lambda: n * n * 48 - 1)
+    with pytest.raises(DataError) as error:
+        slicing.anonymize(data)
+    assert str(error.value).startswith(
+        "Slicing 3,000 rows whose 'pay' could be any of 3,000 values needs about 432.0 MB of memory, but only 432.0 MB "
+        "are free; round or group the values of 'pay', or take fewer rows."
+    )
+    monkeypatch.setattr(memory, "free_memory", lambda: n * n * 48)
+    assert slicing.anonymize(data).partition.n_groups > 1

@@ -61,7 +61,7 @@ def test_the_youngest_and_the_oldest_are_left_out_first_and_one_more_makes_a_cla
     assert release.recoding("age").texts().tolist() == ["20-80", "20-80", *["40"] * 3, *["60"] * 4, "20-80"]
     assert utility.information_loss(release) == pytest.approx(3 / 10)
     assert release.notes[-1] == (
-        "3 of 10 rows (30.00%) are left out: every quasi-identifier may have any value in them, and they are one class."
+        "3 of 10 rows (30.00%) are left out: every quasi-identifier may have any value in them, and they are one group."
     )
 
 

@@ -221,13 +221,13 @@ def test_what_cannot_be_attacked_is_refused_in_a_sentence() -> None:
     release = Anatomy(l=2, seed=0).anonymize(data)
     with pytest.raises(ParameterError, match="starts and samples at least 1"):
         attacks.definetti(release, "ill", samples=0)
-    with pytest.raises(ParameterError, match="'assignments' or 'regions'"):
+    with pytest.raises(ParameterError, match="use one of 'assignments', 'regions'"):
         attacks.definetti(release, "ill", learns_from="rows")  # type: ignore[arg-type]
     with pytest.raises(ReleaseError, match="several fragments"):
         attacks.definetti(release, "ill", learns_from="regions")
     with pytest.raises(DataError, match="no attribute 'height'"):
         attacks.definetti(release, "height")
-    with pytest.raises(ReleaseError, match="partitions of their own"):
+    with pytest.raises(ReleaseError, match="groups of its own"):
         attacks.definetti(VerticalFragmentation(k=2).anonymize(data), "ill")
 
 

@@ -111,7 +111,8 @@ def test_facts_leave_the_worlds_of_the_definition(seed):
         found = signatures_of(release.data, attributes, minimum)
         if found is None:
             continue
-        leak, beliefs = told.attacked(found, 0.5, "fixed-point", FULL)
+        attack = told.attacked(found, 0.5, "fixed-point", FULL)
+        leak, beliefs = attack.leak(), attack.beliefs
         own, other = np.zeros(len(secrets)), np.zeros(len(secrets))
         reliable = [tuple(one) for one in found.values.tolist()]
         signatures = list(zip(*(release.data.codes[name].tolist() for name in attributes), strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import CancelledError, Microdata, ParameterError, Release, attacks
-from anoncore.attacks.foreground import first_answer, sampled_sets
+from anoncore.algorithms import Mondrian, StackAndDeal
+from anoncore.attacks.foreground import chosen_epsilon, first_answer, sampled_sets
 from anoncore.attacks.foreground.sampled_sets import interval
+from anoncore.requirements import KAnonymity
 from tests.privacy.releases import sliced
 
 FEW_ROWS = 0.06
@@ -69,6 +73,37 @@ def test_the_interval_holds_the_exact_number(slow: None) -> None:
             half.append((found.high - found.low) / 2)
     assert np.mean(held) >= 0.9
     assert np.median(half) < 0.1
+
+
+@pytest.mark.slow
+def test_some_groups_of_a_large_release_tell_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_answer, "SAMPLED_ROWS", 1_500)
+    held, controls = [], []
+    for seed in range(5):
+        data = people(seed, 6_000)
+        for method in (Mondrian(requirements=[KAnonymity(k=6)]), StackAndDeal(k=8, seed=seed)):
+            release = method.anonymize(data)
+            found = attacks.foreground_knowledge_estimate(release, "ill", seed=seed)
+            exact = attacks.foreground_knowledge(release, "ill", draws=1, seed=seed)
+            assert re.search(r", on [12],\d{3} of 6,000 rows$", found.how)
+            assert found.low < found.value < found.high or found.value == found.low == 0.0
+            held.append(found.low <= exact.recall <= found.high)
+            controls.append(found.control - float(exact.control))
+    assert np.mean(held) >= 0.9
+    assert abs(np.mean(controls)) < 0.05, "fewer groups teach more noise, which is no chance of the whole attack"
+
+
+def test_what_is_afforded_is_what_the_estimate_is_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With hardly any effort the attack goes through the sets by which epsilon was chosen, and gives away as many."""
+    monkeypatch.setattr(chosen_epsilon, "EFFORT", 1_000)
+    monkeypatch.setattr(chosen_epsilon, "TRIAL_EFFORT", 0)
+    release = release_of(2)
+    found = attacks.foreground_knowledge_estimate(release, "ill")
+    exact = attacks.foreground_knowledge(release, "ill")
+    assert (found.n_sets, exact.n_sets) == (chosen_epsilon.FEWEST_SETS, chosen_epsilon.FEWEST_SETS)
+    assert found.value == pytest.approx(float(exact.recall), abs=0.002)
+    assert found.low <= exact.recall <= found.high
+    assert found.how == f"from the 12 of {exact.n_all:,} attribute sets that can be gone through"
 
 
 def test_a_seed_repeats_it(slow: None) -> None:

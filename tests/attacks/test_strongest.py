@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+from math import inf
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from anoncore import CancelledError, DataError, Microdata, ParameterError, Release, attacks
 from anoncore.algorithms import ALGORITHMS, Anatomy, Mondrian, StackAndDeal, VerticalFragmentation
+from anoncore.attacks.foreground import first_answer
+from anoncore.base.progress import Progress
 from anoncore.requirements import KAnonymity
 from tests.attacks.test_definetti import by_town
 from tests.attacks.test_foreground_control import adult_sample
 from tests.shared_data import require
 
+MODULE = sys.modules["anoncore.attacks.strongest"]  # the function has its name
+
 ALL = {
     "reidentification",
     "singling_out",
     "linkability",
+    "shifted_dates",
     "attribute_disclosure",
     "foreground_knowledge",
     "definetti",
@@ -195,3 +205,52 @@ def test_a_first_answer_leaves_out_what_takes_long_and_lies_near_the_exact_one()
     local = Mondrian(requirements=[KAnonymity(k=10)]).anonymize(adult_sample(2_000))
     left_out = attacks.strongest(local, "occupation", aims=("attribute",), estimate=True).not_tried
     assert left_out["minimality"] == "A first answer leaves this attack out, as it takes longer."
+
+
+@pytest.mark.parametrize("method", [Anatomy(l=3, seed=0), Mondrian(requirements=[KAnonymity(k=6)])])
+def test_a_first_answer_about_a_large_release_reads_whole_what_is_not_about_single_groups(
+    method: Anatomy | Mondrian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is alone among some people need not be so among all, and fits more buckets there."""
+    monkeypatch.setattr(MODULE, "SAMPLED_ROWS", 200)
+    monkeypatch.setattr(first_answer, "SAMPLED_ROWS", 200)
+    release = method.anonymize(by_town(2_000, 0))
+    first = {one.name: one for one in attacks.strongest(release, "ill", r=4, estimate=True).tried}
+    exact = {one.name: one for one in attacks.strongest(release, "ill", r=4, draws=1).tried}
+    assert first["reidentification"].share == exact["reidentification"].share
+    assert first["attribute_disclosure"].share == exact["attribute_disclosure"].share
+    best = max(one.gain for name, one in first.items() if one.aim == "attribute" and name != "attribute_disclosure")
+    is_beaten = first["attribute_disclosure"].share < best
+    assert first["attribute_disclosure"].compared_with == (MODULE.GUESSING if is_beaten else MODULE.SHUFFLED)
+    assert is_beaten or first["attribute_disclosure"].control == exact["attribute_disclosure"].control
+    assert first["definetti"].share == pytest.approx(exact["definetti"].share, abs=0.25)
+
+
+@pytest.mark.parametrize("r", [2, 4, 8])
+@pytest.mark.parametrize("method", [Anatomy(l=3, seed=0), Mondrian(requirements=[KAnonymity(k=6)])])
+def test_a_first_answer_makes_no_control_that_cannot_change_which_attack_is_strongest(
+    method: Anatomy | Mondrian, r: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = method.anonymize(by_town(600, 0))
+
+    def first() -> attacks.Strongest:
+        return attacks.strongest(release, "ill", r=r, aims=("attribute",), estimate=True)
+
+    def with_control(asked: Any, progress: Progress) -> Any:
+        return MODULE._single_groups(replace(asked, to_beat=-inf), progress)
+
+    short = first()
+    always = [replace(one, run=with_control) if one.is_last else one for one in MODULE._ATTACKS]
+    monkeypatch.setattr(MODULE, "_ATTACKS", tuple(always))
+    long = first()
+    best, other = short.attribute, long.attribute
+    assert best is not None
+    assert other is not None
+    assert (best.name, best.share, best.control, best.compared_with) == (
+        other.name,
+        other.share,
+        other.control,
+        other.compared_with,
+    )
+    assert {one.name: one.share for one in short.tried} == {one.name: one.share for one in long.tried}
+    assert short.not_tried == long.not_tried

@@ -21,7 +21,7 @@ from anoncore.base.extras import PACKAGES, MissingPackageError
 from anoncore.cli import main
 from anoncore.publishing import write_tables
 from anoncore.publishing.report import Subject, report
-from anoncore.publishing.signing.signing_keys import new_keys
+from anoncore.publishing.signing.signature import new_keys
 from anoncore.requirements import KAnonymity
 from anoncore.sources.reader import read_table
 from tests.hidden_packages import hide
@@ -41,10 +41,11 @@ RECIPE = (
 FEATURES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("openpyxl", "excel", lambda folder: read_table(folder / "book.xlsx")),
     ("openpyxl", "excel", lambda folder: write_tables({"t": PEOPLE}, folder / "new.xlsx", "excel")),
-    ("sklearn", "learn", lambda _: importlib.reload(importlib.import_module("anoncore.estimators"))),
+    ("sklearn", "learn", lambda _: importlib.reload(importlib.import_module("anoncore.front.estimator"))),
     ("sklearn", "learn", lambda _: attacks.singling_out(RELEASE)),
     ("sklearn", "learn", lambda _: attacks.linkability(RELEASE, known=(["age"], ["zip"]))),
     ("sklearn", "learn", lambda _: attacks.inference(RELEASE, "disease")),
+    ("sklearn", "learn", lambda _: utility.classification(RELEASE, "disease", classifier="tree", folds=2)),
     ("sklearn", "learn", lambda _: utility.classification(RELEASE, "disease", classifier="knn", folds=2)),
     ("jinja2", "report", lambda _: report([Subject("people", RELEASE)])),
     ("plotly", "plot", lambda _: RELEASE.plot()),

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from anoncore import Recipe
 from anoncore.algorithms import Mondrian
-from anoncore.base.errors import DataError
+from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.toml import dumps, plain
+from anoncore.base.toml_reading import MOST_PARTS, toml_values
 from anoncore.requirements import KAnonymity
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -89,3 +90,27 @@ def test_numpy_and_pandas_values_become_plain_ones() -> None:
 def test_what_toml_cannot_hold_is_refused_with_its_key(value: object) -> None:
     with pytest.raises(DataError, match=r"^orders\.age: "):
         plain({"age": value}, "orders")
+
+
+MANY = ".".join("a" * 1_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{MANY} = 1",
+        f"[{MANY}]",
+        f'["a=b".{MANY}]',
+        f"x = {{ {MANY} = 1 }}",
+        f'x = {{ y = 1, {MANY}."b,c" = 1 }}',
+        f'"a=b".{MANY} = 1',
+    ],
+)
+def test_a_key_of_many_parts_is_refused_before_it_takes_minutes(text: str) -> None:
+    with pytest.raises(ParameterError, match=f"more than {MOST_PARTS} parts"):
+        toml_values(text, "policy")
+
+
+def test_texts_may_have_as_many_dots_as_they_like() -> None:
+    text = f'x = "{MANY}"\ny = ["{MANY}", "a,{MANY}"]  # {MANY}'
+    assert toml_values(text, "policy") == {"x": MANY, "y": [MANY, f"a,{MANY}"]}

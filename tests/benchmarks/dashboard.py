@@ -12,7 +12,7 @@ from collections import defaultdict
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 
-PAGES = ["Table", "Board", "Classes", "Privacy", "Utility", "Export"]
+PAGES = ["Table", "Board", "Groups", "Privacy", "Utility", "Publish"]
 REPEATS = 5
 
 
@@ -43,7 +43,7 @@ def main() -> None:
         for k in range(5, REPEATS + 5):
             visitor.go("Board")
             times["k changed, judged anew"].append(changed(visitor, k))
-            for page in ("Classes", "Privacy", "Utility"):
+            for page in ("Groups", "Privacy", "Utility"):
                 visitor.go(page)
                 times[f"{page} of a new release"].append(visitor.seconds)
             for page in PAGES:

@@ -38,7 +38,7 @@ def made(visitor: Visitor) -> None:
     entered(visitor, "Sensitive column", "2")
     entered(visitor, "Columns", "3")
     with visitor.run():
-        dialog.get_by_role("button", name="Use in this column").click()
+        dialog.get_by_role("button", name="Use for this release").click()
     for method in ADDED:
         visitor.column(method)
     visitor.wait_for_release("Slicing")

@@ -29,8 +29,8 @@ from tests.dashboard.browser import Visitor
 METHODS = ("Mondrian", "Anatomy", "Slicing", "Stack & Deal")
 """The columns of the board."""
 PAGES = (
-    *("Table", "Classes", "Method", "Privacy", "Closeness", "Attack", "Utility", "Explain"),
-    *("One person", "Export", "Learn", "Reference"),
+    *("Table", "Groups", "Method", "Privacy", "Closeness", "Attack", "Utility", "Explain"),
+    *("One person", "Publish", "Learn", "Reference"),
 )
 # Not page interactions: a new browser loads the whole application; a release lasts as its method and the queue before.
 STARTED, FINISHED = "first page", "release judged"
@@ -116,7 +116,7 @@ class Script:
             self.seconds["k"].append(visitor.seconds)
             visitor.wait_for_release(method)
             self.seconds[FINISHED].append(time.perf_counter() - begin)
-            visitor.go("Classes")
+            visitor.go("Groups")
             begin = time.perf_counter()
             visitor.show_release(method)
             self.seconds["Release shown"].append(time.perf_counter() - begin)
@@ -140,7 +140,7 @@ class Script:
         foreign = set(re.findall(r"zq\d+z", text)) - {self.mark}
         if foreign:
             self.problems.append(f"visitor {self.number} saw {sorted(foreign)} on {page}")
-        if page in ("Table", "Classes") and f"{self.mark}.csv" not in text:
+        if page in ("Table", "Groups") and f"{self.mark}.csv" not in text:
             self.problems.append(f"visitor {self.number} did not see the own table on {page}")
         self._check_release(visitor, page)
 

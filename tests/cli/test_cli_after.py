@@ -13,7 +13,7 @@ from anoncore import Microdata, attacks
 from anoncore.algorithms import Algorithm, Anatomy, Mondrian
 from anoncore.cli import main
 from anoncore.publishing import Certificate, new_key, publish
-from anoncore.publishing.saved_releases import saved_releases
+from anoncore.recipes.saved_releases import saved_releases
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.session import session_file
 from dashboard.session.workspace import Workspace

@@ -94,6 +94,37 @@ def test_what_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     jsonschema.Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))
 
 
+def test_answers_of_a_recipe(folder: Path) -> None:
+    text = '\n[dossier]\nrecipients = "the clinic"\n[dossier.roles_decided_by]\nage = "the board"\n'
+    Path("people.toml").write_text(RECIPE + text)
+    asked = ["dossier", "people.toml", "--draws", "0", "--force", "--quiet"]
+    assert main(asked) == 0
+    told = json.loads(Path("dossier.json").read_text())
+    decided = {one["name"]: one["decided_by"] for one in told["people"]["columns"]}
+    assert (told["released"]["recipients"], decided) == ("the clinic", {"age": "the board", "disease": ""})
+    assert main([*asked, "--answers", "answers.toml"]) == 0
+    assert json.loads(Path("dossier.json").read_text())["released"]["recipients"] == "the registry"
+
+
+@pytest.mark.slow
+def test_of_a_release_in_parts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("parts.toml").write_text(RECIPE.replace("mondrian", "rothko-tree"))
+    assert main(["run", "parts.toml", "--engine", "disk", "--output", ".", "--quiet"]) == 0
+    assert main(["dossier", "parts-release", "--policy", "5.toml", "--answers", "answers.toml", "--quiet"]) == 0
+    told = json.loads(Path("dossier.json").read_text())
+    assert (told["basis"], told["released"]["recipients"]) == ("certificate", "the registry")
+    assert [(one["value"], one["standing"]) for one in told["identifiability"]["levels"]] == [(6, "counted")]
+    assert {one["standing"] for one in told["treatment"]["costs"]} == {"not measured"}
+    assert main(["dossier", "parts-release", "--policy", "40.toml", "--force", "--quiet"]) == 1
+    part = next(Path("parts-release").glob("part-*"))
+    pd.read_parquet(part).head(4).to_parquet(part)
+    assert main(["dossier", "parts-release", "--force", "--quiet"]) == 1
+    told = json.loads(Path("dossier.json").read_text())
+    assert (told["reached"]["verdict"][:28], told["released"]["standing"]) == ("The certificate does not hol", "fails")
+    assert main(["dossier", "postgresql://nobody.example/clinic", "--force"]) == 2
+    assert "Name the release in the database with --table" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -102,7 +133,7 @@ def test_what_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["people-certificate.json", "--try", "mondrian k=2"], "need the original table"),
         (["people.toml", "--output", "a.json"], "'a.json' is where the JSON goes"),
         (["people.toml", "--json", "--output", "-"], "both write to the standard output"),
-        (["people.toml", "--answers", "none.toml"], "The answers 'none.toml' cannot be read"),
+        (["people.toml", "--answers", "none.toml"], "The file of answers 'none.toml' cannot be read"),
         (["people.toml", "--policy", "cmss"], "There is no policy 'cmss'"),
         (["none-certificate.json"], "cannot be read"),
     ],

@@ -64,7 +64,7 @@ def test_areas_with_few_people_come_from_a_file(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ([], "Name columns that others may know with --known, or find identifiers with --identifiers."),
+        ([], "Name columns that others may know with --known, or ask for --policy or --identifiers"),
         (["--few-people", "few.txt", "--known", "age"], "--few-people is for --identifiers"),
         (["--identifiers", "--secret", "sex"], "--secret needs --known"),
         (["--identifiers", "--synthetic-of", "people.csv"], "--synthetic-of needs --known"),

@@ -132,6 +132,13 @@ def test_check_judges_the_table_as_it_is(folder: Path, capsys: pytest.CaptureFix
     assert statuses(judgement)["refuse.columns.Name"] == "broken"
     assert statuses(judgement)["levels.k"] == "broken"
     assert main([*arguments, "--control", "people.csv"]) == 2
+    # Nothing is named as known: all but the secret is, also the names.
+    code = main(["check", "people.csv", "--secret", "disease", "--policy", "five.toml", "--json"])
+    told_all = json.loads(capsys.readouterr().out)
+    names = [str(name) for name in pd.read_csv("people.csv").columns if name != "disease"]
+    assert (code, told_all["known"], told_all["policy"]["status"]) == (1, names, "broken")
+    assert main(["check", "people.csv", "--secret", "disease", "--require", "k=2"]) == 2
+    assert "--known" in capsys.readouterr().err
     code, judgement = told(capsys, *arguments, "--control", "people.csv", "--policy", "cms")
     assert code == 1
 

@@ -36,7 +36,7 @@ def write(folder: Path, more: str = "", roles: str = "") -> str:
 
 BREAKS = (
     "Everything that was asked holds over what is known; 'years at school', published by decision, finds everybody: "
-    "12 of 12 rows lie in classes of fewer than k = 6."
+    "12 of 12 rows lie in groups of fewer than k = 6."
 )
 
 

@@ -7,6 +7,7 @@ import runpy
 import stat
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -75,6 +76,7 @@ def test_a_changed_file_fails_with_the_reason(tmp_path: Path, capsys: pytest.Cap
     [
         (["gone.json"], 2, "The certificate 'gone.json' cannot be read: no such file"),
         (["people.toml"], 2, "This is no certificate of a release"),
+        (["people-release.zip"], 2, "'people-release.zip' is a zip; unpack it into an empty folder, and verify that"),
         (["people-release-certificate.json", "gone.csv"], 2, "'gone.csv' cannot be read"),
         (["people-release-certificate.json", "--recipe", "people.toml"], 2, "--recipe and --key-file together"),
         (["people-release-certificate.json", "people.toml", "./people.toml"], 2, "Two files are called"),
@@ -90,6 +92,8 @@ def test_what_cannot_be_verified_is_one_sentence(
 ) -> None:
     main(["run", write_recipe(tmp_path), "--output", str(tmp_path)])
     monkeypatch.chdir(tmp_path)
+    with ZipFile("people-release.zip", "w") as archive:
+        archive.write("people-release-certificate.json")
     capsys.readouterr()
     assert main(["verify", *words]) == code
     said = capsys.readouterr()
@@ -195,7 +199,7 @@ def test_progress_is_drawn_while_evaluating(tmp_path: Path, monkeypatch: pytest.
     drawn = [part.strip() for part in terminal.getvalue().split("\r")]
     assert "70% Measuring k" in drawn
     assert drawn[-2] == ""
-    assert drawn[-1].startswith("anoncore: Is each of the 119 different values of 'name' a person?")
+    assert drawn[-1] == ""
 
 
 @pytest.mark.parametrize("command", ["run", "verify", "evaluate", "report", "script"])

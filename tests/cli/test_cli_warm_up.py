@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from anoncore.cli import main
-from anoncore.warmup import marks, tasks
-from anoncore.warmup.tasks import Task
+from anoncore.front.warmup import tasks
+from anoncore.front.warmup.tasks import Task
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def done(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         Task("broken", "Broken", broken),
         Task("last", "Last", lambda: ran.append("last")),
     )
-    monkeypatch.setattr(marks, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(tasks, "_folder", lambda: tmp_path)
     for module in ("anoncore.cli.warming", tasks.__name__):
         monkeypatch.setattr(f"{module}.tasks", lambda: every)
     return ran
@@ -37,14 +37,14 @@ def test_every_task_is_done_and_one_that_fails_is_said(done: list[str], capsys: 
     assert [line.split(" (")[0] for line in lines[:3]] == ["[1/3] First", "[2/3] Broken", "[3/3] Last"]
     assert "(failed: RuntimeError: no compiler)" in lines[1]
     assert lines[3].startswith("The compiled code lies in ")
-    assert marks.is_done(marks.EVERYTHING)
+    assert tasks.is_done(tasks.EVERYTHING)
 
 
 def test_what_was_done_before_is_skipped_unless_it_is_wanted_again(
     done: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    marks.set_done("first")
-    marks.set_done("broken")
+    tasks.set_done("first")
+    tasks.set_done("broken")
     assert main(["warm-up"]) == 0
     assert done == ["last"]
     assert "2 of 3 were compiled before." in capsys.readouterr().out

@@ -326,6 +326,15 @@ def test_random_values_are_refused_with_a_sentence_or_taken(data, tmp_path_facto
         (lambda: utility.information_loss(releases), "not a _lru_cache_wrapper: Mondrian"),
         (lambda: releases()[0].fragment_of(3), "a name as attribute, not 3: give it as a text in quotes"),
         (lambda: releases()[0].partition.rows("a"), "a whole number as group, not 'a'"),
+        (
+            lambda: privacy.emd(releases()[0], "ill", "order"),
+            "ground is 'order'; use one of 'ordered', 'interval', 'equal', 'hierarchical'. Did you mean 'ordered'",
+        ),
+        (
+            lambda: attacks.strongest(releases()[0], "ill", aims=["attribute", "secrets"]),
+            "aims is 'secrets'; use one of 'identity', 'attribute', 'membership'",
+        ),
+        (lambda: sources.read_table(b"a\n1\n", decimal=";"), "decimal is ';'; use one of '.', ','"),
     ],
 )
 def test_a_mistake_gets_a_next_step(call, sentence):

@@ -14,10 +14,9 @@ from tests.contracts.source import ROOT, imported, python_files, short
 LAYERS = (
     ("cli",),
     ("front",),
-    ("warmup",),
     ("publishing", "search"),
     ("recipes",),
-    ("engines", "estimators", "measures"),
+    ("engines", "measures"),
     ("algorithms",),
     ("utility",),
     ("attacks",),

@@ -117,12 +117,12 @@ def fault(number: Number) -> str:
 
 
 def declared() -> Iterator[tuple[str, Number]]:
-    """Every number that a module of anoncore declares, with the module's name."""
+    """Every number that a module of anoncore declares, with the module's name; one without a name is no number yet."""
     for module in pkgutil.walk_packages(anoncore.__path__, "anoncore."):
         if module.name.startswith("anoncore.engines") or module.name.endswith("__main__"):
             continue
         for value in vars(import_module(module.name)).values():
-            if isinstance(value, Number):
+            if isinstance(value, Number) and value.name:
                 yield module.name, value
 
 
@@ -159,11 +159,17 @@ def test_a_measure_of_people_says_why_it_refuses_rows_that_are_nobodys(name: str
         )
 
 
+def _as_taken(name: str, several: list[Release]) -> list[Release] | dict[str, Release]:
+    """Releases as a measure takes them: one after the other, or by the names of their tables."""
+    annotation = str(inspect.signature(MEASURES_OF_SEVERAL[name]).parameters["releases"].annotation)
+    return {str(place): one for place, one in enumerate(several)} if annotation.startswith("Mapping") else several
+
+
 @pytest.mark.parametrize("name", MEASURES_OF_SEVERAL)
 def test_a_measure_of_several_releases_refuses_rows_that_are_nobodys(name: str) -> None:
     both = [releases()["generalization"], releases()["synthetic"]]
     with pytest.raises(ReleaseError, match="nobody's"):
-        MEASURES_OF_SEVERAL[name](both, "illness")
+        MEASURES_OF_SEVERAL[name](_as_taken(name, both), "illness")
 
 
 @pytest.mark.parametrize("form", ALSO_SYNTHETIC)
@@ -199,6 +205,8 @@ def test_every_entry_is_told_by_its_function_for_each_form_that_it_names() -> No
     for number in NUMBERS.values():
         if number.name in ("t-ordered", "t-interval", "t-hierarchical"):
             continue  # of attributes with an order, numbers or a hierarchy; tests/privacy/test_profile.py has both
+        if number.name in ("found-by-intervals", "found-by-shifted-date"):
+            continue  # of tables whose dates were shifted; tests/attacks/test_shifted_dates.py has them in every form
         forms = {
             form for form, name, told_as in seen | measured if (name, told_as) == (number.measured_by, number.name)
         }

@@ -21,6 +21,7 @@ from anoncore.base.showing import FRAME_COLUMNS, MOST_LINES, Result, Shown
 from anoncore.measures import verdict
 from anoncore.privacy.explain import explain
 from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.table.preparation import DateShift, prepared
 from tests.hidden_packages import hide
 from tests.properties.published import rows
 
@@ -43,6 +44,7 @@ CLASSES = {
     if is_class_of_results(getattr(room, name))
 }
 PLAIN = {
+    "anoncore.JoinedRecipe": "a recipe is shown by its TOML",
     "anoncore.Recipe": "a recipe is shown by its TOML",
     "anoncore.search.Ranges": "what may be searched, given by the caller",
     "anoncore.search.Target": "a criterion and a limit, given by the caller",
@@ -78,6 +80,10 @@ def shown() -> tuple[Any, ...]:
     vertical = VerticalFragmentation(k=2, l=2, seed=1).anonymize(data)
     masked = Mask(k=2, l=2, seed=1).anonymize(data)
     valued = VerticalFragmentation(k=2, enforce="selectivity", seed=1).anonymize(data)
+    stays = data.frame[["who", NEWLINE]].assign(day=pd.date_range("2024-01-01", periods=data.n_rows))
+    shifted = prepared(stays, {"day": DateShift(shift=5, by="who")}).microdata(
+        roles=dict.fromkeys(["day", NEWLINE], "quasi-identifier")
+    )
     fact = attacks.Fact(str(data.frame["illness"].iloc[0]), row=1, least=1.0)
     foreground = attacks.foreground_knowledge(anatomy, "illness", epsilon=0.5, facts=[fact])
     return (
@@ -101,6 +107,9 @@ def shown() -> tuple[Any, ...]:
         *privacy.tag_leaks(mondrian)[:1],
         privacy.all_but_secrets(mondrian),
         (joins := privacy.joins(vertical, k=2)),
+        privacy.joined({"first": mondrian, LONG: masked}, by="who"),
+        privacy.linked_k(mondrian),
+        attacks.shifted_dates(Mondrian(requirements=[KAnonymity(k=4)]).anonymize(shifted)),
         *joins.joins,
         privacy.worst_joins(vertical),
         explain(mondrian, [KAnonymity(k=4)]),
@@ -202,8 +211,8 @@ def results() -> Iterator[Result]:
     return (one for one in shown() if isinstance(one, Result))
 
 
-OWN_COLUMNS = {"Profile", "Choice", "Search", "Strongest"}
-"""Results with a line per group, k, candidate or attack."""
+OWN_COLUMNS = {"Profile", "JoinedTables", "Choice", "Search", "Strongest"}
+"""Results with a line per group or class, k, candidate or attack."""
 
 
 @pytest.mark.slow

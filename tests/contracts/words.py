@@ -63,11 +63,12 @@ def _is_called(thing: object) -> bool:
 
 
 def exported_values() -> Iterator[tuple[str, str]]:
-    """Room and name of everything exported that is neither function nor class: registries and aliases of types."""
+    """Room and name of everything exported that is no function, class or module: registries and aliases of types."""
     for room in ROOMS:
         package = importlib.import_module(room)
         for name in getattr(package, "__all__", ()):
-            if not _is_called(getattr(package, name)) and name != "__version__":
+            value = getattr(package, name)
+            if not _is_called(value) and not inspect.ismodule(value) and name != "__version__":
                 yield room, name
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -122,10 +122,14 @@ def _wait_until_healthy(address: str, process: subprocess.Popen[bytes], seconds:
 
 
 class Visitor:
-    """One browser session: counts finished runs of the script and notes requests that leave this machine.
+    """One browser session: counts what the page asks the server for and what of it is answered, and notes requests that
+    leave this machine.
 
-    `seconds` is what the last `run` took, from the action until all was painted; `titled` what the last `go` took until
-    the title of the page stood. A page that is not idle after `patience` seconds is given up.
+    `asked` counts what the page asks because of the visitor, not of a clock by which it looks for news; `answered` how
+    many of these the server had heard of when it began the last run that ended. So a test knows whether a click was
+    lost, and whether what is on the page is still of before. `seconds` is what the last `run` took, from the action
+    until all was painted; `titled` what the last `go` took until the title of the page stood. A page that is not idle
+    after `patience` seconds is given up.
     """
 
     def __init__(self, page: Any, address: str) -> None:
@@ -133,13 +137,18 @@ class Visitor:
         self.address = address
         self.patience = 30.0
         self.polling: float | str = "raf"
-        self.finished = 0
+        self.asked = self.answered = 0
+        self._asked_of = ""
+        self._heard, self._is_running = 0, False
+        self._clocks: set[str] = set()
         self.seconds = self.titled = 0.0
         self.foreign: list[str] = []
         self.console: list[str] = []
         page.on("request", self._requested)
-        page.on("websocket", lambda socket: socket.on("framereceived", self._received))
-        page.on("pageerror", lambda error: self.console.append(str(error)))
+        page.on("websocket", self._connected)
+        page.on("pageerror", self._failed)
+        page.on("crash", lambda _: self._tells("The browser's page crashed."))
+        page.on("requestfailed", self._not_loaded)
         page.on("console", self._said)
 
     def _requested(self, request: Any) -> None:
@@ -147,17 +156,63 @@ class Visitor:
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in LOCAL:
             self.foreign.append(request.url)
 
+    @staticmethod
+    def _tells(text: str) -> None:
+        """Say what may leave a page empty; it stands beside the failure of the test."""
+        print(text, flush=True)
+
+    def _failed(self, error: Any) -> None:
+        self.console.append(str(error))
+        self._tells(f"The program of the page failed: {error}")
+
+    def _not_loaded(self, request: Any) -> None:
+        # What another page takes the place of is aborted.
+        if request.failure != "net::ERR_ABORTED":
+            self._tells(f"{request.url} was not loaded: {request.failure}")
+
     def _said(self, message: Any) -> None:
         # What the server forbids to load, the browser only mentions.
         if "Content Security Policy" in message.text:
             self.console.append(message.text)
 
+    def _connected(self, socket: Any) -> None:
+        # What another connection asked is answered by nobody, and its clocks have stopped.
+        self.answered = self._heard = self.asked
+        self._is_running = False
+        self._clocks.clear()
+        socket.on("framesent", self._sent)
+        socket.on("framereceived", self._received)
+        socket.on("close", lambda _: self._tells("A connection to the server ended."))
+
+    def _sent(self, payload: Any) -> None:
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+
+        message = BackMsg.FromString(payload) if isinstance(payload, bytes) else BackMsg()
+        if message.WhichOneof("type") == "rerun_script" and not message.rerun_script.is_auto_rerun:
+            self.asked += 1
+            self._asked_of = message.rerun_script.fragment_id
+
     def _received(self, payload: Any) -> None:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-        if isinstance(payload, bytes) and len(payload) < 500:
-            with suppress(Exception):
-                self.finished += ForwardMsg.FromString(payload).WhichOneof("type") == "script_finished"
+        message = ForwardMsg.FromString(payload) if isinstance(payload, bytes) else ForwardMsg()
+        kind, run = message.WhichOneof("type"), message.metadata.run
+        if kind == "new_session":
+            # A part of the page that looks for news does not answer what another part, or the whole page, was asked.
+            if not run.fragment_ids or self._asked_of in run.fragment_ids:
+                self._heard = self.asked
+            self._is_running = True
+            if not run.fragment_ids:
+                self._clocks.clear()
+        elif kind == "auto_rerun":
+            self._clocks.add(message.auto_rerun.fragment_id)
+        elif kind == "stop_auto_rerun":
+            self._clocks.difference_update(message.stop_auto_rerun.fragment_ids)
+        elif kind == "script_finished":
+            self._is_running = False
+            # One that is followed at once tells this, whether or not it had come to its end.
+            if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                self.answered = self._heard
 
     def open(self, path: str = "table") -> None:
         """Load a page of the dashboard anew; an empty path is that of the board."""
@@ -174,49 +229,89 @@ class Visitor:
         self.page.set_default_timeout(patience * 1000)
 
     def settle(self, seconds: float = 0) -> None:
-        """Wait until nothing runs and all is painted."""
-        self.page.wait_for_function(IDLE, timeout=(seconds or self.patience) * 1000, polling=self.polling)
+        """Wait until all that was asked is answered, nothing runs, and all is painted."""
+        seconds = seconds or self.patience
+        if not self.comes(lambda: self.answered >= self.asked, seconds):
+            raise AssertionError("The server did not answer in time.")
+        self.page.wait_for_function(IDLE, timeout=seconds * 1000, polling=self.polling)
         self.page.evaluate(PAINTED)
+
+    def rest(self, seconds: float = 180) -> None:
+        """Wait until the page looks for no news any more: every release and every number that it waits for is there."""
+
+        def is_at_rest() -> bool:
+            return self.answered >= self.asked and not self._clocks and not self._is_running
+
+        end = time.monotonic() + seconds
+        self.settle(seconds)
+        while not is_at_rest():
+            if not self.comes(is_at_rest, end - time.monotonic()):
+                raise AssertionError("The page still waits for something.")
+            self.settle()
 
     @contextmanager
     def run(self, seconds: float = 0) -> Iterator[None]:
-        """What is done inside must make the script run; wait until it has, and all is painted."""
-        before, start = self.finished, time.perf_counter()
+        """What is done inside must make the page ask the server; wait until that is answered, and all is painted."""
+        before, start = self.asked, time.perf_counter()
         yield
-        if not self._ran_since(before, seconds or self.patience):
-            raise AssertionError("Nothing ran after the action.")
+        if not self._asks(before, seconds or self.patience):
+            raise AssertionError("The action asked the server for nothing.")
         self.settle(seconds)
         self.seconds = time.perf_counter() - start
 
-    def _ran_since(self, before: int, seconds: float) -> bool:
+    def act(self, action: Callable[[], object], seconds: float = 3) -> None:
+        """Do what makes the page ask the server within so many seconds, again where that was lost, and wait for the
+        answer.
+        """
+        start = time.perf_counter()
+        self._ask_by(action, seconds)
+        self.settle()
+        self.seconds = time.perf_counter() - start
+
+    def _ask_by(self, action: Callable[[], object], seconds: float = 3) -> None:
+        """Do what makes the page ask the server. A page that is being drawn loses clicks and what is typed: it is done
+        again where the page has asked for nothing and does nothing any more.
+        """
+        before = self.asked
+        for _ in range(6):
+            action()
+            if self._asks(before, seconds):
+                return
+            self.settle()
+            if self.asked > before:
+                return
+        raise AssertionError("What was done asked the server for nothing.")
+
+    def _asks(self, before: int, seconds: float) -> bool:
+        """Whether the page asks the server for something within so many seconds, after it has asked so often."""
+        return self.comes(lambda: self.asked > before, seconds)
+
+    def comes(self, is_there: Callable[[], bool], seconds: float) -> bool:
+        """Whether something is so within so many seconds."""
         end = time.monotonic() + seconds
-        while self.finished == before and time.monotonic() < end:
+        while not is_there() and time.monotonic() < end:
             self.page.wait_for_timeout(10)
-        return self.finished > before
+        return is_there()
 
     def go(self, title: str) -> None:
-        """Switch to a page by its title: to its section in the navigation, then by its tab. A click that the page lost
-        while drawing is made again.
-        """
+        """Switch to a page by its title: to its section in the navigation, then by its tab."""
         from dashboard.elements.routes import ROUTES
 
         section = next(route.section for route in ROUTES if route.title == title)
         is_first = next(route.title for route in ROUTES if route.section == section) == title
-        heading = self.page.get_by_test_id("stHeading").filter(has_text=HEADINGS.get(title, title)).first
+        heading = self.page.get_by_role("heading", level=1, name=HEADINGS.get(title, title), exact=True)
         entry = self.page.get_by_test_id("stTopNavLink").filter(has_text=section)
         tab = self.page.locator(".st-key-section-tabs").get_by_role("link", name=title, exact=True)
+        self.settle()
         start = time.perf_counter()
         # The help of a link that was clicked before would cover the next one.
         self.page.mouse.move(5, 600)
-        for _ in range(4):
-            is_near = tab.count() > 0
-            if not is_near:
-                entry.click()
-            if is_near or (not is_first and self._appears(tab, self.patience / 6)):
-                tab.click()
-            if self._appears(heading, self.patience / 6):
-                break
-        self.see_heading(HEADINGS.get(title, title))
+        is_near = tab.count() > 0
+        if not is_near:
+            self._ask_by(entry.click)
+        if is_near or not is_first:
+            self._ask_by(tab.click)
+        heading.wait_for(timeout=self.patience * 1000)
         self.titled = time.perf_counter() - start
         self.settle()
         self.seconds = time.perf_counter() - start
@@ -232,43 +327,70 @@ class Visitor:
         """Click a mark of a chart until what it opens is there: a chart that is being redrawn loses clicks."""
         for _ in range(5):
             self.settle()
+            before = self.asked
             mark.click(force=True)
-            if self._appears(wanted, 6):
+            self._asks(before, 3)
+            self.settle()
+            if self._appears(wanted, 3):
                 return
         raise AssertionError("The mark opened nothing.")
 
     def press(self, name: str | re.Pattern[str], exact: bool = True) -> None:
         """Press the first button of this name."""
-        button = self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=exact).first
-        with self.run():
-            before = self.finished
-            button.click()
-            # What unfolds above the button moves it away from under the mouse.
-            if not self._ran_since(before, 5) and self.page.evaluate(IDLE):
-                button.click()
+        self.act(self.page.get_by_test_id("stMain").get_by_role("button", name=name, exact=exact).first.click)
 
     def tab(self, name: str) -> None:
         """Open a tab; an open one stays as it is."""
         tab = self.page.get_by_test_id("stMain").get_by_role("tab", name=name, exact=True)
         tab.wait_for()
         if tab.get_attribute("aria-selected") != "true":
-            with self.run():
-                tab.click()
+            self.act(tab.click)
+
+    def enter(self, field: Any, value: object) -> None:
+        """Type another value into a field and take it by the key Enter."""
+
+        def typed() -> None:
+            field.fill(str(value))
+            field.press("Enter")
+
+        self.act(typed)
 
     def choose(self, label: str, option: str, exact: bool = True) -> None:
-        """Choose an option of a select box by its (exact) text; a list that did not open is opened again."""
+        """Choose another option of a select box by its (exact) text."""
         box = self.page.get_by_test_id("stSelectbox").filter(has_text=label).first
-        wanted = self.page.get_by_role("option", name=option, exact=exact)
-        for _ in range(10):
-            box.locator("input").click()
-            if self._appears(wanted.first, 2):
-                break
-        with self.run():
-            wanted.first.click()
+        self.choose_in(box.locator("input"), option, exact)
+
+    def choose_in(self, field: Any, option: str, exact: bool = True) -> None:
+        """Choose another option in the field of a select box."""
+        self.act(lambda: self._pick(field.click, self.page.get_by_role("option", name=option, exact=exact)))
+
+    @staticmethod
+    def _pick(unfold: Callable[[], object], option: Any) -> None:
+        """Unfold a list and click on an option, if it is there. A page that is drawn anew meanwhile folds the list."""
+        from playwright.sync_api import Error
+
+        if not option.first.is_visible():
+            unfold()
+        with suppress(Error):
+            option.first.click(timeout=3_000)
 
     def name_place(self) -> None:
         """Unfold what asks for a table by its path or address."""
-        self.page.get_by_test_id("stExpander").filter(has_text="by its path or address").locator("summary").click()
+        self.unfold("by its path or address", self.page.get_by_label("Path or address", exact=True))
+
+    def unfold(self, title: str, wanted: Any) -> None:
+        """Open what is folded away under a title until what it holds is there; a page that is being drawn loses clicks,
+        and folds it again.
+        """
+        fold = self.page.get_by_test_id("stExpander").filter(has_text=title).locator("summary")
+        for _ in range(5):
+            self.settle()
+            if wanted.is_visible():
+                return
+            fold.click()
+            if self._appears(wanted, 3):
+                return
+        raise AssertionError(f"Under '{title}' nothing came up.")
 
     @property
     def board(self) -> Any:
@@ -279,19 +401,27 @@ class Visitor:
         """Type the levels of k, l, c and t that the board asks of every column; None asks for none."""
         if not self.board.count():
             self.go("Board")
-        for axis, level in levels.items():
-            field = self.page.get_by_role("spinbutton", name=f"{axis}, typed", exact=True)
-            field.fill("" if level is None else f"{level:g}")
-            with self.run():
-                field.press("Enter")
+        typed = {axis: "" if level is None else f"{level:g}" for axis, level in levels.items()}
+        # A field that is drawn anew while somebody types loses it; a wish counts when all fields show what was typed.
+        for _ in range(4):
+            fields = {axis: self.page.get_by_role("spinbutton", name=f"{axis}, typed", exact=True) for axis in typed}
+            others = [axis for axis, field in fields.items() if field.input_value() != typed[axis]]
+            if not others:
+                return
+            for axis in others:
+                self.enter(fields[axis], typed[axis])
+        raise AssertionError(f"The levels {', '.join(others)} were not taken.")
 
     @contextmanager
-    def new_column(self, method: str) -> Iterator[None]:
-        """Add a column of this method (its title) to the board; its parameters can be entered inside the block."""
+    def new_column(self, method: str, family: str = "") -> Iterator[None]:
+        """Add a column of this method (its title) to the board; its parameters can be entered inside the block.
+
+        `family` is what it does to the table, for a method of another package.
+        """
         from anoncore.algorithms import ALGORITHMS
         from dashboard.views.method_guide import FAMILIES
 
-        family = FAMILIES[next(kind.family for kind in ALGORITHMS.values() if kind.title == method)]
+        family = family or FAMILIES[next(kind.family for kind in ALGORITHMS.values() if kind.title == method)]
         if not self.board.count():
             self.go("Board")
         self.board.wait_for()
@@ -300,8 +430,10 @@ class Visitor:
         self.click_until_shown(self.board.locator("[data-key='add']"), dialog.get_by_text("What it does to the table"))
         if dialog.get_by_role("combobox").first.input_value() != family:
             self.choose("What it does to the table", family)
-        dialog.get_by_test_id("stRadio").get_by_text(method, exact=True).click()
-        dialog.get_by_role("button", name=f"What {method} is, and when to use it").wait_for()
+        about = dialog.get_by_role("button", name=f"What {method} is, and when to use it")
+        if not self._appears(about, 1):
+            # The window may be drawn anew meanwhile, and loses the click.
+            self.click_until_shown(dialog.get_by_test_id("stRadio").get_by_text(method, exact=True), about)
         self.settle()
         yield
         added = self.board.locator("th.column").nth(n_before)
@@ -315,18 +447,20 @@ class Visitor:
 
     def remove_column(self, method: str) -> None:
         """Take the column of this method off the board."""
-        with self.run():
-            self.board.get_by_role("button", name=f"Remove the column {method}", exact=True).click()
+        self.act(self.board.get_by_role("button", name=f"Remove the release {method}", exact=True).click)
 
     def wait_for_release(self, method: str) -> None:
         """Wait until the board has judged the release of the last column of this method by what is asked."""
-        from playwright.sync_api import expect
-
         self.board.wait_for()
         heads = self.board.locator("th.column .method").all_inner_texts()
         column = max(place for place, head in enumerate(heads) if head.removesuffix(" ▾") == method)
-        promise = self.board.locator("tbody tr").filter(has_text="Promise").locator("td.cell").nth(column)
-        expect(promise.locator(".waiting")).to_have_count(0, timeout=180_000)
+        promise = (
+            self.board.locator("tbody tr")
+            .filter(has_text="and what each release reaches")
+            .locator("td.cell")
+            .nth(column)
+        )
+        promise.locator(".marks, .number, .why").first.wait_for(timeout=180_000)
         assert "failed" not in promise.get_attribute("class"), promise.inner_text()
 
     def show_release(self, method: str) -> None:
@@ -334,18 +468,22 @@ class Visitor:
         box = self.page.get_by_test_id("stSidebar").get_by_test_id("stSelectbox").filter(has_text="Release shown")
         box.wait_for(timeout=self.patience * 1000)
         shown = box.locator("input")
-        wanted = self.page.get_by_role("option", name=method, exact=False).first
-        # While releases arrive, the page shows another one by itself, and then the list is closed again.
-        for _ in range(10):
+        option = self.page.get_by_role("option", name=re.compile(f"^{re.escape(method)}"))
+        end, is_chosen = time.monotonic() + 180, False
+        while not shown.input_value().startswith(method):
+            assert time.monotonic() < end, f"No release of {method} was shown, but {shown.input_value()!r}."
+            before = self.asked
+            self._pick(shown.click, option)
+            is_chosen = self._asks(before, 1)
+            if not is_chosen:
+                # It is not there yet; the list is opened anew with those that have come.
+                self.page.keyboard.press("Escape")
             self.settle()
-            if shown.input_value().startswith(method):
-                return
-            shown.click()
-            if self._appears(wanted, 2):
-                before = self.finished
-                wanted.click()
-                self._ran_since(before, self.patience / 3)
-        raise AssertionError(f"No release of {method} was shown.")
+        if not is_chosen:
+            # What a page shows without having been asked gives way to the first column when that one is there.
+            self.rest()
+            if not shown.input_value().startswith(method):
+                self.show_release(method)
 
     def grid(self, key: str) -> Any:
         """The data grid whose key begins so."""
@@ -358,17 +496,15 @@ class Visitor:
     def choose_row(self, key: str, row: int) -> None:
         """Select a row of a grid by its marker; tried again until the grid has taken it."""
         grid = self.grid(key)
-        line = grid.locator(f"tr[aria-rowindex='{row + 2}']")
-        for _ in range(8):
-            # A page that has got another release is drawn anew, and the grid with it.
-            self.settle()
-            grid.click(position={"x": 22, "y": 35 * (row + 1.5)})
-            # A second click would take the choice back, so a grid that is slow to show it is waited for.
-            for _ in range(20):
-                self.page.wait_for_timeout(100)
-                if line.get_attribute("aria-selected") == "true":
-                    return
-        raise AssertionError(f"Row {row} of '{key}' could not be chosen.")
+        line = grid.locator(f"tr[aria-rowindex='{row + 2}'][aria-selected='true']")
+
+        def marked() -> None:
+            # A second click would take the choice back.
+            if not line.count():
+                grid.click(position={"x": 22, "y": 35 * (row + 1.5)})
+
+        self.act(marked)
+        line.wait_for(state="attached")
 
     def wait_for_cell(self, key: str, column: int, row: int, content: str) -> None:
         """Wait until a cell of a grid without selectable rows has this content."""
@@ -378,21 +514,25 @@ class Visitor:
         expect(cell).to_have_text(content, timeout=15_000)
 
     def edit_cell(self, key: str, column: int, row: int, left: int, option: str) -> None:
-        """Choose another option in a cell of an editor; `left` is a place in its column, in pixels of the grid."""
+        """Choose another option in a cell of an editor; `left` is a place in its column, in pixels of the grid.
+
+        A grid that is being drawn loses what is chosen. What the column holds says whether the option has arrived; else
+        it is chosen again.
+        """
         # What a page draws anew is taken out and put in again, and nothing scrolls to what is out.
         self.settle()
         grid = self.grid(key)
         grid.scroll_into_view_if_needed()
         options = self.page.get_by_role("option", name=option, exact=True)
-        for _ in range(10):
-            grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)})
-            if self._appears(options.first, 2):
-                break
-        with self.run():
-            options.first.click()
         # A grid that is drawn anew may have the row in another place.
-        cells = grid.locator(f"[data-testid^='glide-cell-{column}-']").filter(has_text=option)
-        cells.first.wait_for(state="attached", timeout=15_000)
+        arrived = grid.locator(f"[data-testid^='glide-cell-{column}-']").filter(has_text=option).first
+        for _ in range(3):
+            self.act(lambda: self._pick(lambda: grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)}), options))
+            with suppress(Exception):
+                arrived.wait_for(state="attached", timeout=5_000)
+                return
+            self._tells(f"'{option}' did not arrive: {grid.locator('[data-testid^=glide-cell]').all_inner_texts()}")
+        raise AssertionError(f"'{option}' was not taken by the editor.")
 
     def type_into_cell(self, key: str, column: int, row: int, left: int, text: str) -> None:
         """Type another text into a cell of an editor; `left` is a place in its column, in pixels of the grid.
@@ -405,30 +545,26 @@ class Visitor:
         grid.scroll_into_view_if_needed()
         cell = grid.get_by_test_id(f"glide-cell-{column}-{row}")
         field = self.page.locator(".gdg-input")
-        before = self.finished
-        for _ in range(10):
+
+        def typed() -> None:
             grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)})
-            if not self._appears(field, 2):
-                continue
-            field.fill(text)
-            self.page.evaluate(PAINTED)
-            field.press("Enter")
-            field.wait_for(state="detached")
-            self.page.evaluate(PAINTED)
+            if self._appears(field, 2):
+                field.fill(text)
+                self.page.evaluate(PAINTED)
+                field.press("Enter")
+                field.wait_for(state="detached")
+
+        for _ in range(5):
+            self.act(typed)
             if cell.text_content() == text:
                 break
         self.wait_for_cell(key, column, row, text)
-        assert self._ran_since(before, self.patience), "Nothing ran after the cell was changed."
-        self.settle()
 
     def upload(self, name: str, content: bytes) -> None:
         """Give a file to the page's upload field."""
-        with self.run():
-            self.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
-                {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-            )
-        self.page.wait_for_timeout(300)
-        self.settle()
+        field = self.page.get_by_test_id("stFileUploaderDropzoneInput").first
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        self.act(lambda: field.set_input_files(file), seconds=10)
 
     def reload(self) -> None:
         """Press F5."""
@@ -526,7 +662,11 @@ def forget(visitor: Visitor) -> Any:
     """
     context = visitor.page.context
     storage = context.new_cdp_session(visitor.page)
-    storage.send("Storage.clearDataForOrigin", {"origin": visitor.address, "storageTypes": "local_storage,indexeddb"})
+    at = urlsplit(visitor.address)
+    storage.send(
+        "Storage.clearDataForOrigin",
+        {"origin": f"{at.scheme}://{at.netloc}", "storageTypes": "local_storage,indexeddb"},
+    )
     for page in context.pages:
         page.close()
     context.clear_cookies()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from anoncore.sources import TableSource, read_table
 from dashboard.elements.routes import ROUTES
@@ -21,7 +21,7 @@ from dashboard.session import state
 from dashboard.session.wishes import History, Step, Wishes
 from dashboard.session.workspace import Workspace
 from dashboard.tasks import jobs, reading, warmup
-from tests.dashboard import browser
+from tests.dashboard import browser, sent
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
 TIMEOUT = 180
@@ -58,6 +58,15 @@ class Visitor:
         """Draw the page anew; no exception may reach the visitor."""
         self.at.run()
         assert not self.at.exception, [item.value for item in self.at.exception]
+        return self
+
+    def until(self, is_so: Callable[[], object]) -> Visitor:
+        """Draw the page anew until it is so."""
+        end = time.monotonic() + TIMEOUT
+        while not is_so():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+            self.run()
         return self
 
     def open(self, page: str) -> Visitor:
@@ -183,6 +192,20 @@ def computes_no_longer_than_its_test() -> Iterator[None]:
     jobs.cancel_all(0.0)
 
 
+@pytest.fixture(autouse=True)
+def can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser can draw every page that a test draws, also where a part of it begins anew before it was sent."""
+    parse = local_script_runner.parse_tree_from_messages
+
+    def parse_what_can_be_drawn(messages: list[Any]) -> Any:
+        assert sent.cannot_be_drawn(messages) == []
+        for part in sent.parts_that_redraw(messages):
+            assert sent.cannot_be_drawn(sent.sent_when_a_part_begins_anew(messages, part)) == [], part
+        return parse(messages)
+
+    monkeypatch.setattr(local_script_runner, "parse_tree_from_messages", parse_what_can_be_drawn)
+
+
 @pytest.fixture
 def visit() -> Callable[..., Visitor]:
     """Start a visitor's session."""
@@ -196,9 +219,15 @@ def visitor(visit: Callable[..., Visitor]) -> Visitor:
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the dashboard prints that all tests share that drive a browser."""
+    return tmp_path_factory.mktemp("server") / "printed.txt"
+
+
+@pytest.fixture(scope="session")
+def address(printed: Path) -> Iterator[str]:
     """The address of one dashboard for all tests that drive a browser; each visitor has a workspace of its own."""
-    with browser.server() as found:
+    with printed.open("wb") as output, browser.serving(output=output) as (found, _pid):
         yield found
 
 
@@ -209,9 +238,13 @@ def profiles() -> list[Any]:
 
 
 @pytest.fixture
-def browse(chrome: Any, address: str, profiles: list[Any]) -> Iterator[Callable[..., browser.Visitor]]:
-    """Start visitors; at the end none has seen an exception and none has asked another machine for anything."""
+def browse(chrome: Any, address: str, profiles: list[Any], printed: Path) -> Iterator[Callable[..., browser.Visitor]]:
+    """Start visitors; at the end none has seen an exception and none has asked another machine for anything.
+
+    What the server has printed meanwhile stands beside the failure of a test.
+    """
     visitors: list[browser.Visitor] = []
+    n_printed = printed.stat().st_size
 
     def start(**options: Any) -> browser.Visitor:
         profile = profiles.pop() if profiles else None
@@ -219,6 +252,7 @@ def browse(chrome: Any, address: str, profiles: list[Any]) -> Iterator[Callable[
         return visitors[-1]
 
     yield start
+    print(printed.read_bytes()[n_printed:].decode("utf-8", "replace"), flush=True)
     for one in visitors:
         assert one.problems() == []
         assert one.foreign == []

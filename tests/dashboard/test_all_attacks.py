@@ -61,4 +61,4 @@ def test_all_attacks_are_ranked_and_the_others_say_why(visitor: Visitor) -> None
 
 def test_definetti_says_why_fragments_are_not_attacked(visitor: Visitor) -> None:
     add_run(visitor, VerticalFragmentation(k=5))
-    assert "partitions of their own" in tab(visitor, "deFinetti").at.warning[0].value
+    assert "groups of its own" in tab(visitor, "deFinetti").at.warning[0].value

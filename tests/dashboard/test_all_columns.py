@@ -13,6 +13,8 @@ from anoncore.algorithms import Anatomy, Mondrian, Sabre
 from anoncore.base.texts import share_text
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import KAnonymity
+from dashboard.charts.palette import run_style
+from dashboard.charts.utility import attribute_bars
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, people, table_of
 
@@ -37,12 +39,12 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
         ("privacy", "belief"): lambda release: attacks.attribute_disclosure(release, "illness").belief.max(),
         ("privacy", "risk"): lambda release: attacks.reidentification(release).risk.max(),
         ("closeness", "distance"): lambda release: privacy.emd(release, "illness", "equal").max(),
-        ("classes", "sizes"): lambda release: release.partition.sizes.max(),
+        ("groups", "sizes"): lambda release: release.partition.sizes.max(),
     }
     for (page, name), expected in most.items():
         visitor.open(page)
         traces = figure(visitor, f"all-{name}")
-        assert [trace["name"] for trace in traces] == [run.label for run in runs]
+        assert [trace["name"] for trace in traces] == ["Mondrian", "SABRE"]
         for trace, run in zip(traces, runs, strict=True):
             assert max(trace["x"]) == pytest.approx(float(expected(run.release))), (page, run.label)
     traces = figure(visitor.open("utility"), "all-losses")
@@ -53,9 +55,28 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
     assert len(traces) == 2
 
 
+def test_columns_whose_names_begin_alike_all_have_bars(visitor: Visitor) -> None:
+    """Names of runs are cut in a legend; two that were cut to the same were one column of the picture."""
+    asked = [KAnonymity(k=4)]
+    add_run(visitor, Mondrian(requirements=asked))
+    add_run(visitor, Mondrian(requirements=asked, split="loss"))
+    add_run(visitor, Mondrian(requirements=asked, split="loss", refine=True))
+    names = ["Mondrian", "Mondrian: split loss", "Mondrian: split loss, refine yes"]
+    assert [trace["name"] for trace in figure(visitor.open("groups"), "all-sizes")] == [
+        *names[:2],
+        "Mondrian: split loss, ref…",
+    ]
+    assert [trace["name"] for trace in figure(visitor.open("utility"), "all-losses")] == [
+        *names[:2],
+        "Mondrian: split loss, ref…",
+    ]
+    long = {f"A name that is longer than a legend {end}": ({"age": 0.5}, run_style(0)) for end in "ab"}
+    assert len({trace.name for trace in attribute_bars(long).data}) == 2
+
+
 def test_a_single_column_is_not_drawn_twice(visitor: Visitor) -> None:
     add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
-    charts = visitor.open("classes").at.get("plotly_chart")
+    charts = visitor.open("groups").at.get("plotly_chart")
     assert not any("all-sizes" in chart.proto.id for chart in charts)
 
 
@@ -92,7 +113,7 @@ def test_releases_of_one_name_are_told_apart(visitor: Visitor) -> None:
 def test_the_picture_of_sizes_says_that_buckets_hide_nobody(visitor: Visitor) -> None:
     add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
     add_run(visitor, Anatomy(l=2, seed=1))
-    assert "The groups of Anatomy are buckets" in visitor.open("classes").texts()
+    assert "The groups of Anatomy hide" in visitor.open("groups").texts()
 
 
 def test_how_surely_a_row_is_found_is_not_said_where_one_person_may_have_several(visitor: Visitor) -> None:

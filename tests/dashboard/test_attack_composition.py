@@ -110,7 +110,7 @@ def given(visitor: Visitor, content: bytes) -> None:
 def test_the_bars_of_both_releases_and_of_both_together_differ_in_colour() -> None:
     values = np.array([1, 2])
     for first, second in ((0, 1), (1, 2), (1, 3), (4, 5)):
-        bars = values_left(["a", "b"], np.array([values] * 2), values, [run_style(first), run_style(second)], 2).data
+        bars = values_left({"a": (values, run_style(first)), "b": (values, run_style(second))}, values, 2).data
         assert len({bar.marker.color for bar in bars}) == 3
 
 
@@ -129,7 +129,7 @@ def test_of_several_other_releases_the_chosen_one_is_laid_beside() -> None:
 
 def test_bars_count_the_people_with_each_number_of_values() -> None:
     alone, together = np.array([[2, 3, 3], [3, 3, 2]]), np.array([1, 3, 2])
-    figure = values_left(["a", "b"], alone, together, [run_style(0), run_style(1)], 2)
+    figure = values_left({"a": (alone[0], run_style(0)), "b": (alone[1], run_style(1))}, together, 2)
     assert [bar.name for bar in figure.data] == ["a", "b", "together"]
     assert list(figure.data[0].x) == [1, 2, 3]
     assert np.allclose(figure.data[2].y, [1 / 3, 1 / 3, 1 / 3])

@@ -14,10 +14,9 @@ from anoncore import Microdata, Release, attacks
 from anoncore.algorithms import Algorithm, Anatomy, Mondrian, VerticalFragmentation
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
-from dashboard.charts.attacks import belief_histogram, group_people, leaking_sets, runs_compared
+from dashboard.charts.attacks import group_people, leaking_sets, runs_compared, truth_histogram
 from dashboard.charts.palette import run_style
-from dashboard.closer.attacks.foreground_facts import examples, read_facts
-from dashboard.closer.attacks.foreground_group import ranked_groups, worlds_table
+from dashboard.closer.attacks.foreground_detail import examples, ranked_groups, read_facts, worlds_table
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, metrics, people, table_of
 
@@ -202,13 +201,13 @@ def test_figures_draw_the_numbers_of_the_result() -> None:
     release = _release()
     found = _found(release)
     style = run_style(0)
-    bars = belief_histogram(found.own_probability, found.own_without_attack, found.r, style).data
+    bars = truth_histogram(found.own_probability, found.own_without_attack, found.r, style).data
     assert sum(bars[0].y) == pytest.approx(1)
     assert sum(bars[1].y) == pytest.approx(1)
     assert leaking_sets(found, style).data[0].x.tolist() == pytest.approx([one.recall for one in found.sets[:12]])
     view = found.group(release, 3)
     assert sorted(group_people(view, 2, style).data[0].x) == pytest.approx(sorted(view.probability))
-    compared = runs_compared(["a", "b"], [found, found], [style, run_style(1)])
+    compared = runs_compared({"a": (found, style), "b": (found, run_style(1))})
     assert compared.data[1].x.tolist() == pytest.approx(
         [float(found.recall), float(found.flagged), float(found.mean_probability)]
     )

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from anoncore.algorithms import RandomBuckets, Slicing, VerticalFragmentation
-from dashboard.charts.association import (
+from dashboard.charts.maps import (
     MOST_LABELS,
     MOST_UPRIGHT,
     association_map,
@@ -110,7 +110,7 @@ def test_groups_by_hand_are_run_and_can_be_dropped(visitor: Visitor) -> None:
     visitor.run()
     assert "Columns by hand: 2 in use." in visitor.texts()
     assert _shown(visitor).set_index(NAME).loc["diagnosis", PLACE] == "column 2"
-    visitor.press("Use in this column")
+    visitor.press("Use for this release")
     end = time.monotonic() + 60
     while not _here(visitor).runs:
         assert time.monotonic() < end

@@ -12,7 +12,7 @@ from anoncore.table.hierarchy_files import hierarchy_text, read_hierarchy
 from anoncore.table.hierarchy_proposals import usual_width
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
-from dashboard.charts.tables import hierarchy_levels
+from dashboard.charts.utility import hierarchy_levels
 from dashboard.session import state, tagging
 from dashboard.session.loaded_table import untagged
 from dashboard.session.workspace import Workspace
@@ -93,7 +93,7 @@ def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -
     assert visitor.at.session_state["_editor_base"][1] == key
     here = _here(visitor)
     here.tags = here.tags.changed("roles", "race", "sensitive")
-    visitor.open("classes").open("table")
+    visitor.open("groups").open("table")
     _, fresh, base = visitor.at.session_state["_editor_base"]
     assert fresh != key
     assert base.set_index("Attribute").loc["race", "Role"] == "sensitive"
@@ -279,7 +279,7 @@ def test_values_are_grouped_by_hand_level_by_level(sized: Visitor) -> None:
     # The order follows the groups, and what each level does stands beside them.
     levels = _levels(sized)
     assert levels["Groups"].tolist() == [4, 3, 1]
-    assert levels["Smallest class"].tolist() == [2, 2, 2]
+    assert levels["Fewest alike"].tolist() == [2, 2, 2]
     assert levels["Below 5"].tolist() == [100, 100, 100]
     sized.press("Add a level")
     control = next(item for item in sized.at.segmented_control if item.label == "Level to group on")

@@ -31,7 +31,7 @@ def shown_table(visitor: Visitor) -> pd.DataFrame:
 
 
 def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
-    visitor.open("before and after")
+    visitor.open("before and after").until(lambda: visitor.here.runs)
     assert visitor.errors == []
     run = visitor.here.runs[0]
     assert run.column == "c1"
@@ -44,7 +44,7 @@ def test_fifty_rows_stand_beside_what_is_published_of_them(visitor: Visitor) -> 
     table = shown_table(visitor)
     assert len(table) == 50
     rows = table["row", ""].to_numpy() - 1
-    assert table["age", "original"].tolist() == people()["age"].iloc[rows].tolist()
+    assert table["age", "original"].tolist() == people()["age"].iloc[rows].astype(str).tolist()
     assert table["age", "published"].tolist() == run.release.recoding("age").texts()[rows].tolist()
     assert table["illness", ""].tolist() == people()["illness"].iloc[rows].tolist()
     assert "name" not in table.columns.get_level_values(0)

@@ -39,19 +39,15 @@ def test_from_the_choice_of_k_to_the_mass_that_moves(browse: Any) -> None:
     visitor.open()
     _load(visitor, "t-Closeness, section 3.5 (250 salaries)")
     visitor.go("Board")
-    with visitor.run():
-        visitor.page.locator(".st-key-board-over input").click()
-        visitor.page.get_by_role("option", name="over k").click()
+    visitor.choose_in(visitor.page.locator(".st-key-board-over input"), "What if k changes?")
     visitor.see("Weight of distance beside loss", 60)
     visitor.page.get_by_test_id("stProgress").wait_for(state="detached", timeout=60_000)
     visitor.settle()
     before = _least(visitor)
     assert before
     slider = visitor.page.locator(".st-key-board-over-weight").get_by_role("slider")
-    slider.focus()
-    with visitor.run():
-        slider.press("Home")
-    assert _least(visitor) != before
+    visitor.act(lambda: slider.press("Home"))
+    assert visitor.comes(lambda: _least(visitor) not in (before, []), visitor.patience)
 
     visitor.go("Method")
     visitor.show_release("Stack & Deal")
@@ -63,14 +59,13 @@ def test_from_the_choice_of_k_to_the_mass_that_moves(browse: Any) -> None:
         _no_problem(visitor)
     visitor.see("Loss with neighbours")
     visitor.press("Back")
-    visitor.see("Compare the classes")
+    visitor.see("Compare the groups")
 
     visitor.go("Closeness")
     visitor.see("t of salary (ordered)")
     number = visitor.cell("list-closeness", 0, 2)
-    with visitor.run():
-        visitor.choose_row("list-closeness", 2)
-    visitor.see_heading(f"Equivalence class {number}")
+    visitor.choose_row("list-closeness", 2)
+    visitor.see_heading(f"Group {number}")
     visitor.choose("Ground distance", "equal", exact=False)
     visitor.see("too often")
     assert visitor.drawn("[class*='st-key-closeness-equal'] svg") > 0
@@ -86,14 +81,13 @@ def test_two_sensitive_attributes_and_their_boxes(browse: Any) -> None:
     visitor.see("Bound of X")
     visitor.see("Bound of Y")
     _no_problem(visitor)
-    with visitor.run():
-        visitor.choose_row("list-space", 1)
+    visitor.choose_row("list-space", 1)
     assert visitor.drawn("[class*='st-key-space-map'] svg") > 0
     visitor.go("Closeness")
     visitor.see("t of X (ordered)")
     visitor.see("t of Y (ordered)")
     visitor.choose("Sensitive attribute", "Y")
-    visitor.see("'Y' in equivalence class")
+    visitor.see("'Y' in group")
 
 
 @needs("adult.csv")
@@ -101,7 +95,7 @@ def test_the_views_of_adult(browse: Any) -> None:
     visitor = browse(height=1200)
     visitor.open()
     _load(visitor, "Adult (45,222 rows)")
-    visitor.go("Classes")
+    visitor.go("Groups")
     visitor.show_release("Stack & Deal")
     seconds: dict[str, float] = {}
     for title in ("Closeness", "Method"):
@@ -110,8 +104,7 @@ def test_the_views_of_adult(browse: Any) -> None:
     visitor.press("Next")
     seconds["a step"] = visitor.seconds
     visitor.go("Closeness")
-    with visitor.run():
-        visitor.choose_row("list-closeness", 3)
-    seconds["a class"] = visitor.seconds
+    visitor.choose_row("list-closeness", 3)
+    seconds["a group"] = visitor.seconds
     print("seconds on Adult:", {name: round(value, 2) for name, value in seconds.items()})
     _no_problem(visitor)

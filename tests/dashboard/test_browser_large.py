@@ -39,16 +39,13 @@ def source(tmp_path: Path) -> Path:
 
 
 def fill(visitor: Visitor, label: str, value: object) -> None:
-    """Write into a field and leave it."""
-    field = visitor.page.get_by_label(label, exact=True)
-    with visitor.run():
-        field.fill(str(value))
-        field.press("Enter")
+    """Write into the field of that label."""
+    visitor.enter(visitor.page.get_by_label(label, exact=True), value)
 
 
 def show_more(visitor: Visitor) -> None:
     """Open what is folded away of the form."""
-    visitor.page.get_by_test_id("stExpander").filter(has_text="More options").locator("summary").click()
+    visitor.unfold("More options", visitor.page.get_by_label("Rows in memory", exact=True))
 
 
 def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: Path, tmp_path: Path) -> None:
@@ -64,7 +61,7 @@ def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: P
     visitor.see("8 rows")
     visitor.press("Use suggestions")
     visitor.wait_for_cell("attribute-editor", 1, 0, "quasi-identifier")
-    visitor.go("Classes")
+    visitor.go("Groups")
     visitor.show_release("Mondrian")
     visitor.go("Table")
     visitor.press("Parameters of the release shown")
@@ -74,7 +71,7 @@ def test_a_table_on_this_machine_is_explored_and_released(browse: Any, source: P
     visitor.press("Start")
     visitor.see(f"All {N:,} rows to")
     visitor.see("the program takes")
-    visitor.go("Classes")
+    visitor.go("Groups")
     visitor.go("Table")
     visitor.see("the program takes")
     visitor.press("Cancel")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anoncore import datasets
-from dashboard.learn import learn
+from dashboard.learn import learn, worksheet
 from dashboard.learn.lessons import closeness
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
@@ -29,7 +29,7 @@ def visitor(browse: Any) -> Visitor:
 def walk(visitor: Visitor, name: str) -> None:
     """Go through a lesson that is open, answer by answer, to its end."""
     lesson = next(one for one in learn.LESSONS if one.name == name)
-    steps = learn.load(lesson).STEPS
+    steps = lesson.steps
     for place, step in enumerate(steps, start=1):
         visitor.see(f"Step {place} of {len(steps)}: {step.title}")
         page = visitor.page
@@ -44,7 +44,11 @@ def walk(visitor: Visitor, name: str) -> None:
 
 def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> None:
     visitor.open("learn")
+    visitor.press("1. Linking and k-anonymity")
     walk(visitor, "linking")
+    visitor.choose("Lesson", "All lessons")
+    visitor.see("4 minutes, 3 of 3 done ✓ ✓ ✓")
+    visitor.press("1. Linking and k-anonymity")
     visitor.press("Next lesson")
     visitor.press("Next lesson")
     walk(visitor, "closeness")
@@ -61,15 +65,14 @@ def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> No
     visitor.press("Load this table")
     visitor.see_heading("Table")
     visitor.see(datasets.table(closeness.TABLE).title)
-    visitor.go("Classes")
+    visitor.go("Groups")
     visitor.see(f"rows of {datasets.table(closeness.TABLE).title}")
 
     visitor.go("Reference")
     box = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Look up").locator("input")
     box.click()
     box.fill("deal")
-    with visitor.run():
-        visitor.page.get_by_role("option", name="Method: Stack & Deal").click()
+    visitor.act(visitor.page.get_by_role("option", name="Method: Stack & Deal").click)
     visitor.see("Stacks the rows by sensitive value")
     visitor.reload()
     visitor.see("Stacks the rows by sensitive value")
@@ -83,10 +86,37 @@ def test_parameters_are_played_with(visitor: Visitor) -> None:
     visitor.see("Count everybody, and prune")
     before = visitor.page.get_by_test_id("stMetricValue").all_inner_texts()
     assert before[2] == "10"
-    with visitor.run():
-        visitor.page.get_by_role("radio", name="after").or_(visitor.page.get_by_text("after", exact=True)).first.click()
+    after_each = visitor.page.get_by_role("radio", name="after").or_(visitor.page.get_by_text("after", exact=True))
+    visitor.act(after_each.first.click)
     after = visitor.page.get_by_test_id("stMetricValue").all_inner_texts()
     assert after[2] == "0"
+
+
+def test_a_link_opens_a_step_for_somebody_else_and_a_worksheet_is_printed(visitor: Visitor, browse: Any) -> None:
+    visitor.open("learn")
+    visitor.choose("Lesson", "14. Noise and differential privacy")
+    visitor.press("Next")
+    visitor.see("Step 2 of 3: What to believe of her")
+    visitor.page.get_by_role("button", name="For a class").click()
+    link = visitor.page.get_by_test_id("stCode").inner_text().strip()
+    assert link.endswith("/learn?lesson=privacy.2")
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("button", name="Worksheet to print").first.click()
+    assert download.value.suggested_filename == "privacy.html"
+    student: Visitor = browse(width=1280, height=800)
+    student.page.goto(link)
+    student.see("Step 2 of 3: What to believe of her")
+    workspaces = {re.search(r"workspace=([^&]+)", one.page.url)[1] for one in (visitor, student)}  # type: ignore[index]
+    assert len(workspaces) == 2
+
+
+@pytest.mark.parametrize("name", [lesson.name for lesson in learn.LESSONS])
+def test_a_worksheet_is_a_page_of_questions_and_one_of_solutions(name: str, chrome: Any) -> None:
+    page = chrome.new_page()
+    page.set_content(worksheet.page(learn.BY_NAME[name]))
+    printed = page.pdf(prefer_css_page_size=True)
+    page.close()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2
 
 
 def test_reloading_keeps_the_step(visitor: Visitor) -> None:

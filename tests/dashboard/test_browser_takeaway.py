@@ -19,16 +19,18 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def downloads(chrome: Any, address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Everything that the page Export hands out for Mondrian's release with k = 5, by the button's key."""
+def downloads(
+    chrome: Any, address: str, profiles: list[Any], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Everything that the page Publish hands out for Mondrian's release with k = 5, by the button's key."""
     folder = tmp_path_factory.mktemp("downloads")
-    visitor = browser.visitor(chrome, address)
+    visitor = browser.visitor(chrome, address, profile=profiles.pop() if profiles else None)
     visitor.open("")
     visitor.ask(k=5, l=None, t=None)
     # One column is enough to be taken away.
     for method in ("Anatomy", "Slicing", "Stack & Deal"):
         visitor.remove_column(method)
-    visitor.go("Export")
+    visitor.go("Publish")
     visitor.show_release("Mondrian")
     visitor.see("Take away")
     keys = ("csv", "certificate", "report", "mapping", "recipe", "script")
@@ -38,13 +40,13 @@ def downloads(chrome: Any, address: str, tmp_path_factory: pytest.TempPathFactor
         found["csv"] = Path(archive.extract(table, folder / "unpacked"))
     assert visitor.problems() == []
     assert visitor.foreign == []
-    visitor.page.context.close()
+    profiles.append(browser.forget(visitor))
     return found
 
 
 def _download(visitor: Visitor, key: str, folder: Path) -> Path:
     with visitor.page.expect_download(timeout=60_000) as event:
-        visitor.page.locator(f".st-key-export-{key} button").first.click()
+        visitor.page.locator(f".st-key-publish-{key} button").first.click()
     target = folder / event.value.suggested_filename
     event.value.save_as(target)
     return target

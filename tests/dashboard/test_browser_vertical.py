@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,15 +16,6 @@ pytestmark = [
 METHOD = "Vertical fragmentation"
 
 
-@pytest.fixture(scope="module")
-def visitor(chrome: Any, address: str) -> Iterator[Visitor]:
-    one = browser.visitor(chrome, address)
-    yield one
-    assert one.problems() == []
-    assert one.foreign == []
-    one.page.context.close()
-
-
 def _charts(visitor: Visitor, number: int) -> None:
     visitor.page.wait_for_function(
         "number => [...document.querySelectorAll('[data-testid=\"stPlotlyChart\"]')].filter(c => c.offsetParent)"
@@ -35,7 +25,8 @@ def _charts(visitor: Visitor, number: int) -> None:
     )
 
 
-def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
+def test_from_the_wide_table_to_its_fragments(browse: Any) -> None:
+    visitor = browse()
     visitor.open()
     visitor.choose("Built-in table", "Measurements", exact=False)
     visitor.see("2,000 of 2,000 rows are unique in these 60 attributes")
@@ -48,8 +39,8 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     visitor.see("share nothing but diagnosis")
     visitor.see("They began with")
     _charts(visitor, 1)
-    visitor.tab("Classes")
-    visitor.see("Each fragment has classes of its own")
+    visitor.tab("Groups")
+    visitor.see("Each fragment has groups of its own")
     _charts(visitor, 1)
     visitor.tab("Joins")
     visitor.see("every join is safe")
@@ -65,7 +56,7 @@ def test_from_the_wide_table_to_its_fragments(visitor: Visitor) -> None:
     visitor.see("Against whole rows with the same requirements", 90)
     _charts(visitor, 2)
 
-    visitor.go("Classes")
+    visitor.go("Groups")
     visitor.go("Method")
     visitor.see("Against whole rows with the same requirements")
 

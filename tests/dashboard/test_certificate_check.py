@@ -11,8 +11,8 @@ from anoncore.algorithms import Mondrian
 from anoncore.base.errors import DataError
 from anoncore.publishing import new_key, release_archive, sign
 from anoncore.publishing.export import archive_bytes
-from anoncore.publishing.signing.released import changed_zip
-from anoncore.publishing.signing.signing_keys import new_keys
+from anoncore.publishing.signing.signature import new_keys
+from anoncore.publishing.signing.signers import changed_zip
 from anoncore.requirements import KAnonymity
 from dashboard.views.certificates import certified, told, unpacked
 from tests.fuzz.honest import ROLES, Microdata, people

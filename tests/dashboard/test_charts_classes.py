@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata
-from dashboard.charts.classes import RegionMap, Shares, region_map, runs_of, sensitive_shares, size_bins, size_histogram
+from dashboard.charts.classes import Shares, sensitive_shares, size_bins, size_histogram
 from dashboard.charts.layout import Axis, distinct_labels, faint, shortened
 from dashboard.charts.palette import ORIGINAL, run_style
+from dashboard.charts.planes import RegionMap, region_map
+from dashboard.closer.class_detail import runs_of
 
 STYLE = run_style(0)
 
@@ -30,17 +32,17 @@ def test_size_bars_count_every_group_once(sizes: list[int]) -> None:
     assert edges[-1] == max(sizes) + 1
     assert (np.diff(edges) > 0).all()
     assert len(edges) <= 42
-    figure = size_histogram(np.array(sizes), STYLE, "bucket", "buckets")
+    figure = size_histogram(np.array(sizes), STYLE)
     binned = pd.cut(pd.Series(sizes), edges, right=False)
     assert list(figure.data[0].y) == binned.value_counts(sort=False).tolist()
 
 
 def test_few_sizes_have_a_bar_each() -> None:
-    figure = size_histogram(np.array([2, 2, 4]), STYLE, "equivalence class", "equivalence classes")
+    figure = size_histogram(np.array([2, 2, 4]), STYLE)
     assert list(figure.data[0].x) == ["2", "3", "4"]
     assert list(figure.data[0].y) == [2, 0, 1]
     assert figure.data[0].customdata.tolist() == [[2, 2], [3, 3], [4, 4]]
-    assert figure.layout.xaxis.title.text == "rows in the equivalence class"
+    assert figure.layout.xaxis.title.text == "rows in the group"
     assert figure.data[0].marker.color == STYLE.color
 
 
@@ -77,13 +79,13 @@ def test_shares_of_numbers_are_summed_in_bins() -> None:
 
 def test_sensitive_bars_set_the_group_against_the_table() -> None:
     shares = Shares(("flu", "cold"), np.array([1.0, 0.0]), np.array([0.25, 0.75]))
-    figure = sensitive_shares(shares, STYLE, "bucket 3")
+    figure = sensitive_shares(shares, STYLE, "group 3")
     table, group = figure.data
     assert list(group.x) == [1.0, 0.0]
     assert list(table.x) == [0.25, 0.75]
     assert list(group.y) == ["flu", "cold"]
     assert (table.marker.color, group.marker.color) == (ORIGINAL, STYLE.color)
-    assert group.name == "bucket 3"
+    assert group.name == "group 3"
 
 
 @settings(max_examples=40)
@@ -121,7 +123,7 @@ def test_region_map_draws_region_others_and_rows() -> None:
     other = (np.array([0.5]), np.array([2.5]), np.array([-0.5]), np.array([1.5]))
     counts = np.array([[4, 0, 1], [2, 3, 0]])
     plane = RegionMap(x, y, counts, (np.array([0.0, 0.0]), np.array([0.0, 1.0]), np.array([4, 2])), box, other)
-    cells, outlines, region, rows = region_map(plane, STYLE, "class 1").data
+    cells, outlines, region, rows = region_map(plane, STYLE, "group 1").data
     assert cells.customdata.tolist() == counts.tolist()
     assert np.expm1(cells.z) == pytest.approx(counts)
     assert region.x[:5].tolist() == [-0.5, 0.5, 0.5, -0.5, -0.5]

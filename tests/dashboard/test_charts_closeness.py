@@ -22,7 +22,7 @@ from dashboard.charts.closeness import (
 )
 from dashboard.charts.dealing import MOST_CLASSES, MOST_ROUNDS, MOST_RUNS, Cards, dealing, held, in_order
 from dashboard.charts.palette import run_style
-from dashboard.charts.sensitive_space import MOST_BINS, Plane, bound_bars, box_map, intervals
+from dashboard.charts.planes import MOST_BINS, Plane, bound_bars, box_map, intervals
 
 STYLE = run_style(0)
 
@@ -42,7 +42,7 @@ def dealt(values: list[object], n_groups: int, ground: str):
 def test_many_values_are_joined_in_columns_and_steps_are_thinned() -> None:
     rng = np.random.default_rng(0)
     plan = dealt(rng.integers(0, 2_000, 3_000).tolist(), 7, "ordered")
-    table_bars, group_bars, crossing = along_order(plan, STYLE, "class 0").data
+    table_bars, group_bars, crossing = along_order(plan, STYLE, "group 0").data
     assert len(table_bars.y) <= MOST_COLUMNS
     assert sum(table_bars.y) == pytest.approx(1)
     assert sum(group_bars.y) == pytest.approx(1)
@@ -52,14 +52,14 @@ def test_many_values_are_joined_in_columns_and_steps_are_thinned() -> None:
 
 def test_a_constant_attribute_has_a_figure() -> None:
     plan = plan_of([3, 3, 3], [0, 0, 1], "ordered")
-    assert along_order(plan, STYLE, "class 0").data[2].y.tolist() == [0, 0]
-    assert len(from_surplus_to_lack(plan_of(["x"] * 3, [0, 0, 1], "equal"), STYLE, "class 0").data) == 2
+    assert along_order(plan, STYLE, "group 0").data[2].y.tolist() == [0, 0]
+    assert len(from_surplus_to_lack(plan_of(["x"] * 3, [0, 0, 1], "equal"), STYLE, "group 0").data) == 2
 
 
 def test_ribbons_are_as_wide_as_what_moves() -> None:
     values = ["a"] * 4 + ["b"] * 4 + ["c"] * 2 + ["d"] * 2
     plan = plan_of(values, [0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1], "equal")
-    ribbons = from_surplus_to_lack(plan, STYLE, "class 0").data[2:]
+    ribbons = from_surplus_to_lack(plan, STYLE, "group 0").data[2:]
     widths = [abs(ribbon.y[0] - ribbon.y[-1]) for ribbon in ribbons]
     assert np.array(widths) / sum(widths) == pytest.approx(plan.mass / plan.mass.sum())
 
@@ -71,7 +71,7 @@ def test_of_many_values_those_that_differ_most_have_rows() -> None:
     assert len(rows.texts) == MOST_ROWS
     assert {"v1", "v7", f"{40 - MOST_ROWS + 1} other values"} <= set(rows.texts)
     assert np.bincount(rows.row_of).tolist() == [1] * (MOST_ROWS - 1) + [40 - MOST_ROWS + 1]
-    figure = from_surplus_to_lack(plan, STYLE, "class 0")
+    figure = from_surplus_to_lack(plan, STYLE, "group 0")
     assert sum(figure.data[0].x) == pytest.approx(1)
 
 
@@ -91,7 +91,7 @@ def test_of_a_wide_tree_the_branches_that_cost_are_open() -> None:
     rows = branches.rows(plan)
     assert sorted(set(rows.row_of.tolist())) == list(range(len(branches.ends)))
     assert any("values)" in text for text in rows.texts)
-    figure = through_tree(plan, STYLE, "class 0")
+    figure = through_tree(plan, STYLE, "group 0")
     assert sum(figure.data[0].x) == pytest.approx(1)
     assert sum(row[2] for row in figure.data[-1].customdata) == pytest.approx(plan.cost)
 
@@ -100,7 +100,7 @@ def test_bands_are_as_wide_as_the_mass_that_leaves_or_enters() -> None:
     tree = Hierarchy.from_nested({"stomach": ["ulcer", "gastritis"], "lung": ["flu", "bronchitis"]})
     values = ["ulcer", "gastritis", "flu", "bronchitis"] * 2
     plan = plan_of(values, [0, 1, 1, 1, 0, 1, 1, 1], "hierarchical", hierarchies={"s": tree})
-    figure = through_tree(plan, STYLE, "class 0")
+    figure = through_tree(plan, STYLE, "group 0")
     up, down = (next(trace for trace in figure.data if trace.name == name) for name in ("goes up", "comes down"))
     heights = [np.ptp(np.reshape(trace.y, (-1, 6))[:, :5], axis=1) for trace in (up, down)]
     # Up: ulcer 3/4 and its organ 1/2. Down: gastritis 1/4, the lung 1/2, its two diseases 1/4 each.
@@ -122,10 +122,10 @@ def test_the_cards_of_the_salaries_are_dealt_as_in_table_3_3() -> None:
     assert cards.left(9).tolist() == [0, 36, *cards.counts[2:].tolist()]
     assert cards.left(50).sum() == 0
     assert (cards.after(3).dealt[3:] == -1).all()
-    on_stack, gone, grid = dealing(cards, 9, "equivalence class").data
+    on_stack, gone, grid = dealing(cards, 9).data
     assert sum(on_stack.x) + sum(gone.x) == 250
     assert np.isfinite(grid.z).sum() == 45
-    figure = held(cards, "equivalence class")
+    figure = held(cards)
     assert figure.data[0].customdata.T.tolist() == cards.held.tolist()
 
 
@@ -140,7 +140,7 @@ def test_a_large_stack_is_drawn_in_part() -> None:
         assert cards.dealt.shape == (MOST_ROUNDS, MOST_CLASSES)
         assert np.ptp(cards.held, axis=0).max() <= 1
         assert cards.held.sum(axis=1).tolist() == [100] * MOST_CLASSES
-        dealing(cards, 7, "class")
+        dealing(cards, 7)
     assert " to " in cards.texts[0]
 
 
@@ -185,7 +185,7 @@ def test_one_attribute_has_intervals() -> None:
     bars, lines, chosen = intervals(parts, STYLE, 0).data
     assert list(bars.y) == [3, 1, 2, 2]
     assert len(lines.x) == 3 * parts.n_fragments
-    assert (chosen.x[0], chosen.x[-1]) == (parts.boxes[0, 0, 0] - 0.5, parts.boxes[0, 0, 1] + 0.5)
+    assert (chosen.x[0], chosen.x[1]) == (parts.boxes[0, 0, 0] - 0.5, parts.boxes[0, 0, 1] + 0.5)
 
 
 def test_bounds_stand_beside_true_distances_and_t() -> None:

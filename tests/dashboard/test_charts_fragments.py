@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from anoncore import privacy
 from anoncore.algorithms import VerticalFragmentation
-from anoncore.algorithms.vertical.changes import changes_by_strategy
-from anoncore.attacks import join_likelihood
-from dashboard.charts.fragments import NOTHING, SAFE, UNSAFE, change_bars, join_map, level_texts, likelihood_histogram
-from dashboard.charts.palette import ORIGINAL, run_style
+from anoncore.attacks import JoinLikelihood, join_likelihood
+from dashboard.charts.attacks import likelihood_histogram
+from dashboard.charts.maps import NOTHING, SAFE, UNSAFE, join_map, level_texts
+from dashboard.charts.palette import run_style
 from tests.privacy.test_join_pairs import BY_HAND, rare_classes
 
 STYLE = run_style(2)
@@ -37,18 +38,13 @@ def test_eta_is_told_as_such() -> None:
     ]
 
 
-def test_changes_stand_side_by_side_and_the_run_has_its_colour() -> None:
-    found = changes_by_strategy(RELEASE, k=6)
-    figure = change_bars(found, "dependency", STYLE)
-    assert [bar.x[0] for bar in figure.data] == pytest.approx([float(one) for one in found.values()])
-    assert [bar.marker.color for bar in figure.data] == [ORIGINAL, STYLE.color, ORIGINAL]
-    number = found["dependency"].number
-    assert figure.data[1].text[0] == f"{float(found['dependency']):.2%} · {number:,}"
+def drawn(found: JoinLikelihood) -> go.Figure:
+    return likelihood_histogram(found.likelihood, float(found.mean.baseline or 0), STYLE, "likelihood")
 
 
 def test_everybody_with_a_match_is_in_the_histogram() -> None:
     found = join_likelihood(RELEASE)
-    bars, line = likelihood_histogram(found, STYLE).data
+    bars, line = drawn(found).data
     assert bars.y.sum() == pytest.approx(1 - float(found.unmatched))
     assert 10 ** bars.x[0] >= found.likelihood[found.likelihood > 0].min() * 0.5
     assert 10 ** line.x[0] == pytest.approx(found.mean.baseline)
@@ -58,6 +54,6 @@ def test_one_likelihood_for_all_still_has_a_width() -> None:
     # The quasi-identifiers are in one class each, so every person has the same.
     found = join_likelihood(VerticalFragmentation(k=120, seed=0).anonymize(rare_classes(0)))
     assert len(set(found.likelihood.tolist())) < 10
-    figure = likelihood_histogram(found, STYLE)
+    figure = drawn(found)
     assert figure.data[0].y.sum() == pytest.approx(1 - float(found.unmatched))
     assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]

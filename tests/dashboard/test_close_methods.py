@@ -10,7 +10,7 @@ from anoncore import privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
-from dashboard.closer.methods.stack_and_deal import stops
+from dashboard.closer.methods.dealing import stops
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people
 
@@ -88,7 +88,7 @@ def test_the_chosen_box_stays_chosen(visitor: Visitor) -> None:
     visitor.open("method")
     second = int(np.argsort(-run.algorithm.fragmentation_of(run.release).box_bounds.sum(axis=1), kind="stable")[1])
     boxes = run.algorithm.fragmentation_of(run.release).boxes
-    visitor.at.session_state[f"_chosen-space-{run.id}"] = second
+    visitor.at.session_state[f"_space-{run.id}"] = second
     visitor.run().open("privacy").open("method")
     filled = figure(visitor, "space-map")[2]
     assert filled["x"][:2] == pytest.approx([boxes[second, 0, 0] - 0.5, boxes[second, 0, 1] + 0.5])

@@ -36,12 +36,12 @@ def add_tree_run(visitor: Visitor) -> Run:
 
 def choose(visitor: Visitor, run: Run, attribute: str, ground: str, group: int) -> Visitor:
     fragment = run.release.fragments[0].name
-    visitor.at.session_state[f"_chosen-closeness-{run.id}-{attribute}-{ground}-{fragment}"] = group
+    visitor.at.session_state[f"_closeness-{run.id}-{attribute}-{ground}-{fragment}"] = group
     return visitor.run()
 
 
 def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
-    visitor.open("closeness")
+    visitor.open("closeness").until(lambda: visitor.here.runs)
     assert visitor.errors == []
     run = visitor.here.runs[0]
     assert run.column == "c1"
@@ -59,7 +59,7 @@ def test_groups_are_ranked_by_their_distance(visitor: Visitor) -> None:
     assert metrics(visitor)["t of illness (equal)"] == f"{distances.max():.4f}"
     assert [one.delta for one in visitor.at.metric if one.label.startswith("t of")] == ["asked at most 0.6: holds"]
     assert metrics(visitor)["EMD"] == f"{distances.max():.4f}"
-    assert visitor.at.subheader[0].value == f"Equivalence class {distances.argmax()}"
+    assert visitor.at.subheader[0].value == f"Group {distances.argmax()}"
 
 
 def test_every_sensitive_attribute_has_its_own_t(visitor: Visitor) -> None:
@@ -115,7 +115,7 @@ def test_a_release_in_two_tables_is_measured_too(visitor: Visitor) -> None:
     run = add_run(visitor, Anatomy(l=2))
     visitor.open("closeness")
     assert metrics(visitor)["t of illness (equal)"] == f"{privacy.emd(run.release, 'illness', 'equal').max():.4f}"
-    assert visitor.at.subheader[0].value.startswith("Bucket ")
+    assert visitor.at.subheader[0].value.startswith("Group ")
 
 
 def test_without_a_sensitive_attribute_it_says_so(visitor: Visitor) -> None:

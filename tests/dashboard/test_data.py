@@ -12,7 +12,7 @@ import pytest
 from anoncore import DataError, datasets
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
-from dashboard.charts.tables import distribution
+from dashboard.charts.utility import table_distribution as distribution
 from dashboard.session import builtin, session_file, state, tagging
 from dashboard.session.loaded_table import Tags
 from dashboard.tasks import reading
@@ -146,15 +146,15 @@ def test_the_profile_has_a_line_per_column() -> None:
 def test_the_chart_shows_all_rows_with_the_missing_ones() -> None:
     chart = distribution(summarize(PEOPLE)[0])
     assert chart.data[0].y.tolist() == [10, 10, 10, 10]
-    assert chart.data[0].customdata[-1][0] == "(missing)"
-    assert chart.data[0].customdata[-1][1] == pytest.approx(0.25)
+    assert chart.data[0].x[-1] == "(missing)"
+    assert chart.data[0].customdata[-1] == pytest.approx(0.25)
 
 
 def test_names_in_a_chart_are_never_markup() -> None:
     frame = pd.DataFrame({"<b>a</b>": ["<i>x</i>", "y"] * 5})
     drawn = json.loads(distribution(summarize(frame)[0]).to_json())
     assert "<b>" not in drawn["layout"]["xaxis"]["title"]["text"]
-    assert all("<i>" not in text for text in drawn["layout"]["xaxis"]["ticktext"])
+    assert all("<i>" not in text for text in drawn["data"][0]["x"])
 
 
 def test_selecting_a_column_shows_its_values(visitor: Visitor) -> None:

@@ -15,7 +15,7 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.requirements import REQUIREMENTS, KAnonymity, RecursiveDiversity
 from dashboard.board.fields import build_requirement, field_forms, first_requirement
-from dashboard.elements import forms, per_attribute
+from dashboard.elements import forms
 
 MONDRIAN = ALGORITHMS["mondrian"]
 
@@ -188,8 +188,8 @@ def test_attributes_are_chosen_and_ends_of_ranges_entered_without_any_json() -> 
     ],
 )
 def test_ends_are_read_as_numbers_where_they_are_numbers(text: str, ends: tuple[Any, ...]) -> None:
-    assert per_attribute.read(text) == ends
-    assert per_attribute.read(per_attribute.text_of(ends)) == ends
+    assert forms.read_ends(text) == ends
+    assert forms.read_ends(forms.ends_text(ends)) == ends
 
 
 def test_chosen_attributes_that_another_table_lacks_are_forgotten() -> None:

@@ -132,7 +132,7 @@ def test_in_a_browser_no_request_leaves_and_no_link_or_image_is_made(browse: Any
     chooser = visitor.page.get_by_test_id("stFileUploaderDropzoneInput").nth(1)
     chooser.set_input_files({"name": "s.anoncore", "mimeType": "application/octet-stream", "buffer": content})
     visitor.page.get_by_text("The session is open; 1 release came with it.").wait_for(timeout=60_000)
-    for title in ("Table", "Board", "Classes", "Privacy", "Attack", "Export"):
+    for title in ("Table", "Board", "Groups", "Privacy", "Attack", "Publish"):
         visitor.go(title)
         # What is said on asking is drawn when the mouse lies on it.
         for mark in visitor.page.get_by_test_id("stTooltipIcon").all()[:6]:

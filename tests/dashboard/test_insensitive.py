@@ -6,7 +6,7 @@ import pandas as pd
 
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
-from dashboard.board import facts, grid
+from dashboard.board import facts, wording
 from dashboard.elements import verdicts
 from dashboard.session import state
 from dashboard.views import takeaway
@@ -16,7 +16,7 @@ from tests.dashboard.results import add_run
 ALGORITHM = Mondrian(requirements=(KAnonymity(k=6),))
 ROLES = {"age": "quasi-identifier", "degree": "quasi-identifier"}
 DECIDED = {**ROLES, "years": "insensitive", "note": "insensitive"}
-BREAKING = "'years', 'note', published by decision, find everybody: 24 of 24 rows lie in classes of fewer than k = 6"
+BREAKING = "'years', 'note', published by decision, find everybody: 24 of 24 rows lie in groups of fewer than k = 6"
 
 
 def pupils() -> pd.DataFrame:
@@ -32,7 +32,7 @@ def downloads(visitor: Visitor) -> dict[str, bool]:
 
 def test_what_nobody_decided_on_is_in_no_file(visitor: Visitor) -> None:
     run = add_run(visitor, ALGORITHM, pupils(), ROLES)
-    visitor.open("export")
+    visitor.open("publish")
     assert all(downloads(visitor).values())
     assert list(run.release.tables()["release"]) == ["age", "degree"]
     assert "Left out because nobody decided on them: years, note." in visitor.texts()
@@ -44,16 +44,16 @@ def test_every_face_gives_the_one_verdict_on_a_column_that_is_published_by_decis
     run = add_run(visitor, ALGORITHM, pupils(), DECIDED)
     headline = f"Everything that was asked holds over what is known; {BREAKING}."
     assert verdicts.verdict_of(run).headline == headline
-    visitor.open("export")
+    visitor.open("publish")
     (shown,) = [one for one in visitor.errors if one.startswith("**Everything")]
     assert shown.startswith(f"**{headline}**")
     assert not visitor.at.success, "the good half is never green alone"
     assert any("'years' is published by decision and tells 'degree'" in one for one in visitor.errors)
     # The first line of its column on the board says the same.
     judged = facts.Judged.of(facts.verdict_of(run, ()))
-    words, tone = grid.first_line(facts.marks(run, run.promises), judged, is_opened=False)
+    words, tone = wording.first_line(facts.marks(run, run.promises), judged)
     assert (words, tone) == (f"Keeps all that is asked over what is known; {BREAKING}", "bad")
-    assert not grid.keeps(facts.marks(run, run.promises), judged)
+    assert not wording.keeps(facts.marks(run, run.promises), judged)
 
 
 def test_what_left_out_columns_would_do_is_said_where_they_are_decided_on(visitor: Visitor) -> None:
@@ -64,9 +64,9 @@ def test_what_left_out_columns_would_do_is_said_where_they_are_decided_on(visito
     visitor.run()
     assert "2 of 4 columns are left out of every release until you decide on them: years, note." in visitor.texts()
     assert (
-        "Published as they are, they would undo the promise: 'years' tells 'degree'; these make rows unique, alone or "
-        "together with each other: note (24)."
-    ) in visitor.texts()
+        "Published as they are, they would undo the promise: 'years' tells 'degree'; 'note' makes 24 rows unique."
+        in visitor.texts()
+    )
     fields = {one.label: one for one in visitor.at.multiselect}
     for label, chosen in (("Known to others", []), ("Names the person", []), ("Published as it is", ["note"])):
         fields[label].set_value(chosen)
@@ -81,7 +81,7 @@ def test_what_left_out_columns_would_do_is_said_where_they_are_decided_on(visito
 
 def test_a_tag_from_the_page_needs_another_release(visitor: Visitor) -> None:
     add_run(visitor, ALGORITHM, pupils(), DECIDED)
-    visitor.open("export")
+    visitor.open("publish")
     visitor.press("Tag it as quasi-identifier")
     here = state._workspaces.get(visitor.workspace)
     tagged = [name for name in ("years", "note") if here.tags.roles[name] == "quasi-identifier"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.tasks import jobs
-from dashboard.tasks.job_queue import JobQueue, Ticket
+from dashboard.tasks.jobs import JobQueue, Ticket
 
 WAIT = 20
 

@@ -14,7 +14,6 @@ from dashboard.session import compute
 from dashboard.session.loaded_table import Tags
 from dashboard.session.workspace import Run
 from dashboard.tasks import jobs, waiting
-from dashboard.tasks.memo import Memo
 
 WAIT = 20
 
@@ -203,17 +202,9 @@ def test_a_page_does_not_stand_still_for_what_is_computed_already(monkeypatch: p
 
 def test_a_later_measure_that_fails_says_why() -> None:
     def measure(release: object) -> None:
-        raise DataError("The class has one value.")
+        raise DataError("The group has one value.")
 
     run = _run("run-fails")
     compute.later("f", run, measure)
     _finished(compute._jobs.get(("run-fails", "f"), lambda: None))
-    assert compute.later("f", run, measure).error == "The class has one value."
-
-
-def test_values_are_bounded() -> None:
-    values = Memo(2)
-    for name in "abc":
-        values.get((name,), lambda name=name: name)
-    assert values.get(("a",), lambda: "made again") == "made again"
-    assert values.get(("c",), lambda: "made again") == "c"
+    assert compute.later("f", run, measure).error == "The group has one value."

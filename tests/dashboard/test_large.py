@@ -49,6 +49,14 @@ def test_a_sample_becomes_the_visitors_table(visitor: Visitor, source: Path) -> 
     assert here.runs[-1].data.n_rows == 400
 
 
+def test_the_board_says_that_its_numbers_are_of_a_sample(visitor: Visitor, source: Path) -> None:
+    said = "A random sample: 400 of 3,000 rows. Every number here"
+    tagged(visitor, source).open("board")
+    assert any(one.value.startswith(said) for one in visitor.at.caption)
+    visitor.upload("people.csv", people().to_csv(index=False).encode()).open("board")
+    assert not any("random sample" in one.value for one in visitor.at.caption)
+
+
 def test_the_whole_table_is_released_and_its_requirement_holds(visitor: Visitor, source: Path) -> None:
     tagged(visitor, source)
     assert visitor.warnings == []
@@ -64,8 +72,22 @@ def test_the_whole_table_is_released_and_its_requirement_holds(visitor: Visitor,
     sizes = found.groupby(["age", "town", "pay"]).size()
     assert sizes.min() >= 5
     summary = json.loads((release / "_release.json").read_text())
-    assert metric(visitor, "Smallest class") == f"{summary['smallest group']:,} rows"
+    assert metric(visitor, "Smallest group") == f"{summary['smallest group']:,}"
     assert metric(visitor, "Parts") == f"{len(list(release.glob('*.parquet'))):,}"
+    # The numbers of all rows, counted here from the files, stand on the board as well.
+    shares = found.groupby(["age", "town", "pay"])["ill"].value_counts(normalize=True).unstack(fill_value=0.0)
+    of_all = found["ill"].value_counts(normalize=True)
+    counted = {
+        "Smallest group": f"{sizes.min():,}",
+        "Distance (t)": f"{(shares - of_all).clip(lower=0).sum(axis=1).max():.3f}",
+        "Largest belief": f"{shares.to_numpy().max():.1%}",
+        "Records found": f"{len(sizes) / 3_000:.1%}",
+    }
+    assert {name: metric(visitor, name) for name in counted} == counted
+    visitor.open("board")
+    said = next(one.value for one in visitor.at.caption if one.value.startswith("Of the release of all 3,000 rows by "))
+    assert all(f"{name} {value}" in said for name, value in counted.items())
+    visitor.open("table")
     # It can be made again only on demand, and what holds something else is never replaced.
     assert not visitor.has_button("Start")
     visitor.at.toggle(key="large-replace").set_value(True)
@@ -86,6 +108,10 @@ def test_a_column_that_breaks_what_was_asked_is_shown(visitor: Visitor, tmp_path
     finish(visitor)
     (shown,) = visitor.errors
     assert shown.startswith("Everything that was asked holds over what is known; 'born', published by decision, ")
+    # Where the board shows the k of that run, what undoes it stands beside it.
+    visitor.open("board")
+    assert any("Smallest group" in one.value for one in visitor.at.caption)
+    assert shown in visitor.errors
 
 
 def test_the_recipe_gives_the_same_release_on_the_command_line(visitor: Visitor, source: Path, tmp_path: Path) -> None:

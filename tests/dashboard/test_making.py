@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard.board.bench import Bench
-from tests.dashboard.conftest import TIMEOUT, Visitor
+from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, people
 
-PAGES = ("classes", "export")
+PAGES = ("groups", "publish")
 
 
 @pytest.fixture
@@ -34,15 +33,6 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, threading.Event]
         gate.set()
 
 
-def until(visitor: Visitor, is_so: Callable[[], bool]) -> None:
-    """Draw the page anew until it is so."""
-    end = time.monotonic() + TIMEOUT
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-        visitor.run()
-
-
 def asked(visitor: Visitor) -> Visitor:
     """The visitor with a small table and what the board asks first for one without a secret, cut to three columns."""
     visitor.upload("people.csv", people(60).to_csv(index=False).encode())
@@ -58,12 +48,12 @@ def test_releases_that_come_later_are_made_while_the_first_is_looked_at(
     asked(visitor).open(page)
     assert "The releases of the board are being made" in visitor.texts()
     held["c1"].set()
-    until(visitor, lambda: len(visitor.here.runs) == 1)
+    visitor.until(lambda: len(visitor.here.runs) == 1)
     assert "Mondrian" in visitor.texts()
     assert "are being made" not in visitor.run().texts()
     for column in ("c2", "c3"):
         held[column].set()
-    until(visitor, lambda: len(visitor.here.runs) == 3)
+    visitor.until(lambda: len(visitor.here.runs) == 3)
     assert [option.split(" (")[0] for option in visitor.at.selectbox(key="shown-run").options] == [
         "Mondrian",
         "Incognito",
@@ -77,16 +67,16 @@ def test_what_is_undone_on_a_closer_page_is_made_there(visitor: Visitor, held: d
         gate.set()
     asked(visitor)
     first = visitor.here.history.now.wishes
-    visitor.open("classes")
-    until(visitor, lambda: len(visitor.here.runs) == 3)
+    visitor.open("groups")
+    visitor.until(lambda: len(visitor.here.runs) == 3)
     history = visitor.here.history
     history.step(type(history.now)(history.now.table, history.now.tags, first.with_level("k", 9)))
-    until(visitor, lambda: "k = 9" in visitor.texts())
+    visitor.until(lambda: "k = 9" in visitor.texts())
     history.undo()
-    until(visitor, lambda: "k = 9" not in visitor.texts())
+    visitor.until(lambda: "k = 9" not in visitor.texts())
 
 
 def test_a_saved_release_without_what_was_asked_is_shown_as_it_is(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian(requirements=(KAnonymity(k=6),)))
-    visitor.open("classes")
+    visitor.open("groups")
     assert [held.id for held in visitor.here.runs] == [run.id]

@@ -16,7 +16,7 @@ from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.charts.palette import run_style
-from dashboard.closer.methods.incognito import level_table
+from dashboard.closer.methods.lattice import level_table
 from dashboard.closer.methods.mondrian import cut_sentence, plane_of, whole_sentence
 from dashboard.session import state
 from tests.dashboard.conftest import Visitor
@@ -124,7 +124,7 @@ def test_cuts_are_gone_through_step_by_step(visitor: Visitor) -> None:
 def test_one_class_is_followed_until_it_stays_whole(visitor: Visitor) -> None:
     run = add_run(visitor, Mondrian(requirements=(KAnonymity(k=6), DistinctDiversity(l=2))))
     visitor.open("method")
-    visitor.at.selectbox(key="cuts-follow").set_value("one class, from the whole table down")
+    visitor.at.selectbox(key="cuts-follow").set_value("one group, from the whole table down")
     visitor.run()
     visitor.at.number_input(key=f"cuts-class-{run.id}").set_value(3)
     visitor.run()

@@ -20,7 +20,9 @@ from dashboard.board import grid
 from dashboard.closer.class_detail import group_shares
 from dashboard.session import builtin, session_file, state, tagging
 from dashboard.session.loaded_table import LoadedTable, untagged
+from dashboard.session.wishes import first_wishes
 from dashboard.session.workspace import MicrodataStore, Workspace
+from dashboard.views import board_dialogs
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, put
 
@@ -53,10 +55,16 @@ def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Vis
 
 def test_results_speak_of_people(visitor: Visitor) -> None:
     visitor.upload("visits.csv", CSV).open("table").tag(**ROLES).press("Count people by 'patient'")
-    visitor.make().open("classes")
+    visitor.make().open("groups")
     assert f"80 rows ({VISITS['patient'].nunique()} people) of visits.csv" in visitor.texts()
     assert "Different people are counted by 'patient'" in visitor.texts()
     assert any(metric.label == "Smallest" and metric.value.endswith(" people") for metric in visitor.at.metric)
+    # One group has as many people as the smallest has, and they are not called rows.
+    tiles = {metric.label: metric.value for metric in visitor.at.metric}
+    assert tiles["Smallest"] == f"{tiles['People']} people"
+    assert "Rows" not in tiles
+    visitor.open("closeness")
+    assert "Rows" not in [metric.label for metric in visitor.at.metric]
     assert visitor.errors == []
 
 
@@ -90,6 +98,14 @@ def test_shares_in_a_class_are_those_of_its_people() -> None:
     # A comes three times with f: of the two people of the class of 20 one has f and one c, as in the whole table.
     shares = group_shares(release, release.fragments[0], int(release.partition.group[0]), "illness")
     assert shares.group.tolist() == shares.table.tolist() == [0.5, 0.5]
+
+
+def test_no_method_is_proposed_that_can_only_count_rows() -> None:
+    kept = VISITS.assign(patient=[f"Patient {number}" for number in range(80)])
+    for frame, proposed in ((kept, "vertical-fragmentation"), (VISITS, "anatomy")):
+        data = Microdata(frame, ROLES, unit="patient")
+        wishes = first_wishes(data).without_column("c2" if frame is VISITS else "c9")
+        assert board_dialogs._first_unused(wishes, data) == proposed
 
 
 def said(visitor: Visitor) -> str:
@@ -151,13 +167,13 @@ def blocks(block: Any) -> Iterator[Any]:
 def test_pages_that_speak_of_people_ask_first_whose_the_rows_are(visitor: Visitor) -> None:
     algorithm = Mondrian(requirements=(KAnonymity(k=4),))
     add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
-    for page in ("classes", "privacy", "closeness", "attack", "utility", "export", "explain"):
+    for page in ("groups", "privacy", "closeness", "attack", "utility", "publish", "explain"):
         visitor.open(page)
         assert "Rows of one patient?" in visitor.texts(), page
         assert not visitor.at.metric, page
         assert not visitor.at.download_button, page
     # An answer is one click, and the releases are made anew.
-    visitor.open("classes").press("Count people by 'patient'")
+    visitor.open("groups").press("Count people by 'patient'")
     assert "80 rows (20 people)" in visitor.texts()
     assert "Rows of one patient?" not in visitor.open("privacy").texts()
 

@@ -12,7 +12,7 @@ from anoncore.requirements import KAnonymity
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, metrics, people, table_of
 
-PAGES = ("classes", "privacy", "utility", "export")
+PAGES = ("groups", "privacy", "utility", "publish")
 TABS = ("Information loss", "Distributions", "Associations", "Count queries", "Predictions")
 
 
@@ -87,20 +87,20 @@ def test_fragments_of_their_own_have_every_tab(visitor: Visitor, tab: str) -> No
 
 def test_a_fragment_can_be_chosen(visitor: Visitor) -> None:
     add_run(visitor, Fragmented(requirements=()))
-    visitor.open("classes")
-    assert metrics(visitor)["Equivalence classes"] == "80"
+    visitor.open("groups")
+    assert metrics(visitor)["Groups"] == "80"
     visitor.at.selectbox(key="class-fragment").set_value(1)
     visitor.run()
-    assert metrics(visitor)["Equivalence classes"] == "60"
+    assert metrics(visitor)["Groups"] == "60"
     assert table_of(visitor, ("town", "original")).columns.get_level_values(0).unique().tolist() == ["town", "illness"]
 
 
 def test_changed_values_stand_beside_the_original(visitor: Visitor) -> None:
     add_run(visitor, Masked(requirements=()))
-    visitor.open("classes")
+    visitor.open("groups")
     rows = table_of(visitor, ("age", "original"))
     assert (rows["illness", "original"] != rows["illness", "published"]).sum() == 1
-    visitor.open("export")
+    visitor.open("publish")
     assert "published row by row, with 24 values changed" in visitor.texts()
 
 

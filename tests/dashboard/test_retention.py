@@ -63,17 +63,17 @@ def test_nothing_of_a_workspace_that_ended_is_left(visitor: Visitor, monkeypatch
     frame = people(70)
     visitor = Visitor()
     run = add_run(visitor, Mondrian(), frame, name="left.csv")
-    for page in ("table", "classes", "utility"):
+    for page in ("table", "groups", "utility"):
         visitor.open(page)
-    assert any(key[0] == run.id for key in compute._values._items)
+    assert any(key[0] == run.id for key in compute._values._futures)
     digest = run.table.digest
-    assert any(digest in key for key in compute._values._items)
+    assert any(digest in key for key in compute._values._futures)
     watched = [weakref.ref(run.data), weakref.ref(run.release)]
     for one in state._workspaces.all():
         one.sessions.clear()
     assert state.let_go(lambda session: False, -1.0) == 1
-    assert not any(run.id in key or digest in key for key in compute._values._items)
-    assert all(digest not in key for key in state._microdata._memo._items)
+    assert not any(run.id in key or digest in key for key in compute._values._futures)
+    assert all(digest not in key for key in state._microdata._memo._futures)
     del run, visitor, one
     garbage.give_back()
     assert [one() for one in watched] == [None, None]

@@ -77,6 +77,14 @@ def _rewritten(content: bytes, change: Callable[[str, bytes], bytes | None]) -> 
     return found.getvalue()
 
 
+def test_a_sample_comes_back_as_one() -> None:
+    here, frame = Workspace("one"), _frame()
+    here.load(LoadedTable("id", "sample of x", frame, "digest", (), None, untagged(frame), drawn_from=5_000), Tags())
+    table = _opened(session_file.save(here)).table
+    assert table is not None
+    assert table.drawn_from == 5_000
+
+
 def test_a_session_comes_back_with_releases_that_no_seed_could_repeat() -> None:
     here, there = _workspace(), Workspace("two")
     assert [getattr(run.algorithm, "seed", None) for run in here.runs] == [None, None]
@@ -219,6 +227,17 @@ def test_damaged_files_are_refused_in_a_sentence_or_whole(place: int, noise: byt
     for run in found.runs:
         for fragment in run.release.fragments:
             assert all(len(one.texts()) == run.data.n_rows for one in fragment.recodings.values())
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"), [({"titel": "x"}, "no key 'titel'"), ({"title": "a\nb"}, "one line of printable text")]
+)
+def test_answers_that_nobody_can_have_typed_are_refused(answers: dict[str, str], says: str) -> None:
+    def change(name: str, content: bytes) -> bytes:
+        return json.dumps({**json.loads(content), "answers": answers}).encode() if name.endswith(".json") else content
+
+    with pytest.raises(AnonymizationError, match=says):
+        _opened(_rewritten(session_file.save(_workspace()), change))
 
 
 def test_a_hierarchy_never_names_a_file_of_this_machine(tmp_path: Any) -> None:

@@ -11,10 +11,10 @@ from anoncore.algorithms import Anatomy, Mondrian, RandomBuckets, Slicing, Verti
 from anoncore.algorithms.slicing.slicing import achieved_diversity
 from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
+from dashboard.charts.attacks import likelihood_histogram, person_shares, tuple_bars
 from dashboard.charts.palette import run_style
-from dashboard.charts.slicing import belief_bars, belief_shares, likelihood_histogram, tuple_bars
 from dashboard.closer.attacks.matching import bucket_table
-from dashboard.closer.bucket_detail import people_of, published_bucket
+from dashboard.closer.class_detail import people_of, published_bucket
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, grid, metrics, people, table_of
 
@@ -33,10 +33,10 @@ def _tab(visitor: Visitor, title: str) -> Visitor:
 
 def test_a_bucket_is_published_column_by_column(visitor: Visitor) -> None:
     run = add_run(visitor, SLICED)
-    visitor.open("classes")
+    visitor.open("groups")
     visitor.at.session_state[f"_class-{run.id}-column 1"] = 2
     visitor.run()
-    assert visitor.at.subheader[0].value == "Bucket 2"
+    assert visitor.at.subheader[0].value == "Group 2"
     rows = run.data.frame[run.release.partition.group == 2]
     shown = table_of(visitor, ("column 1", "age"))
     for number, column in enumerate(COLUMNS, start=1):
@@ -61,7 +61,7 @@ def test_each_column_of_a_bucket_is_sorted_on_its_own() -> None:
 
 def test_a_person_of_a_bucket_is_taken_to_the_attack(visitor: Visitor) -> None:
     run = add_run(visitor, SLICED)
-    visitor.open("classes")
+    visitor.open("groups")
     first = int(grid(visitor, "class-people").index[0])
     assert visitor.has_button(f"What an adversary learns about row {first:,}")
     visitor.at.session_state[f"_person-{run.id}"] = first - 1
@@ -89,7 +89,7 @@ def test_matching_buckets_of_a_person(visitor: Visitor, algorithm: Slicing) -> N
             expected.probability.to_dict()
         )
         found = metrics(visitor)
-        assert found["Matching buckets"] == str(len(expected.buckets))
+        assert found["Matching groups"] == str(len(expected.buckets))
         truth = expected.probability[run.data.frame["illness"].iloc[row]]
         assert found["Belief in the truth"] == share_text(truth)
         assert f"The truth: illness **{run.data.frame['illness'].iloc[row]}**" in visitor.texts()
@@ -107,7 +107,7 @@ def test_the_person_at_most_risk_is_one_click_away(visitor: Visitor) -> None:
 def test_without_shared_buckets_a_sentence_says_so(visitor: Visitor, algorithm: Mondrian) -> None:
     add_run(visitor, algorithm)
     _tab(visitor, "Matching buckets")
-    assert "Matching buckets are those that a person may be in" in visitor.texts()
+    assert "Matching buckets are the groups that a person may be in" in visitor.texts()
 
 
 def test_fake_tuples_are_counted(visitor: Visitor) -> None:
@@ -194,10 +194,10 @@ def test_beliefs_about_many_numbers_are_binned() -> None:
     data = Microdata(pd.DataFrame({"pay": np.arange(200)}), {"pay": "sensitive"})
     belief = np.zeros(200)
     belief[:10] = 0.1
-    shares = belief_shares(data.domain["pay"], belief, np.full(200, 1 / 200))
-    assert len(shares.texts) < 20
-    assert shares.group.sum() == pytest.approx(1)
-    assert belief_bars(shares, STYLE).layout.xaxis.title.text == "probability"
+    drawn = person_shares(data.domain["pay"], belief, np.full(200, 1 / 200), STYLE)
+    assert len(drawn.data[1].x) < 20
+    assert sum(drawn.data[1].x) == pytest.approx(1)
+    assert drawn.layout.xaxis.title.text == "probability"
 
 
 def test_whiskers_stand_only_where_counts_are_estimated() -> None:

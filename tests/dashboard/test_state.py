@@ -54,7 +54,7 @@ def test_a_reload_finds_the_workspace_by_the_address(visitor: Visitor, visit: Ca
     again = visit(visitor.workspace).open("board")
     assert again.workspace == visitor.workspace
     assert next(one for one in again.at.select_slider if one.key == "board-k").value == 50
-    assert "Mondrian (k = 50)" in again.open("classes").texts()
+    assert "Mondrian (k = 50)" in again.open("groups").texts()
 
 
 def test_another_session_sees_nothing_of_it(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
@@ -77,7 +77,7 @@ def test_an_unknown_workspace_is_replaced_and_said_so(visit: Callable[..., Visit
 
 def test_the_address_keeps_the_workspace_on_every_page(visitor: Visitor) -> None:
     first = visitor.workspace
-    for page in ("table", "classes", "learn"):
+    for page in ("table", "groups", "learn"):
         visitor.at.query_params.clear()
         assert visitor.open(page).workspace == first
 
@@ -234,7 +234,7 @@ def test_progress_that_asks_for_itself_late_brings_no_earlier_run_back(monkeypat
     visitor = Visitor()
     for algorithm in (Anatomy(l=2, seed=1), Mondrian(requirements=(KAnonymity(k=5),))):
         add_run(visitor, algorithm)
-    visitor.open("classes")
+    visitor.open("groups")
     here = state._workspaces.get(visitor.workspace)
     assert here is not None
     before, newest = here.runs

@@ -1,4 +1,4 @@
-"""What the page Export hands out besides the tables: each file is what its sentence says."""
+"""What the page Publish hands out besides the tables: each file is what its sentence says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.cli import main
 from anoncore.publishing.certification import Certificate, verify
 from anoncore.requirements import KAnonymity
-from dashboard.views import export, takeaway
+from dashboard.views import publish, takeaway
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, people
 
@@ -31,7 +31,7 @@ def paper(found: takeaway.Paper | list[takeaway.Paper], key: str = "") -> takeaw
 
 def test_every_button_has_its_sentence(visitor: Visitor) -> None:
     add_run(visitor, MONDRIAN)
-    visitor.open("export")
+    visitor.open("publish")
     labels = [button.proto.label for button in visitor.at.download_button]
     assert labels == [
         *("CSV", "Parquet", "Excel", "Certificate (JSON)", "Report (HTML)", "Mapping (CSV)"),
@@ -51,7 +51,7 @@ def test_every_download_verifies_by_the_certificate(
     run = add_run(visitor, algorithm)
     proof = Certificate.loads(paper(takeaway._certificate(run)).make())
     # The group numbers of joined tables are drawn anew at every download.
-    with zipfile.ZipFile(io.BytesIO(export._archive(run, format)())) as archive:
+    with zipfile.ZipFile(io.BytesIO(publish._archive(run, format)())) as archive:
         own, *names = archive.namelist()
         files = {name: archive.read(name) for name in names}
         archive.extractall(tmp_path)
@@ -67,7 +67,7 @@ def test_what_does_not_hold_is_not_handed_out(visitor: Visitor) -> None:
     run = add_run(visitor, MONDRIAN)
     broken = dataclasses.replace(run.release, algorithm=Mondrian(requirements=[KAnonymity(k=999)]))
     object.__setattr__(run, "release", broken)
-    visitor.open("export")
+    visitor.open("publish")
     buttons = {button.proto.label: button for button in visitor.at.download_button}
     assert all(buttons[label].proto.disabled for label in ("CSV", "Parquet", "Excel", "Certificate (JSON)"))
     assert "There is no certificate for what does not hold." in visitor.warnings[0]
@@ -104,7 +104,7 @@ def test_the_mapping_says_in_its_name_that_it_is_secret(visitor: Visitor) -> Non
 
 def test_reports_of_one_run_and_of_several(visitor: Visitor) -> None:
     first, second = add_run(visitor, MONDRIAN), add_run(visitor, Anatomy(l=2))
-    visitor.open("export")
+    visitor.open("publish")
     assert "Comparison of 2 releases (HTML)" in [button.proto.label for button in visitor.at.download_button]
     text = str(paper(takeaway._report(second)).make())
     assert "<b>C</b>" not in text

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from anoncore import attacks, privacy
-from dashboard.closer.three_people import NUMBERS, WHO, three_rows
+from dashboard.closer.one_person import NUMBERS, WHO, three_rows
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import people
 
-PAGES = {"hides": "classes", "distance": "closeness", "belief": "privacy", "lost": "utility"}
+PAGES = {"hides": "groups", "distance": "closeness", "belief": "privacy", "lost": "utility"}
 
 
 def test_of_equal_rows_the_first_stands_for_them() -> None:
@@ -69,10 +69,10 @@ def test_the_three_people_are_told_with_their_number_and_what_each_column_publis
 
 
 def test_a_bucket_is_never_called_a_crowd_in_which_somebody_hides(made: Visitor) -> None:
-    said = "it hides whose secret is whose, and not who somebody is"
+    said = "It hides whose secret is whose, and not who somebody is"
     for title, is_said in (("Anatomy", True), ("Mondrian", False)):
         made.here.select_run(next(run.id for run in made.here.runs if run.title == title))
-        made.open("classes")
+        made.open("groups")
         made.at.session_state["three-hides"] = True
         made.run()
-        assert (f"That is a bucket: {said}." in made.texts()) is is_said
+        assert (f"{said}." in made.texts()) is is_said

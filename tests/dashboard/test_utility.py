@@ -48,7 +48,7 @@ def test_loss_is_that_of_the_release(visitor: Visitor) -> None:
     assert found["Discernibility"] == f"{np.square(run.release.partition.sizes).sum():,}"
     bars, mean = figure(visitor, "utility-loss-attributes")
     assert dict(zip(bars["customdata"], bars["x"], strict=True)) == pytest.approx(loss.per_attribute)
-    assert mean["x"] == pytest.approx([loss, loss])
+    assert mean["x"] == pytest.approx([loss] * len(mean["x"]))
     assert sum(figure(visitor, "utility-loss-classes")[0]["y"]) == pytest.approx(1)
 
 
@@ -81,12 +81,14 @@ def test_associations_before_after_and_changed(visitor: Visitor) -> None:
     _tab(visitor.open("utility"), "Associations")
     error = utility.association_error(run.release)
     assert metrics(visitor)["Association error"] == f"{error:.4f}"
-    cells = figure(visitor, "utility-associations")[0]["z"]
+    cells = figure(visitor, "utility-associations")[0]["customdata"]
     off = ~np.eye(len(cells), dtype=bool)
     assert cells[off] == pytest.approx(error.difference.to_numpy()[off])
     visitor.at.selectbox(key="utility-map").set_value("Original")
     visitor.run()
-    assert figure(visitor, "utility-associations")[0]["z"][off] == pytest.approx(error.original.to_numpy()[off])
+    assert figure(visitor, "utility-associations")[0]["customdata"][off] == pytest.approx(
+        error.original.to_numpy()[off]
+    )
 
 
 def test_count_queries_arrive(visitor: Visitor) -> None:
@@ -107,7 +109,7 @@ def test_a_classifier_is_trained_on_demand_and_kept(visitor: Visitor) -> None:
     bars = _wait(visitor, "utility-accuracy")
     found = utility.classification(run.release, "illness", "naive-bayes", 10)
     accuracies = [found.original.accuracy, found.accuracy, found.majority.accuracy]
-    assert [bar["x"][0] for bar in bars] == pytest.approx(accuracies)
+    assert list(bars[0]["x"]) == pytest.approx(accuracies)
     visitor.open("privacy").open("utility")
     figure(visitor, "utility-weighted-f")
 

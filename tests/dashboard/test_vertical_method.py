@@ -12,8 +12,7 @@ from anoncore.algorithms import VerticalFragmentation
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
-from dashboard.closer.methods.vertical_fragmentation import fragment_table, pair_means
-from dashboard.closer.methods.vertical_outcomes import compare
+from dashboard.closer.methods.vertical import compare, fragment_table, pair_means
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of
 from tests.privacy.test_join_pairs import rare_classes
@@ -66,9 +65,9 @@ def test_fragments_and_their_map(visitor: Visitor) -> None:
 
 def test_classes_of_each_fragment(visitor: Visitor) -> None:
     run = run_of(visitor)
-    tab(visitor, "Classes")
-    frame = table_of(visitor, "Fragment", "Attributes", "Classes")
-    assert frame["Classes"].tolist() == [fragment.partition.n_groups for fragment in run.release.fragments]
+    tab(visitor, "Groups")
+    frame = table_of(visitor, "Fragment", "Attributes", "Groups")
+    assert frame["Groups"].tolist() == [fragment.partition.n_groups for fragment in run.release.fragments]
     losses = information_loss(run.release)
     assert frame["Loss"].iloc[0].endswith("%")
     mean = sum(float(text.rstrip("%")) for text in frame["Loss"]) / 200
@@ -89,11 +88,11 @@ def test_joins_before_and_after(visitor: Visitor, enforce: str) -> None:
     before, after = (figure(visitor, f"vertical-joins-{when}")[0]["z"] for when in ("before", "after"))
     assert (before == 2).sum() == found.broken_before.sum()
     assert (after == 2).sum() == 0
-    ranked = table_of(visitor, "Class of fragment 1", "Rows")
+    ranked = table_of(visitor, "Group of fragment 1", "Rows")
     assert len(ranked) == found.n_broken
     assert ranked.iloc[:, 5].is_monotonic_increasing
     pairs = privacy.unsafe_pairs(run.release, published=False)
-    assert ranked["Class of fragment 1"].tolist() == (pairs["first class"] + 1).tolist()
+    assert ranked["Group of fragment 1"].tolist() == (pairs["first class"] + 1).tolist()
 
 
 def test_three_fragments_are_joined_two_by_two_and_all(visitor: Visitor) -> None:
@@ -109,7 +108,7 @@ def test_with_l_nothing_was_changed(visitor: Visitor) -> None:
     tab(visitor, "Joins")
     assert metrics(visitor)["Unsafe before"] == "0"
     assert "Here no class value is changed" in visitor.texts()
-    assert "classes merged with others to make joins safe" in visitor.texts()
+    assert "groups merged with others to make joins safe" in visitor.texts()
     tab(visitor, "Class values")
     wait(visitor, "vertical-changes")
     assert "This release changes no class value" in visitor.texts()
@@ -126,7 +125,7 @@ def test_changes_of_all_strategies(visitor: Visitor) -> None:
     tab(visitor, "Class values")
     bars = wait(visitor, "vertical-changes")
     found = changes_by_strategy(run.release, 6)
-    assert [bar["x"][0] for bar in bars] == pytest.approx([float(one) for one in found.values()])
+    assert list(bars[0]["x"]) == pytest.approx([float(one) for one in found.values()])
     assert table_of(visitor, "Strategy", "Share")["Changed"].tolist() == [
         f"{one.number:,} of {one.total:,}" for one in found.values()
     ]
@@ -137,10 +136,10 @@ def test_likelihood_of_membership(visitor: Visitor) -> None:
     tab(visitor, "Membership")
     found = attacks.membership(run.release)
     numbers = metrics(visitor)
-    assert numbers["Largest likelihood"] == f"{float(found.largest):.2g}"
-    assert numbers["Mean likelihood"] == f"{float(found.mean):.2g}"
+    assert numbers["Largest likelihood"] == share_text(found.largest)
+    assert numbers["Mean likelihood"] == share_text(found.mean)
     assert numbers["Without a match"] == share_text(float(found.unmatched))
-    assert sum(figure(visitor, "vertical-likelihood")[0]["y"]) == pytest.approx(1 - float(found.unmatched))
+    assert sum(figure(visitor, "membership-likelihood")[0]["y"]) == pytest.approx(1 - float(found.unmatched))
 
 
 def test_fragmented_beside_unfragmented(visitor: Visitor) -> None:
@@ -151,8 +150,8 @@ def test_fragmented_beside_unfragmented(visitor: Visitor) -> None:
     found = compare(run.release, "tree", lambda done, text: steps.append(done))
     assert steps == sorted(steps)
     expected = [found.learned.released, found.whole_learned.released, found.learned.original, found.learned.majority]
-    assert [bar["x"][0] for bar in bars] == pytest.approx([one.weighted_f for one in expected])
-    losses = [bar["x"][0] for bar in figure(visitor, "vertical-loss")]
+    assert list(bars[0]["x"]) == pytest.approx([one.weighted_f for one in expected])
+    losses = list(figure(visitor, "vertical-loss")[0]["x"])
     assert losses == pytest.approx([float(information_loss(run.release)), float(found.whole_loss)])
     # All four quasi-identifiers at once, k rows in every class.
     assert "Against whole rows with the same requirements" in visitor.texts()

@@ -86,6 +86,7 @@ def test_a_lesson_that_needs_the_compiler_stands_with_its_title_and_comes_later(
         raise waiting.NotReadyError("Compiling", lambda: False)
 
     monkeypatch.setattr(attacks, "reidentification", compiling)
+    visitor.at.query_params["lesson"] = "linking.1"
     visitor.open("learn")
     assert [one.value for one in visitor.at.title] == ["Learn"]
     assert "Compiling" in [one.value for one in visitor.at.caption]

@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from anoncore.algorithms import ALGORITHMS
+from anoncore.front.warmup import tasks
+from anoncore.front.warmup.worker import key_of
 from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import Wanted
 from anoncore.measures.evaluation import MEASURES
-from anoncore.warmup import marks, tasks
-from anoncore.warmup.worker import key_of
 from dashboard.session.wishes import FIRST_K, FIRST_L, FIRST_METHODS, FIRST_T
 from dashboard.tasks import jobs, waiting, warmup
 from dashboard.tasks.warmup import Workshop
@@ -202,9 +202,9 @@ def no_workshop(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("is_warm", [True, False])
 def test_only_a_machine_that_is_cold_gets_to_work(is_warm: bool, no_workshop, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(marks, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(tasks, "_folder", lambda: tmp_path)
     if is_warm:
-        marks.set_done(marks.EVERYTHING)
+        tasks.set_done(tasks.EVERYTHING)
     workshop = warmup.start()
     assert warmup.start() is workshop
     # Until the first page is drawn, nothing takes the processors from it.
@@ -223,12 +223,12 @@ def test_a_task_that_fails_is_not_tried_again_and_everything_is_done_with_the_la
 
     every = (tasks.Task("good", "Good", lambda: None), tasks.Task("bad", "Bad", broken))
     monkeypatch.setattr(tasks, "tasks", lambda: every)
-    monkeypatch.setattr(marks, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(tasks, "_folder", lambda: tmp_path)
     assert tasks.run_task(every[1]) == "RuntimeError: no compiler"
-    assert marks.is_done("bad")
-    assert not marks.is_done(marks.EVERYTHING)
+    assert tasks.is_done("bad")
+    assert not tasks.is_done(tasks.EVERYTHING)
     assert tasks.run_task(every[0]) == ""
-    assert marks.is_done(marks.EVERYTHING)
+    assert tasks.is_done(tasks.EVERYTHING)
 
 
 def test_a_job_says_that_it_waits_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anoncore import Answers, Policy, Recipe
+from anoncore import Answers, JoinedRecipe, Policy, Recipe
 from anoncore.cli import main
 
-NO_RECIPES: dict[str, Callable[[str], object]] = {"policy.toml": Policy.loads, "answers.toml": Answers.loads}
+NO_RECIPES: dict[str, Callable[[str], object]] = {
+    "policy.toml": Policy.loads,
+    "answers.toml": Answers.loads,
+    "hospital.toml": JoinedRecipe.loads,
+}
 """Files of TOML that are no recipes, and what reads them."""
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "pages"

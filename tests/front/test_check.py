@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import anoncore
-from anoncore import AnonymizationError, ReleaseError, UnmetRequirementError, attacks
+from anoncore import AnonymizationError, ParameterError, Policy, ReleaseError, UnmetRequirementError, attacks
 from anoncore.cli import main
 from anoncore.datasets import table, tables
 from anoncore.requirements import EntropyDiversity, KAnonymity
@@ -202,6 +202,29 @@ def test_numbers_are_those_of_the_command(name: str, tmp_path: Path, capsys: pyt
     assert checked.l == min(levels, default=None)
     assert told["verdict"] == checked.verdict.headline
     assert len(values) == len(checked.frame())
+
+
+def test_a_policy_is_required_like_a_requirement() -> None:
+    people = pd.DataFrame({"age": [20, 20, 60, 60], "town": ["a", "a", "b", "b"], "ill": ["flu", "cold", "flu", "flu"]})
+    rules = Policy(name="Ours", levels={"k": 2, "l": 2}, risks={"singling-out-difference": {"at_most": 0.1}})
+    with pytest.raises(
+        UnmetRequirementError, match=r"Ours: 1 of 3 rules is broken, 1 was not measured\. Broken: no"
+    ) as told:
+        anoncore.check(people, secret="ill", policy=rules)
+    checked = told.value.check
+    assert checked.release.data.quasi_identifiers == ("age", "town")
+    assert any("No column was named as known" in note for note in checked.notes)
+    assert checked.judgement is not None
+    assert [line.status for line in checked.judgement.lines] == ["kept", "broken", "not measured"]
+    # Who names what is known is judged by that, and what could not be measured is no violation.
+    rules = rules.model_copy(update={"levels": rules.levels.model_copy(update={"l": None})})
+    kept = anoncore.check(people, "age", "ill", policy=rules)
+    assert kept.judgement is not None
+    assert (kept.judgement.status, kept.notes) == ("not measured", ())
+    with pytest.raises(ParameterError, match="There is no policy 'cmss'"):
+        anoncore.check(people, "age", policy="cmss")
+    with pytest.raises(ParameterError, match="known names no column"):
+        anoncore.check(people)
 
 
 @pytest.mark.slow

@@ -292,9 +292,9 @@ def test_answers_are_read_and_wrong_ones_named(tmp_path: Path) -> None:
     assert Answers.loads(Answers.template()) == Answers()
     wrong = {
         'purpos = "x"': r"no key 'purpos'.*Did you mean 'purpose'",
-        "[review]\nuntill = 'x'": r"no key 'review\.untill'.*Did you mean 'until'",
-        "duration = 3": "duration: .*not 3",
-        "sampled_share = 1.5": "sampled_share: .*not 1.5",
+        "[review]\nuntill = 'x'": r"\[review\] has no key 'untill'; it has 'until'.*Did you mean 'until'",
+        "duration = 3": "duration should be a valid string, not 3",
+        "sampled_share = 1.5": "sampled_share should be less than or equal to 1, not 1.5",
         'title = "a\\nb"': "title: it is one line",
         "title": "not valid TOML",
     }

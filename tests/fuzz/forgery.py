@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from anoncore import AnonymizationError, Microdata, Partition, Release
 from anoncore.publishing import certify, new_key, write_tables
-from anoncore.publishing.certification.part_digests import PartDigester, joined_digest, rows_digest
+from anoncore.publishing.certification.digests import PartDigester, joined_digest, rows_digest
 from anoncore.publishing.signing.signature import FORM
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment

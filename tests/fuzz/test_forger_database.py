@@ -10,7 +10,7 @@ from anoncore import Microdata
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.cli import main
 from anoncore.publishing import new_key, store
-from anoncore.publishing.signing.released import stored_text
+from anoncore.publishing.signing.signers import stored_text
 from anoncore.requirements import KAnonymity
 from tests.fuzz.case import Case
 from tests.fuzz.forger import SIZE, fault_of

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import FORGOTTEN_AFTER_DAYS, KERNELS, digest_of, folder_of, prepared, sources_of
@@ -150,3 +151,12 @@ def test_a_cache_that_cannot_be_written_is_replaced_by_a_private_folder(
         assert stat.S_IMODE(private.stat().st_mode) == 0o700
     finally:
         shutil.rmtree(private)
+
+
+def test_the_compiler_is_read_in_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba holds its lock where a call of a kernel reads it in; without it, one of the two ended with a ValueError."""
+    locked: list[bool] = []
+    for context in (compiled_code.cpu_target.typing_context, compiled_code.cpu_target.target_context):
+        monkeypatch.setattr(context, "refresh", lambda: locked.append(global_compiler_lock.is_locked()))
+    compiled_code.load_compiler()
+    assert locked == [True, True]

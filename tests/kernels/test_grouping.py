@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.kernels.grouping import (
-    classes_within,
     group_extent,
     group_histogram,
     group_value_lists,
@@ -46,21 +45,6 @@ def test_group_statistics_equal_their_plain_twins(case):
         found = [values[offsets[g] : offsets[g + 1]].tolist() for g in range(n_groups)]
         assert found == [sorted({int(codes[row]) for row in rows}) for rows in members]
         assert len(values) == offsets[-1]
-
-
-@settings(max_examples=60)
-@given(grouped_codes())
-def test_classes_within_groups_equal_their_plain_twin(case):
-    group, codes, n_groups, size = case
-    order, starts = grouped_rows(group)
-    expected = []
-    for g in range(n_groups):
-        rows_of: dict[int, list[int]] = {}
-        for row in np.flatnonzero(group == g).tolist():
-            rows_of.setdefault(int(codes[row]), []).append(row)
-        expected += [(rows[0], len(rows)) for rows in rows_of.values()]
-    first, sizes = classes_within(order, starts, codes, size)
-    assert list(zip(first.tolist(), sizes.tolist(), strict=True)) == expected
 
 
 @settings(max_examples=60)

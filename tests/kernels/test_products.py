@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncore.kernels.checking import counts_level
+from anoncore.kernels.checking import counts_level, levels_of_counts
 from anoncore.kernels.proportions import Proportions, worst_distance
 from anoncore.kernels.rounding import fits_word, product_difference
-from anoncore.requirements import TCloseness
+from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
 from tests.kernels.from_python import from_python
 
 difference, fits = from_python(product_difference), from_python(fits_word)
@@ -73,3 +73,16 @@ def test_the_worst_class_of_billions_of_rows_is_that_of_four(rows):
         probe_start=np.array([0, 2, 4], dtype=np.int64),
     )
     assert worst_distance(proportions, np.array([3 * quarter, quarter], dtype=np.int64)) == 0.5
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 6)), min_size=1, max_size=6), min_size=1, max_size=5)
+)
+def test_levels_of_counts_are_those_of_the_rows_that_they_stand_for(groups):
+    """A code may stand several times in a group, and what one group has does not stay for the next."""
+    codes, rows = (np.array([pair[side] for group in groups for pair in group]) for side in (0, 1))
+    starts = np.cumsum([0, *map(len, groups)])
+    found = levels_of_counts(starts, codes.astype(np.int32), rows, 5, DistinctDiversity.level.address, -1, np.zeros(0))
+    assert found.tolist() == [len({code for code, _ in group}) for group in groups]
+    sizes = levels_of_counts(starts, codes.astype(np.int32) * 0, rows, 1, KAnonymity.level.address, -1, np.zeros(0))
+    assert sizes.tolist() == [sum(n for _, n in group) for group in groups]

@@ -53,7 +53,7 @@ def test_what_guessing_knows_too_is_no_fault_of_the_release():
     found = verdict(mondrian(KAnonymity(k=10)).anonymize(data))
     assert float(attacks.attribute_disclosure(generalized(data, [0] * 20), "illness").largest) == 0.95
     assert names(found) == ["largest-belief"], (
-        "one class has the flu alone: all of the doubt that guessing leaves is gone"
+        "one group has the flu alone: all of the doubt that guessing leaves is gone"
     )
     whole = verdict(mondrian(KAnonymity(k=20)).anonymize(data))
     assert whole.not_asked == ()
@@ -112,7 +112,7 @@ def test_the_foreground_attack_counts_where_it_was_made(share, bad):
 
 NOTED = PEOPLE.assign(decade=[20] * 10 + [30] * 10, note=range(20))
 DECADES = {"decade": "quasi-identifier", "illness": "sensitive", "age": "identifier"}
-FINDS = "'note', published by decision, finds everybody: 20 of 20 rows lie in classes of fewer than k = 10"
+FINDS = "'note', published by decision, finds everybody: 20 of 20 rows lie in groups of fewer than k = 10"
 
 
 def test_a_column_that_breaks_the_promise_stands_in_the_first_line():
@@ -125,8 +125,8 @@ def test_a_column_that_breaks_the_promise_stands_in_the_first_line():
     assert found.held[0].startswith("k-anonymity (k = 10) holds over what is known: the worst")
     (sentence,) = found.decided
     assert sentence == (
-        "'note' is published by decision as it is: with it the smallest equivalence class has 1 row instead of 10, and "
-        "20 of 20 rows are in classes of fewer than k = 10. Tag 'note' as a quasi-identifier, or leave it out of the "
+        "'note' is published by decision as it is: with it the smallest group has 1 row instead of 10, and "
+        "20 of 20 rows are in groups of fewer than k = 10. Tag 'note' as a quasi-identifier, or leave it out of the "
         "release."
     )
 
@@ -160,7 +160,7 @@ def test_a_larger_k_that_is_asked_for_counts():
     assert verdict(release).breaking == ""
     found = verdict(release, [KAnonymity(k=8)])
     assert found.breaking == (
-        "'note', published by decision, finds 10 of 20 rows, which lie in classes of fewer than k = 8"
+        "'note', published by decision, finds 10 of 20 rows, which lie in groups of fewer than k = 8"
     )
 
 
@@ -178,7 +178,7 @@ def test_columns_that_single_out_together_are_named_together():
     data = Microdata(frame, {"decade": "quasi-identifier", "illness": "sensitive", "*": "insensitive"})
     release = mondrian(KAnonymity(k=4)).anonymize(data)
     assert verdict(release).breaking == (
-        "'a', 'b', 'c', published by decision, find everybody: 8 of 8 rows lie in classes of fewer than k = 4"
+        "'a', 'b', 'c', published by decision, find everybody: 8 of 8 rows lie in groups of fewer than k = 4"
     )
     assert [leak.split.columns for leak in privacy.tag_leaks(release)] == [("a",), ("b", "c"), ("b", "c")]
 
@@ -217,3 +217,12 @@ def test_adult_with_k_alone_is_never_called_good():
     assert "published by decision" in found.headline
     assert any("'education-num' is published by decision and tells 'education'" in one for one in found.decided)
     assert any(one.name == "largest-belief" and one.value == 1 for one in found.not_asked)
+
+
+@pytest.mark.parametrize(("unit", "counted"), [(None, "people"), ("id", "rows")])
+def test_what_an_attack_gives_away_is_told_of_rows_where_people_have_several(unit: str | None, counted: str) -> None:
+    frame = pd.DataFrame({"id": [1, 1, 2, 2] if unit else [1, 2, 3, 4], "age": [20, 20, 60, 60], "ill": list("abab")})
+    data = Microdata(frame, {"id": "identifier", "age": "quasi-identifier", "ill": "sensitive"}, unit=unit)
+    release = Mondrian(requirements=[KAnonymity(k=2)]).anonymize(data)
+    (sentence,) = [one.sentence for one in verdict(release, foreground=0.4).not_asked if "given away" in one.title]
+    assert f"gives away 40.0% more of the {counted} than the same attack" in sentence

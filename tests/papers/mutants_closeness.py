@@ -16,9 +16,9 @@ import plotly.graph_objects as go
 from anoncore import Microdata, Release, privacy
 from anoncore.algorithms import Anatomy, RandomPartition, SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness import sensitive_space
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.datasets import table
-from anoncore.privacy import distance
+from anoncore.privacy import levels
 from tests.papers import t_closeness, theorems, worked_closeness
 from tests.papers.broken import (
     EVERY,
@@ -102,7 +102,7 @@ def _zeros(release: Release, *of: Any, **about: Any) -> Any:
 def no_distance() -> Any:
     """Every class is as far from the table as the table itself."""
     return both(
-        patch.object(privacy, "emd", _zeros), patch.object(distance, "emd", _zeros),
+        patch.object(privacy, "emd", _zeros), patch.object(levels, "emd", _zeros),
         patch.object(t_closeness.privacy, "closeness", lambda *of, **about: 0.0),
     )  # fmt: skip
 

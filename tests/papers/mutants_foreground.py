@@ -16,9 +16,10 @@ import pandas as pd
 from anoncore import InfeasibleError, Microdata, attacks
 from anoncore.algorithms import Algorithm, Anatomy
 from anoncore.attacks import ForegroundKnowledge
+from anoncore.attacks.foreground import adversary, mining, solver
 from anoncore.attacks.foreground import attack as foreground_attack
-from anoncore.attacks.foreground import mining, solver
 from anoncore.attacks.foreground.solver import Solution
+from anoncore.kernels.foreground_shares import stored, written_out
 from tests.papers import foreground_knowledge, foreground_statements, theorems, worked
 from tests.papers.broken import (
     EVERY,
@@ -108,7 +109,7 @@ def nothing_learned() -> Iterator[None]:
 
     def ignorant(cases: Any, held: Any, rows: Any, start: Any, *rest: Any) -> Any:
         found = solve(cases, held, rows, start, *rest)
-        return replace(found, shares=np.repeat(start[:, None], len(rows) + 1, axis=1))
+        return replace(found, shares=stored(np.repeat(start[:, None], len(rows), axis=1), start))
 
     with patch.object(mining, "solve", ignorant):
         yield
@@ -120,11 +121,11 @@ def peeks() -> Iterator[None]:
     here, attack_set, beliefs = threading.local(), mining.attack_set, mining.beliefs
 
     def looked(signatures: Any, target: Any, *rest: Any) -> Any:
-        here.true = mining.true_shares(signatures, target.view)[:, : target.n_values].T
+        here.true = written_out(mining.true_shares(signatures, target.view, target.n_values))
         return attack_set(signatures, target, *rest)
 
     def copied(cases: Any, held: Any, rows: Any, start: Any, fixed: Any, *rest: Any) -> Solution:
-        return Solution(np.column_stack((here.true, fixed)), 1, True)
+        return Solution(stored(here.true, fixed), 1, True)
 
     def certain(published: Any, *rest: Any) -> Any:
         found = beliefs(published, *rest)
@@ -186,9 +187,9 @@ def own_share_alone() -> Iterator[None]:
 
 def rows_needed(times: float) -> Breaking:
     """So many times as many tuples are asked for, or one at least."""
-    needed = foreground_attack.minimum_signature_rows
+    needed = adversary.minimum_signature_rows
     return replaced(
-        foreground_attack, "minimum_signature_rows", lambda epsilon, sigma: max(times * needed(epsilon, sigma), 1.0)
+        adversary, "minimum_signature_rows", lambda epsilon, sigma: max(times * needed(epsilon, sigma), 1.0)
     )
 
 
@@ -210,9 +211,10 @@ def groups_left_out() -> Iterator[None]:
         yield
 
 
-def no_newton(cases: Any, unknowns: Any, start: float, fixed: float) -> Any:
+def no_newton(cases: Any, held: Any, rows: Any, value: int, start: float, fixed: float) -> Any:
     """Newton's method ends where it begins."""
-    return np.append(np.full(len(unknowns.people), start), fixed)[unknowns.alike], 1, True
+    unknowns = solver._unknowns(cases, held, rows, value)
+    return np.append(np.full(len(unknowns.people), start), fixed)[unknowns.alike], 1, 0.0
 
 
 def exchanged(one: str, other: str) -> Breaking:

@@ -20,7 +20,7 @@ import plotly.graph_objects as go
 
 from anoncore import Exact, Fragment, Microdata, Partition, Release, privacy
 from anoncore.algorithms import RandomPartition, StackAndDeal
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.datasets import table
 from anoncore.search.choosing import choose_k
 from dashboard.reproduction import Plot

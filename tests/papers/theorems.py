@@ -23,11 +23,11 @@ from anoncore.algorithms import (
     Slicing,
     StackAndDeal,
 )
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.algorithms.slicing.attribute_partition import partition_attributes
 from anoncore.attacks import ForegroundKnowledge
-from anoncore.attacks.foreground import attack as foreground_attack
+from anoncore.attacks.foreground import adversary
 from anoncore.base.errors import AnonymizationError
 from anoncore.requirements import (
     KAnonymity,
@@ -360,7 +360,7 @@ def foreground(said: Statements) -> None:
     said.oracle = "the binomial distribution, and the groups of random tables, world by world"
     chances, sizes = [], []
     for epsilon, sigma in product((0.01, 0.05, 0.1, 0.2), (0.1, 0.5, 0.9)):
-        needed = foreground_attack.minimum_signature_rows(epsilon, sigma)
+        needed = adversary.minimum_signature_rows(epsilon, sigma)
         sizes.append(abs(needed / (np.log(2 / sigma) / (2 * epsilon**2)) - 1) < NEAR)
         n = int(np.ceil(needed))
         for p in (0.01, 0.03, 0.1, 0.3, 0.5):
@@ -380,8 +380,7 @@ def foreground(said: Statements) -> None:
         "theorem 1",
         "so that a signature needs ln(2 / sigma) / (2 epsilon^2) tuples",
         sizes,
-        f"{len(sizes)} pairs; {foreground_attack.minimum_signature_rows(0.01, 0.9):,.1f} for epsilon = 0.01 and "
-        "sigma = 0.9",
+        f"{len(sizes)} pairs; {adversary.minimum_signature_rows(0.01, 0.9):,.1f} for epsilon = 0.01 and sigma = 0.9",
         least=SAME,
     )
     _mined(said)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from anoncore import Hierarchy, privacy
 from anoncore.algorithms import Anatomy, SensitiveSpaceFragmentation, StackAndDeal
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity
 from anoncore.algorithms.closeness.sensitive_space import SensitiveFragmentation
 from anoncore.datasets import published_groups, table
 from anoncore.kernels.sensitive_space import ORDERED, Cells, find_fragmentation

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from anoncore import Distorted, Fragment, Microdata, Partition, Release, privacy
 from anoncore.base.errors import DataError
-from anoncore.privacy.check import published_levels
+from anoncore.privacy.published import published_levels
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -54,7 +54,7 @@ def test_many_violations_show_the_first_and_how_many_are_left():
 @pytest.mark.parametrize(
     ("requirement", "words"),
     [
-        (FrequencyDiversity(l=1.4), "has 1 / largest share of 'disease' 1, but frequency l-diversity (l = 1.4)"),
+        (FrequencyDiversity(l=1.4), "has its commonest 'disease' in 1 of 1, but frequency l-diversity (l = 1.4)"),
         (
             EntropyDiversity(l=1.5),
             "has exp(entropy) of 'disease' 1, but entropy l-diversity (l = 1.5) asks for at least 1.5",

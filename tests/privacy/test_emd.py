@@ -98,7 +98,7 @@ def test_the_largest_is_the_least_t_that_every_attribute_keeps(seed):
 
 
 def test_ways_to_combine_that_there_are_not_are_refused():
-    with pytest.raises(ParameterError, match="largest or euclidean, not 'sum'"):
+    with pytest.raises(ParameterError, match="combine is 'sum'; use one of 'largest', 'euclidean'"):
         privacy.closeness(two_attributes([0, 0, 1, 1]), combine="sum")
     nothing = Microdata(pd.DataFrame({"a": [1, 2]}), roles={"a": "quasi-identifier"})
     with pytest.raises(DataError, match="no sensitive attribute"):
@@ -128,7 +128,7 @@ def test_a_value_set_counts_each_value_once():
 
 def test_what_cannot_be_measured_is_said():
     release = generalized(builtin("slicing-table-1"), [0] * 8)
-    with pytest.raises(ParameterError, match="no ground distance 'taxicab'"):
+    with pytest.raises(ParameterError, match="ground is 'taxicab'; use one of 'ordered'"):
         privacy.emd(release, "disease", ground="taxicab")
     with pytest.raises(ReleaseError, match="'age' is generalized"):
         privacy.emd(release, "age")

@@ -198,9 +198,7 @@ def test_groups_are_explained_by_what_is_published() -> None:
 def test_one_failing_group_is_told_as_one() -> None:
     release = Mondrian(requirements=[KAnonymity(k=5)]).anonymize(_data(300))
     found = replace(what_if(release, KAnonymity(k=8)), n_groups=1, n_rows=1, suppressing=True, merging=False)
-    assert mending_sentences(found, release)[-1] == (
-        "Withhold the one failing group (equivalence class): 1 row, 0.3% of the table."
-    )
+    assert mending_sentences(found, release)[-1] == ("Withhold the one failing group: 1 row, 0.3% of the table.")
 
 
 def test_what_holds_needs_no_mending() -> None:

@@ -60,7 +60,7 @@ def test_what_breaks_k_or_l_is_counted_and_told():
     assert not check.holds
     assert (check.joins[0].n_broken, check.joins[0].n_uniform) == (2, 1)
     assert check.sentences[0] == (
-        "Of 4 joins of classes of F1 and F2 on 'c' 2 break at least 5 rows and 1 have fewer than 2 values."
+        "Of 4 joins of groups of F1 and F2 on 'c' 2 break at least 5 rows and 1 have fewer than 2 values."
     )
     with pytest.raises(AnonymizationError, match=r"The fragments are not safe to join\. Of 4 joins"):
         privacy.require_safe_joins(UNEVEN, k=5)
@@ -72,7 +72,7 @@ def test_safe_joins_of_many_fragments_are_told_of_together():
     # Four fragments whose two classes have every value once: six pairs with 4 joins of 3 rows each.
     release = release_of("xxyyzz", *[[0, 1, 0, 1, 0, 1], [1, 0, 0, 1, 0, 1]] * 2)
     assert privacy.joins(release, k=3).sentences == (
-        "Each of the 24 joins of classes of two of the fragments on 'c' that are not empty has at least 3 rows; "
+        "Each of the 24 joins of groups of two of the fragments on 'c' that are not empty has at least 3 rows; "
         "the smallest has 3 rows.",
     )
 
@@ -171,6 +171,6 @@ def test_joins_that_are_all_empty_are_told_of():
     assert check.holds
     assert [one.n_linked for one in check.joins] == [0]
     assert check.sentences == (
-        "All 4 joins of classes of two of the fragments on 'c' are empty: no value stands in classes of more than one "
+        "All 4 joins of groups of two of the fragments on 'c' are empty: no value stands in groups of more than one "
         "fragment.",
     )

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from anoncore import Microdata, Role, privacy
 from anoncore.algorithms import Anatomy, Mondrian, Slicing
+from anoncore.kernels.grouping import dense_key
 from anoncore.privacy.tag_leaks import CodedClasses, _smallest_that_split, table_leaks
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from anoncore.table.keys import dense_key
 from anoncore.table.relations import smallest_and_below
 from tests.privacy.releases import builtin, generalized
 from tests.shared_data import require
@@ -44,7 +44,7 @@ def test_years_that_say_the_degree():
     assert (years.split.smallest, years.split.smallest_before, years.split.n_below) == (4, 12, 12)
     assert years.sentence == (
         "'years' is published by decision and tells 'degree' of every row (guessing: 33%): with it the smallest "
-        "equivalence class has 4 rows instead of 12, and 12 of 12 rows are in classes of fewer than k = 12. Tag "
+        "group has 4 rows instead of 12, and 12 of 12 rows are in groups of fewer than k = 12. Tag "
         "'years' as a quasi-identifier, or leave it out of the release."
     )
     assert (town.column, town.relations, town.split.smallest) == ("town", (), 6)
@@ -76,7 +76,7 @@ def test_columns_that_single_people_out_only_together():
     frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(age=range(24))
     data = Microdata(frame, roles={"age": "quasi-identifier", "*": "insensitive"})
     leaks = privacy.tag_leaks(mondrian(24).anonymize(data), k=6)
-    assert {one.split.columns for one in leaks} == {("a", "b", "c")}, "two make classes of 6, three of 3"
+    assert {one.split.columns for one in leaks} == {("a", "b", "c")}, "two make groups of 6, three of 3"
     leaks = privacy.tag_leaks(mondrian(24).anonymize(data), k=7)
     assert {one.split.columns for one in leaks} == {("b", "c")}
     assert {one.split.smallest for one in leaks} == {6}
@@ -206,4 +206,4 @@ def test_where_a_unit_is_given_people_are_counted():
     data = Microdata(visits, roles={"age": "quasi-identifier", "*": "insensitive"}, unit="who")
     (leak,) = privacy.tag_leaks(mondrian(4).anonymize(data))
     assert (leak.split.smallest_before, leak.split.smallest, leak.split.n_below) == (4, 2, 8)
-    assert "has 2 people instead of 4, and 8 of 8 rows are in classes of fewer than 4 people" in leak.finding
+    assert "has 2 people instead of 4, and 8 of 8 rows are in groups of fewer than 4 people" in leak.finding

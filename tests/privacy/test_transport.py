@@ -171,7 +171,7 @@ def test_what_cannot_be_moved_is_said():
     release = generalized(data, [0, 0])
     with pytest.raises(ParameterError, match="no group 1; groups are numbered 0 to 0"):
         privacy.transport(release, "s", 1)
-    with pytest.raises(ParameterError, match="no ground distance 'taxicab'"):
+    with pytest.raises(ParameterError, match="ground is 'taxicab'; use one of 'ordered'"):
         privacy.transport(release, "s", 0, "taxicab")
     with pytest.raises(DataError, match="no hierarchy"):
         privacy.transport(release, "s", 0, "hierarchical")

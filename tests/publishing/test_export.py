@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.pandas_versions import TEXT
+from anoncore.base.whole_files import replace_files
 from anoncore.publishing.export import parquet_bytes, safe_cells, write_tables
-from anoncore.publishing.whole_files import replace_files
 from anoncore.sources import read_table
 
 PEOPLE = pd.DataFrame({"age": [39, 50, 28], "job": ["clerk", None, "a, b"], "pay": [1.5, np.nan, -2.0]})
@@ -277,7 +277,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("anoncore.publishing.whole_files.os.replace", full)
+    monkeypatch.setattr("anoncore.base.whole_files.os.replace", full)
     with pytest.raises(DataError, match=r"'release\.csv' cannot be written: no space left"):
         write_tables({"a": PEOPLE.head(1)}, path, "csv")
     assert path.read_bytes() == before
@@ -325,7 +325,7 @@ def test_files_that_belong_together_are_written_all_or_none(tmp_path: Path, monk
                 raise OSError(28, "No space left on device")
             really(source, target)
 
-        monkeypatch.setattr("anoncore.publishing.whole_files.os.replace", full)
+        monkeypatch.setattr("anoncore.base.whole_files.os.replace", full)
         with pytest.raises(DataError, match=f"'{failing.name}' cannot be written: no space left"):
             replace_files({other: b"x", proof: b"new proof", table: b"new table"})
         assert [path.read_bytes() for path in (key, proof, table)] == [b"secret", b"old proof", b"old table"]

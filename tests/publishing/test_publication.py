@@ -65,7 +65,7 @@ def test_files_that_say_more_than_the_release_have_no_certificate() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["", ANATOMY], ids=["one-table", "joined-tables"])
-@pytest.mark.parametrize("failing", ["certified", "report", "value_mapping", "replace"])
+@pytest.mark.parametrize("failing", ["certify", "report", "value_mapping", "replace"])
 def test_a_run_that_fails_leaves_nothing_new_and_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, algorithm: str
 ) -> None:
@@ -77,11 +77,9 @@ def test_a_run_that_fails_leaves_nothing_new_and_what_was_there(
     def fails(*_words: Any, **_more: Any) -> None:
         raise DataError("It fails.")
 
-    module = "anoncore.publishing.publication" if failing == "certified" else "anoncore.cli.run"
+    module = "anoncore.publishing.publication" if failing == "certify" else "anoncore.cli.run"
     if failing == "replace":
-        monkeypatch.setattr(
-            "anoncore.publishing.whole_files.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "x"))
-        )
+        monkeypatch.setattr("anoncore.base.whole_files.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "x")))
     else:
         monkeypatch.setattr(f"{module}.{failing}", fails)
     assert main([*words, "--key-file", str(tmp_path / "other" / "key")]) == 2

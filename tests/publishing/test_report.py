@@ -16,7 +16,7 @@ from anoncore.base.errors import CancelledError
 from anoncore.measures.criteria import CRITERIA, value_of
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.report.drawing import Series, bars, curves, histogram
-from anoncore.publishing.report.treatments import parameter_text, treatments
+from anoncore.publishing.report.subject import parameter_text, treatments
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.privacy.releases import generalized
 from tests.properties.subjects import subjects

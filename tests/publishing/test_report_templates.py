@@ -11,7 +11,7 @@ import pytest
 from markupsafe import Markup
 
 from anoncore.publishing import report
-from anoncore.publishing.report.rendering import rendered
+from anoncore.publishing.report.drawing import rendered
 
 TEMPLATES = Path(report.__file__).with_name("templates")
 NASTY = """<script>alert("x")</script>&amp;'<img src=http://evil/ onerror=a>{{ 7 * 7 }}{% raw %}"""
@@ -69,18 +69,17 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
         {
             "attributes": [(NASTY, NASTY)],
             "joined": True,
-            "group_word": NASTY,
             "samples": [
                 SimpleNamespace(name=NASTY, n_rows=NASTY, header=[NASTY], rows=[[NASTY], [NASTY]], numeric=[0])
             ],
         },
-        8,
+        7,
     ),
     "reached.html": ({"levels": [(NASTY, NASTY)], "figures": [FIGURE], "notes": [NASTY]}, 5),
-    "releases.html": ({"releases": [SimpleNamespace(subject=SUBJECT, rows=NASTY, groups=NASTY, parameters=NASTY)]}, 5),
+    "releases.html": ({"releases": [(SUBJECT, NASTY, NASTY, NASTY)]}, 5),
     "side_by_side.html": (
         {
-            "families": [(NASTY, [(NASTY, [SimpleNamespace(text=NASTY, difference=NASTY, state=NASTY)])])],
+            "families": [(NASTY, [(NASTY, [(NASTY, NASTY, NASTY)])])],
             "subjects": [SUBJECT],
             "not_there": NASTY,
             "shares": FIGURE,

@@ -238,7 +238,7 @@ AVERAGED = {
     ("changed", "sentence"),
     [
         # ARX writes the hierarchy beside the function wherever there is one.
-        ({"extra": AVERAGED}, "publishes the Arithmetic mean of each class for 'age'"),
+        ({"extra": AVERAGED}, "publishes the Arithmetic mean of each group for 'age'"),
         ({"criteria": ["3-anonymity", "Inclusion"]}, "asks for 'Inclusion', which is no requirement here"),
         ({"criteria": ["3-anonymity", "(0.1,0.2)-presence"]}, r"asks for '\(0.1,0.2\)-presence', which is no requir"),
         (
@@ -252,7 +252,7 @@ AVERAGED = {
         ({"limits": {"age": ("All", "1")}}, "may publish 'age' at the levels All to 1 of its 2 only"),
         (
             {"extra": AVERAGED, "hierarchies": {"town, part": TOWNS}},
-            "publishes the Arithmetic mean of each class for 'age'",
+            "publishes the Arithmetic mean of each group for 'age'",
         ),
         ({"suppression": "much"}, "The suppression limit of .* is 'much', which is no number"),
         ({"suppression": "1.5"}, "is 1.5; it is a share from 0 to 1"),

@@ -14,12 +14,16 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.errors import AnonymizationError
 from anoncore.cli import main
 from anoncore.measures.evaluation import MEASURES
+from anoncore.recipes.joined_tables import KEYS as SEVERAL_KEYS
+from anoncore.recipes.joined_tables import JoinedRecipe
 from anoncore.recipes.recipe import KEYS, PUBLISHED
 from anoncore.recipes.schema import recipe_schema
 from anoncore.requirements import REQUIREMENTS
 from tests.docs.pages import NO_RECIPES, ROOT, blocks, pages
 from tests.properties.subjects import build, subjects
 from tests.publishing.certification.tables import certificate, people
+from tests.recipes.hospital import LINKED
+from tests.recipes.hospital import RECIPE as SEVERAL
 
 jsonschema = pytest.importorskip("jsonschema", reason="the extra 'test' brings it")
 LEAST = {"source": {"builtin": "census"}, "algorithm": {"name": "mondrian"}}
@@ -90,6 +94,28 @@ def test_what_the_schema_refuses_a_recipe_refuses_too(checker: Any, wrong: dict[
     assert not checker.is_valid(LEAST | wrong)
     with pytest.raises(AnonymizationError):
         Recipe.from_dict(LEAST | wrong)
+
+
+def test_a_recipe_of_several_tables_has_a_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recipe", "--schema", "tables"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    checked = jsonschema.Draft202012Validator(schema)
+    values = JoinedRecipe.loads(SEVERAL + LINKED + '[output]\npath = "out"\n').to_dict()
+    assert set(schema["properties"]) == {*SEVERAL_KEYS}
+    checked.validate(json.loads(json.dumps(values)))
+    one = values["tables"]["visits"]
+    for wrong in (
+        {"tables": {"visits": one}},
+        {"tables": {**values["tables"], "../x": one}},
+        {"tables": {**values["tables"], "more": {**one, "unit": "patient"}}},
+        {"person": 3},
+        {"format": 1},
+        {"unit": "patient"},
+    ):
+        assert not checked.is_valid(json.loads(json.dumps({**values, **wrong})))
+        with pytest.raises(AnonymizationError):
+            JoinedRecipe.from_dict({**values, **wrong})
 
 
 def test_the_command_prints_both_schemas(capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def test_attributes_fragments_and_recodings():
 def test_a_shared_partition_or_an_error():
     assert generalized().partition.n_groups == 2
     assert bucketized().is_shared
-    with pytest.raises(ReleaseError, match="partitions of their own"):
+    with pytest.raises(ReleaseError, match="groups of its own"):
         _ = vertical().partition
     same = (0, 1, 0, 1, 0, 1)
     assert vertical(first=same, second=same).partition.sizes.tolist() == [3, 3]

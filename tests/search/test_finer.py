@@ -46,13 +46,13 @@ def test_of_each_method_the_two_cheapest_that_may_win_are_refined():
         _point(StackAndDeal(k=10, seed=1), 10, 0.6),  # even 60 % less would cost more than the best
         _point(OptimalRecoding(requirements=[KAnonymity(k=10)]), 10, 0.3),
     )
-    found = finer_candidates(_data(), Search(K10, "two-way-error", points))
+    found = finer_candidates(Search(K10, "two-way-error", points))
     assert found == tuple(_mondrian(k, refine=True, **more) for k in (10, 12, 5) for more in ({}, {"split": "loss"}))
 
 
 def test_what_was_tried_and_what_is_refined_is_not_tried_again():
     points = tuple(_point(_mondrian(10, refine=refine), 10, 0.2) for refine in (False, True))
-    (finer,) = finer_candidates(_data(), Search(K10, "two-way-error", points))
+    (finer,) = finer_candidates(Search(K10, "two-way-error", points))
     assert finer == _mondrian(10, refine=True, split="loss")
 
 
@@ -67,7 +67,7 @@ def test_local_recoding_is_dealt_as_well_where_secrets_are_protected():
 def test_where_people_may_be_left_out_the_best_releases_are_tried_without_some():
     optimal = OptimalRecoding(requirements=[KAnonymity(k=10)], max_suppression=0.0)
     points = (_point(_mondrian(10), 10, 0.2), _point(optimal, 10, 0.21))
-    found = finer_candidates(_data(), Search(K10, "two-way-error", points), left_out=0.03)
+    found = finer_candidates(Search(K10, "two-way-error", points), left_out=0.03)
     refined = _mondrian(10, refine=True, split="loss")
     assert Suppression(method=refined, max_suppression=0.03) in found
     assert optimal.replace(max_suppression=0.03) in found

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from anoncore import AnonymizationError, Microdata, ParameterError, privacy
 from anoncore.algorithms import ALGORITHMS, Mondrian, Slicing, Suppression
+from anoncore.measures.promise_marks import is_promised
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -20,8 +21,7 @@ from anoncore.requirements import (
     RecursiveDiversity,
     TCloseness,
 )
-from anoncore.requirements.promised import is_promised
-from anoncore.search.keeping import asked, can_leave_out, keeping, possible_instead
+from anoncore.search.keeping import asked, can_leave_out, keeping, possible_instead, promises_alike
 from tests.properties.subjects import EVERYWHERE
 
 LEVELS = {"k": 4, "l": 2, "t": 0.6}
@@ -144,6 +144,9 @@ def test_only_parameters_that_nobody_asked_for_may_change(data):
     assert instead is not None
     assert instead.l == wanted.l
     assert instead != wanted
+    assert promises_alike(wanted, instead)
+    assert not promises_alike(wanted, instead.replace(l=3))
+    assert not promises_alike(wanted, Mondrian(requirements=[KAnonymity(k=2)]))
     assert instead.anonymize(wide).fragments
     impossible = Mondrian(requirements=[FrequencyDiversity(l=50)])
     assert possible_instead(impossible, data) is None

@@ -15,7 +15,8 @@ from anoncore.algorithms import ALGORITHMS, Algorithm, Anatomy, Mondrian, Sensit
 from anoncore.cli.sweep import numbers_from_text
 from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import FrequencyDiversity, KAnonymity, TCloseness
-from anoncore.search.candidates import axes, candidates, with_level
+from anoncore.search.candidates import candidates
+from anoncore.search.keeping import axes, with_level
 from anoncore.search.sweeping import Point, measure, pareto, sweep
 from anoncore.search.targets import Target, default_candidates, search
 

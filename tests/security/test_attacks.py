@@ -183,7 +183,7 @@ def test_a_visitor_gets_nothing_of_another(office: Office) -> None:
             for method in ("GET", "HEAD", "POST"):
                 assert not took(eve.ask(path, method)), (name, method, path)
         # Her session, her workspace, her buttons, her files.
-        for page in ("table", "export", "", "classes"):
+        for page in ("table", "publish", "", "groups"):
             visit = eve.visit(page, f"workspace={office.visit.workspace}&step=0", office.visit.session)
             assert visit.session != office.visit.session
             assert visit.workspace != office.visit.workspace

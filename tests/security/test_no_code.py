@@ -14,8 +14,8 @@ RUNNING = {"eval", "exec", "__import__", "compile", "execfile", "system", "popen
 LOADING = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "subprocess"}
 BETWEEN_OWN_PROCESSES = {
     "anoncore/engines/spark_run.py",
-    "anoncore/algorithms/synthesis/generator_process.py",
-    "anoncore/warmup/worker.py",
+    "anoncore/algorithms/synthesis/marginal_synthesis.py",
+    "anoncore/front/warmup/worker.py",
     "dashboard/tasks/warmup.py",
 }
 """They move what only the program made from one of its processes to another; no file or text of a user is unpickled.
@@ -28,14 +28,14 @@ READING = "anoncore/sources/apart.py"
 COMPILING = "anoncore/kernels/compiled_code.py"
 """It lets numba compile functions of the program; the method has the name of Python's own function."""
 OWN_MODULES = {
-    "anoncore/__init__.py",
     "anoncore/base/extras.py",
+    "anoncore/base/lazy_names.py",
     "anoncore/datasets/__init__.py",
     "anoncore/cli/command.py",
     "anoncore/cli/completion.py",
     "anoncore/cli/page.py",
     "anoncore/sources/reading_process.py",
-    "anoncore/warmup/worker.py",
+    "anoncore/front/warmup/worker.py",
     "dashboard/tasks/warmup.py",
     "dashboard/elements/routes.py",
     "dashboard/closer/method.py",

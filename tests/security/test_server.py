@@ -183,6 +183,6 @@ def test_nothing_is_left_among_the_temporary_files(
     visitor.upload("people.csv", frame.to_csv(index=False).encode())
     visitor.tag(age="quasi-identifier", illness="sensitive")
     visitor.make()
-    for page in ("privacy", "utility", "export"):
+    for page in ("privacy", "utility", "publish"):
         visitor.open(page)
     assert list(tmp_path.iterdir()) == []

@@ -81,7 +81,7 @@ def test_other_tables_read_their_own_files_alone(tmp_path, monkeypatch, ending):
 def test_rows_that_do_not_fit_in_memory_are_still_sorted_on_disk(database, tmp_path):
     (tmp_path / "work").mkdir()
     rows = pa.table({"x": np.random.default_rng(0).permutation(3_000_000)})
-    with closing(LargeTable(database, tmp_path / "work", "people", memory=16_000_000)) as table:
+    with closing(LargeTable(database, tmp_path / "work", "people", memory=20_000_000)) as table:
         found = pa.Table.from_batches(table.sorted(rows.to_reader(), tmp_path))
         assert (tmp_path / "work" / "spill").exists()
     assert np.array_equal(found.column("x").to_numpy(), np.arange(3_000_000))

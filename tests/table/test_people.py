@@ -30,6 +30,19 @@ def test_a_person_is_unique_if_nobody_else_has_a_combination_of_theirs(rows):
         assert found.sentence == f"{alone} of {people} people are unique in these 2 attributes"
 
 
+def test_whose_row_it_is_says_the_column_that_is_called_so_before_one_with_fewer_values():
+    names = pd.DataFrame({"name": list("AAB") * 40, "Patient-Nr": [f"P{place // 2}" for place in range(120)]})
+    roles = dict.fromkeys(names, "identifier")
+    assert Microdata(names, roles).repeated_identifier == "Patient-Nr"
+    # Names of two people for 120 rows are a category, unless the column is called what people are.
+    assert Microdata(names[["name"]], {"name": "identifier"}).repeated_identifier is None
+    # Where such a column numbers the rows, people who share a name are others.
+    numbered = names.assign(**{"Patient-Nr": range(120)})
+    assert Microdata(numbered, roles).repeated_identifier is None
+    renamed = names[["name"]].set_axis(["patient_id"], axis=1)
+    assert Microdata(renamed, {"patient_id": "identifier"}).repeated_identifier == "patient_id"
+
+
 def test_a_note_says_whether_people_or_rows_are_counted_where_that_matters():
     frame = pd.DataFrame({"who": ["A", "A", "B"], "age": [1, 2, 3], "town": ["x", "y", "x"]})
     asked = Microdata(frame, ROLES | {"who": "identifier"})

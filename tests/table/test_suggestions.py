@@ -59,7 +59,49 @@ def test_one_column_by_itself(name: str, column: object, role: Role) -> None:
     assert reason.endswith(".")
 
 
-@pytest.mark.parametrize("last", ["target", "Outcome", "num", "grade_of_stenosis"])
+@pytest.mark.parametrize(
+    ("name", "column", "is_weight"),
+    [
+        ("fnlwgt", [77_516 + 977 * (i % 150) for i in range(N)], True),
+        ("fnlwgt", np.arange(N) * 977 + 100_000, True),  # also where every row has its own
+        ("PWGTP12", [20 + i % 90 for i in range(N)], True),
+        ("pweight", [1 + i % 9 / 10 for i in range(N)], True),
+        ("Haushaltsgewicht", [1 + i % 9 / 10 for i in range(N)], True),
+        ("sample weight", [40 + i % 90 for i in range(N)], True),
+        # A weight by itself is one of bodies where bodies weigh as much.
+        ("weight", [40 + i % 90 for i in range(N)], False),
+        ("weight_lbs", [110 + i % 190 for i in range(N)], False),
+        ("Gewicht", [40 + i % 90 for i in range(N)], False),
+        ("birth weight", [2_500 + 20 * (i % 90) for i in range(N)], False),
+        ("Geburtsgewicht", [2_500 + 20 * (i % 90) for i in range(N)], False),
+        ("weight", [1_000 + 7 * (i % 90) for i in range(N)], True),
+        ("wt", [0.4 + i % 90 / 30 for i in range(N)], True),
+        ("weight", ["light", "heavy"] * (N // 2), False),
+        ("fnlwgt", ["low", "high"] * (N // 2), False),
+    ],
+)
+def test_a_survey_weight_is_known_to_nobody_and_left_out(name: str, column: object, is_weight: bool) -> None:
+    found, reason = _role(column, name)
+    assert ("a survey weight" in reason) is is_weight, reason
+    assert not is_weight or found is Role.INSENSITIVE
+
+
+def test_a_survey_weight_makes_no_other_column_known() -> None:
+    """A set that singles people out by a weight tells nothing of what others know of them."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"fnlwgt": rng.integers(10_000, 90_000, N) // 900, "hours": rng.integers(1, 60, N)})
+    assert {one.attribute: one.role for one in suggest(frame)} == dict.fromkeys(frame, Role.INSENSITIVE)
+    assert suggest(frame.rename(columns={"fnlwgt": "points"}))[0].role is Role.QUASI_IDENTIFIER
+
+
+def test_the_weight_of_adult_is_left_out() -> None:
+    frame = pd.read_csv(require("adult.csv"), skipinitialspace=True)
+    found = {one.attribute: one for one in suggest(frame)}
+    assert found["fnlwgt"].role is Role.INSENSITIVE
+    assert "survey weight" in found["fnlwgt"].reason
+
+
+@pytest.mark.parametrize("last", ["target", "Outcome", "num", "stage_of_stenosis"])
 def test_what_is_predicted_of_people_is_a_secret(last: str) -> None:
     rng = np.random.default_rng(1)
     measured = {f"m{place}": rng.normal(size=N).round(3) for place in range(8)}
@@ -155,7 +197,7 @@ NAMED = {
     Role.IDENTIFIER: "Nachname Straße E-Mail Telefonnummer Prénom Dirección Cognome Endereço Achternaam",
     Role.SENSITIVE: (
         "Hauptdiagnose Aufnahmediagnose Einkommen Medikament Maladie Salaire Diagnóstico Malattia Doença Ziekte "
-        "Hoofddiagnose ICD"
+        "Hoofddiagnose ICD grade Schulnote calificación"
     ),
     Role.QUASI_IDENTIFIER: (
         "Geschlecht PLZ Postleitzahl Geburtsjahr Wohnort Staatsangehörigkeit Körpergröße Naissance Profession "
@@ -183,9 +225,29 @@ def test_a_column_of_free_text_may_name_people_however_short_it_is(name: str) ->
     assert suggest(pd.DataFrame({name: ["good", "bad"] * 60}))[0].role is not Role.IDENTIFIER
 
 
+@pytest.mark.parametrize("name", ["patient_nr", "Patient-ID", "kunde_nummer", "client no", "membre"])
+def test_a_column_that_numbers_people_is_an_identifier_though_they_have_several_rows(name: str) -> None:
+    several_rows = [f"P{place % 60}" for place in range(120)]
+    assert suggest(pd.DataFrame({name: several_rows}))[0].role is Role.IDENTIFIER
+
+
 def test_a_word_counts_at_the_end_of_a_longer_one_only_where_languages_join_words() -> None:
     assert SENSITIVE.has("entlassungsdiagnose")
     assert not SENSITIVE.has("diagnosegruppe")
     assert not KNOWABLE.has("homeoccupation")
     assert not KNOWABLE.has("mage")
     assert name_words("zipCode Straße_Größe2") == {"zip", "code", "strasse", "grosse"}
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *((name, Role.QUASI_IDENTIFIER) for name in ("AGEP", "PUMA", "RAC1P", "HISP", "SCHL", "MSP", "OCCP", "INDP")),
+        *((name, Role.SENSITIVE) for name in ("PINCP", "WAGP", "POVPIP")),
+    ],
+)
+def test_the_names_of_the_american_community_survey_are_known(name: str, role: Role) -> None:
+    """In a wide table the twelve columns with the most values are others, so that only the name speaks."""
+    others = {f"m{place}": np.arange(N) % (N // 3) for place in range(12)}
+    frame = pd.DataFrame({name: np.arange(N) % 7, **others})
+    assert suggest(frame)[0].role is role

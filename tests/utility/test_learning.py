@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
 from anoncore import CancelledError, Distorted, Fragment, Microdata, Partition, Release, ReleaseError
@@ -18,8 +19,8 @@ from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
 from anoncore.utility import classification
-from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, Tree
-from anoncore.utility.cross_validation import Sample, released_tables
+from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, PrunedTree, Tree, pruned
+from anoncore.utility.cross_validation import Predicted, released_tables, runs_of_original, runs_of_release
 from anoncore.utility.outcome import judge
 from tests.privacy.releases import reordered, value_sets
 from tests.utility.releases import adult, fragment, generalized, published_values, random_releases, sliced
@@ -36,6 +37,22 @@ def people() -> Microdata:
         {"age": age, "town": rng.choice(list("ABC"), 300), "class": np.where(age < 35, "young", "old")}
     )
     return Microdata(frame, roles={"age": "quasi-identifier", "town": "quasi-identifier", "class": "sensitive"})
+
+
+@given(st.integers(0, 10_000), st.integers(10, 400), st.sampled_from([0.001, 0.01, 0.03, 0.1, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_pruning_is_that_of_scikit_learn(seed: int, n: int, cost: float) -> None:
+    trees = pytest.importorskip("sklearn.tree")
+    rng = np.random.default_rng(seed)
+    features = rng.integers(0, 9, (n, 3))
+    labels = np.where(rng.random(n) < 0.6, features[:, 0] // 3, rng.integers(0, 4, n))
+    shape = {"criterion": "entropy", "min_samples_leaf": 2, "random_state": 0}
+    wanted = trees.DecisionTreeClassifier(ccp_alpha=cost, **shape).fit(features, labels)
+    grown = trees.DecisionTreeClassifier(**shape).fit(features, labels)
+    found = PrunedTree(grown, *pruned(grown.tree_, cost))
+    assert found.classes_.tolist() == wanted.classes_.tolist()
+    assert found.predict_proba(features) == pytest.approx(wanted.predict_proba(features), abs=1e-12)
+    assert len(np.unique(found.predicting[grown.apply(features)])) == wanted.get_n_leaves()
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -184,7 +201,7 @@ def test_a_table_that_nobody_holds_is_not_kept_with_what_it_predicts(people: Mic
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"classifier": "forest"}, ParameterError, "no classifier 'forest'; there is 'tree', 'naive-bayes', 'knn'"),
+        ({"classifier": "forest"}, ParameterError, "classifier is 'forest'; use one of 'tree', 'naive-bayes', 'knn'"),
         ({"folds": 1}, ParameterError, "2 to 300 folds"),
         ({"folds": 301}, ParameterError, "not 301"),
         ({"repeats": 0}, ParameterError, "repeats must be at least 1"),
@@ -332,7 +349,12 @@ def test_the_order_of_the_rows_changes_nothing(classifier: str, form: str) -> No
             ),
         )
     found = classification(release, "ill", classifier, folds=4, repeats=2)
-    estimated = Sample(release, "ill", classifier, 4, 20, 0).predict(2, None)
+
+    def sampled(of: Release) -> list[list[Predicted]]:
+        asked = "ill", classifier, 4
+        return [runs_of_release(of, *asked, 2, 20, 0, None), runs_of_original(of, *asked, 20, 0, None)]
+
+    estimated = sampled(release)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(60)
         other = reordered(release, order)
@@ -341,7 +363,6 @@ def test_the_order_of_the_rows_changes_nothing(classifier: str, form: str) -> No
         assert again.fold_accuracy.tolist() == found.fold_accuracy.tolist()
         assert again.original.confusion.equals(found.original.confusion)
         assert again.majority.confusion.equals(found.majority.confusion)
-        sampled = Sample(other, "ill", classifier, 4, 20, 0).predict(2, None)
-        for one, same in zip(estimated, sampled, strict=True):
+        for one, same in zip(estimated, sampled(other), strict=True):
             for (_, first, half), (_, again_first, again_half) in zip(one, same, strict=True):
                 assert (first.tolist(), half.tolist()) == (again_first.tolist(), again_half.tolist())

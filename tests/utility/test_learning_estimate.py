@@ -11,7 +11,7 @@ import pytest
 from anoncore import CancelledError, Microdata, Release
 from anoncore.base.errors import ParameterError
 from anoncore.utility import classification, classification_estimate, learning_estimate
-from anoncore.utility.cross_validation import Sample
+from anoncore.utility.cross_validation import runs_of_original, runs_of_release
 from anoncore.utility.learning_estimate import weighted_f
 from tests.utility.releases import generalized, sliced
 
@@ -93,13 +93,16 @@ def test_a_sample_of_the_rows_tells_the_weighted_f(form: str, monkeypatch: pytes
 
 def test_a_run_on_a_sample_predicts_rows_that_it_does_not_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
     data = people(1, 2_000)
-    sample = Sample(release_of(data, "regions"), "class", "tree", 3, 400, 0)
-    released, original = sample.predict(1, None)
-    rows = [found[0] for found in released]
-    assert [found[0].tolist() for found in original] == [one.tolist() for one in rows]
-    assert len(np.unique(np.concatenate(rows))) == sum(len(one) for one in rows) == 300
-    shares = [np.bincount(data.codes["class"][one], minlength=3) / 100 for one in rows]
-    assert np.abs(np.array(shares) - np.bincount(data.codes["class"]) / 2_000).max() < 0.011
+    release = release_of(data, "regions")
+    released = runs_of_release(release, "class", "tree", 3, 1, 400, 0, None)
+    original = runs_of_original(release, "class", "tree", 3, 400, 0, None)
+    for runs in (released, original):
+        rows = [found[0] for found in runs]
+        assert len(np.unique(np.concatenate(rows))) == sum(len(one) for one in rows) == 300
+        shares = [np.bincount(data.codes["class"][one], minlength=3) / 100 for one in rows]
+        assert np.abs(np.array(shares) - np.bincount(data.codes["class"]) / 2_000).max() < 0.011
+    again = runs_of_original(release_of(data, "linked"), "class", "tree", 3, 400, 0, None)
+    assert again is original, "it is worked out once for all releases of a table"
 
 
 def test_a_seed_repeats_it(monkeypatch: pytest.MonkeyPatch) -> None:

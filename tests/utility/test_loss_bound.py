@@ -238,7 +238,7 @@ def test_it_tells_its_progress_and_can_be_stopped():
     told = []
     utility.least_loss(data, 3, progress=lambda share, text: told.append((share, text)))
     assert [share for share, _ in told] == sorted(share for share, _ in told)
-    assert {text for _, text in told} >= {"Comparing the cheapest classes", "Proving the prices"}
+    assert {text for _, text in told} >= {"Comparing the cheapest groups", "Proving the prices"}
 
     def stop(share, text):
         raise CancelledError

@@ -165,8 +165,8 @@ def test_one_attribute_has_no_pair():
 @pytest.mark.parametrize("most", [1, 7])
 def test_the_size_of_the_parts_does_not_matter(most, monkeypatch):
     monkeypatch.setattr("anoncore.utility.reconstruction.MOST_CELLS", most)
-    monkeypatch.setattr("anoncore.table.keys.DENSE", 0)
-    monkeypatch.setattr("anoncore.table.keys.SMALL", most)
+    monkeypatch.setattr("anoncore.kernels.grouping.DENSE", 0)
+    monkeypatch.setattr("anoncore.kernels.grouping.SMALL", most)
     data = people()
     sliced = Slicing(l=1.2, columns=3, sensitive_column_size=1, column_requirements=[KAnonymity(k=3)])
     assert agrees(sliced.anonymize(data))

@@ -11,11 +11,11 @@ from anoncore.algorithms.base import Seed
 from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.anatomy import Pairs, deal, exchange_rows, expect
-from anoncore.kernels.arrays import Codes, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.grouping import occurring_pairs, put_at, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.table.keys import occurring_pairs
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 MOST_ROUNDS = 60
@@ -49,18 +49,14 @@ def exchanged(
     # The sums were kept from exchange to exchange; what is published is judged by sums made anew.
     if expect(pairs, codes, starts, value, row) <= before:
         row = first
-    group = np.empty(data.n_rows, dtype=np.int32)
-    group[row] = bucket
-    return Partition(group)
+    return Partition(put_at(row, bucket))
 
 
 def _partners(value: Codes, rng: np.random.Generator) -> Int64:
     """For every place another one with the same value, at random, int64 (n_rows,)."""
-    partner = np.empty(len(value), dtype=np.int64)
     by_value = np.argsort(value, kind="stable")
     shuffled = rng.permutation(len(value))
-    partner[by_value] = shuffled[np.argsort(value[shuffled], kind="stable")]
-    return partner
+    return put_at(by_value, shuffled[np.argsort(value[shuffled], kind="stable")])
 
 
 def _pairs(data: Microdata, codes: Codes, sensitive: Codes) -> Pairs:
@@ -77,8 +73,8 @@ def _pairs(data: Microdata, codes: Codes, sensitive: Codes) -> Pairs:
 
 
 DEALT_BY_CHANCE = (
-    "Buckets are dealt by sensitive values and by chance, and the quasi-identifiers play no part. If two people of a "
-    "bucket had each other's value, the same buckets would be dealt with the same probability, so knowing the method "
+    "Groups are dealt by sensitive values and by chance, and the quasi-identifiers play no part. If two people of a "
+    "group had each other's value, the same groups would be dealt with the same probability, so knowing the method "
     "tells nothing about which of them has which."
 )
 
@@ -129,12 +125,10 @@ class Anatomy(Bucketization):
     name = "anatomy"
     title = "Anatomy"
     source = "Xiao and Tao, VLDB 2006, section 4"
-    summary = (
-        "Keeps every value exact but cuts the link: people and sensitive values are only matched bucket by bucket."
-    )
+    summary = "Keeps every value exact but cuts the link: people and sensitive values are only matched group by group."
     minimality = Minimality(
         Openness.DEPENDS,
-        f"{DEALT_BY_CHANCE} With `refine` that no longer holds: which people of a value are in a bucket then depends "
+        f"{DEALT_BY_CHANCE} With `refine` that no longer holds: which people of a value are in a group then depends "
         "on who has which value.",
     )
 
@@ -154,7 +148,7 @@ class Anatomy(Bucketization):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         name = only_sensitive(data, self.title)
-        progress(0.2, "Dealing rows into buckets")
+        progress(0.2, "Dealing rows into groups")
         rng = np.random.default_rng(self.seed)
         partition = Partition(self._buckets(data, rng))
         if self.refine:
@@ -169,9 +163,7 @@ class Anatomy(Bucketization):
         counts = np.bincount(codes)
         by_value = np.argsort(codes, kind="stable")
         dealt = deal(by_value, counts, self.l, rng.permutation(len(counts)), rng.random(data.n_rows))
-        group = np.empty(data.n_rows, dtype=np.int32)
-        group[rows] = dealt
-        return group
+        return put_at(rows, dealt)
 
 
 def _own_values(codes: Codes, view: SensitiveValues) -> Int64:

@@ -22,7 +22,7 @@ class Bucketization(Algorithm):
     family = "bucketization"
     group_word = "bucket"
 
-    l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every bucket.")] = 2
+    l: Annotated[int, Field(ge=2, title="l", description="Different sensitive values in every group.")] = 2
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
         """No value above 1/l of a bucket, and l different ones."""
@@ -36,13 +36,12 @@ class Bucketization(Algorithm):
         require_eligible(data, only_sensitive(data, self.title), self.l)
 
 
-def only_sensitive(data: Microdata, title: str) -> str:
+def only_sensitive(data: Microdata, title: str, instead: str = "tag the others quasi-identifier or insensitive") -> str:
     """The one attribute to protect. Raises DataError for none or several; `title` is the method's name for people."""
     names = data.require_sensitive()
     if len(names) > 1:
         raise DataError(
-            f"{title} protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); "
-            "tag the others quasi-identifier or insensitive."
+            f"{title} protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); {instead}."
         )
     return names[0]
 
@@ -62,7 +61,7 @@ def require_eligible(data: Microdata, attribute: str, l: int) -> None:
         return
     reason = (
         f"l = {l} is not possible: {view.labels[code]!r} has {counts[code]:,} of {data.n_rows:,} rows of "
-        f"'{attribute}', and a bucket holds it at most once"
+        f"'{attribute}', and a group holds it at most once"
     )
     if feasible < 2:
         raise InfeasibleError(f"{reason}; no l works, so choose another sensitive attribute or method.")

@@ -12,7 +12,7 @@ from anoncore.algorithms.bucketization.anatomy import Anatomy
 from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.algorithms.bucketization.safe_buckets import Profiles, SafeBuckets
 from anoncore.attacks.foreground import ForegroundKnowledge, foreground_knowledge
-from anoncore.attacks.foreground.adversary import EPSILONS, minimum_signature_rows
+from anoncore.attacks.foreground.adversary import EPSILONS, Adversary, minimum_signature_rows
 from anoncore.attacks.foreground.chosen_epsilon import chosen_epsilon
 from anoncore.attacks.foreground.mining import Unreliable, true_shares
 from anoncore.attacks.foreground.sets import Signatures, everyone, levels
@@ -21,6 +21,7 @@ from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.foreground_safe import Knowledge
+from anoncore.kernels.foreground_shares import written_out
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -83,8 +84,8 @@ class ForegroundSafe(Bucketization):
     summary = "Like Anatomy, but puts people together who look alike, so that the release as a whole gives nobody away."
     minimality = Minimality(
         Openness.OPEN,
-        "Buckets are dealt among people who look alike and joined until the foreground-knowledge attack fails, so "
-        "the buckets depend on who has which sensitive value.",
+        "Groups are dealt among people who look alike and joined until the foreground-knowledge attack fails, so "
+        "the groups depend on who has which sensitive value.",
     )
 
     counts_rows = "the attack that it withstands weighs worlds in which each row is another person"
@@ -100,7 +101,7 @@ class ForegroundSafe(Bucketization):
             gt=0,
             le=1,
             title="epsilon",
-            description="Error that the adversary accepts; by default the one that gives most away in plain buckets.",
+            description="Error that the adversary accepts; by default the one that gives most away in plain groups.",
         ),
     ] = None
     sigma: Annotated[
@@ -209,9 +210,7 @@ class ForegroundSafe(Bucketization):
         if self.epsilon is not None:
             return [self.epsilon]
         plain = Anatomy(l=self.l, seed=0).anonymize(data)
-        best = chosen_epsilon(
-            plain, name, self.l, self.sigma, self._readings[0], "fixed-point", None, at_least=False, seed=0
-        ).best
+        best = chosen_epsilon(plain, Adversary(name, self.l, self.sigma, self._readings[0])).best
         largest = EPSILONS[0] if best is None else best.epsilon
         return [epsilon for epsilon in reversed(EPSILONS) if epsilon <= largest]
 
@@ -242,7 +241,7 @@ class ForegroundSafe(Bucketization):
         mixed = int((np.bincount(group[order][changes]) > 1).sum())
         return (
             f"The foreground-knowledge attack (epsilon {epsilon:g}, sigma {self.sigma:g}) gives nobody a "
-            f"protected value at more than {worst.max():.4g}; {mixed:,} of {release.partition.n_groups:,} buckets mix "
+            f"protected value at more than {worst.max():.4g}; {mixed:,} of {release.partition.n_groups:,} groups mix "
             "people who look different to it.",
         )
 
@@ -253,7 +252,7 @@ class ForegroundSafe(Bucketization):
             advice += ", or guard against one reading of rare signatures only"
         return InfeasibleError(
             f"l = {self.l} with tolerance {self.tolerance:g} was not reached: the attack still gives {people:,} people "
-            f"a protected value at more than {self.bound:.4g}, or they stay alone, and no further bucket helps them; "
+            f"a protected value at more than {self.bound:.4g}, or they stay alone, and no further group helps them; "
             f"{advice}.",
             nearest=nearest,
         )
@@ -267,7 +266,7 @@ class ForegroundSafe(Bucketization):
         view = data.sensitive_view(name)
         n_values = view.size if view.unique < 0 else view.unique
         overall = np.bincount(view.codes, minlength=view.size)[:n_values] / data.n_rows
-        shares = [true_shares(signatures, view)[:, :n_values] for signatures in sets]
+        shares = [written_out(true_shares(signatures, view, n_values)).T for signatures in sets]
         fixed = [overall if reading == "overall" else np.full(n_values, 0.5) for reading in self._readings]
         return [[np.vstack([np.minimum(share, self.bound), rare]) for share in shares] for rare in fixed]
 

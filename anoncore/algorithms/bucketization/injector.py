@@ -8,14 +8,14 @@ from itertools import combinations
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 from pydantic import Field
 
 from anoncore.algorithms.base import Seed
 from anoncore.algorithms.bucketization.bucketization import Bucketization, bucketized_release, only_sensitive
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Int32, Int64, Words
+from anoncore.kernels.arrays import Bools, Int32, Int64, Words, record
+from anoncore.kernels.grouping import dense_key, put_at
 from anoncore.kernels.injector import Rules, Types, deal_fitting, place_leftovers, valid_values
 from anoncore.kernels.rounding import reaches
 from anoncore.release.openness import Minimality, Openness
@@ -44,7 +44,7 @@ class NegativeRule:
         return f"{pattern} => not {self.excluded} ({self.found} found, {self.expected:.1f} expected)"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NegativeRules:
     """The rules of a table about one sensitive attribute, without those that forbid nobody more than shorter rules do.
 
@@ -73,7 +73,7 @@ def mine_negative_rules(
     """
     view = data.sensitive_view(attribute)
     n_values = view.size if view.unique < 0 else view.unique
-    forbidden = np.zeros((data.n_rows, -(-max(view.size, 1) // 64)), dtype=np.uint64)
+    forbidden = np.zeros((data.n_rows, -(-max(view.size, 1) // 64)), np.uint64)
     frequency = np.bincount(view.codes, minlength=view.size)[:n_values] / data.n_rows
     rules: list[NegativeRule] = []
     names = data.require_quasi_identifiers()
@@ -108,9 +108,7 @@ def mine_negative_rules(
 
 def _patterns(data: Microdata, attributes: Sequence[str]) -> tuple[Int64, Int64]:
     """The number of each row's combination of values in the attributes, and the first row with each number."""
-    key = np.zeros(data.n_rows, dtype=np.int64)
-    for name in attributes:
-        key = pd.factorize(key * len(data.domain[name]) + data.codes[name])[0].astype(np.int64)
+    key = dense_key((data.codes[name] for name in attributes), data.n_rows)
     return key, np.unique(key, return_index=True)[1]
 
 
@@ -124,7 +122,7 @@ def _reaches_someone(holds: Bools, pattern: Int64, known: Words) -> Bools:
 
 
 def _packed(bits: Bools, n_words: int) -> Words:
-    words = np.zeros((len(bits), n_words), dtype=np.uint64)
+    words = np.zeros((len(bits), n_words), np.uint64)
     for value in range(bits.shape[1]):
         words[:, value >> 6] |= bits[:, value].astype(np.uint64) << np.uint64(value & 63)
     return words
@@ -180,17 +178,17 @@ class Injector(Bucketization):
     title = "Injector"
     source = "Li and Li, ICDE 2008, sections 3 and 4"
     summary = (
-        "Like Anatomy, but nobody shares a bucket with values that the table itself shows to be impossible for them."
+        "Like Anatomy, but nobody shares a group with values that the table itself shows to be impossible for them."
     )
     minimality = Minimality(
         Openness.OPEN,
         "Rules that say which values are impossible for whom are mined from the table itself and decide who "
-        "shares a bucket, so the buckets depend on who has which sensitive value.",
+        "shares a group, so the groups depend on who has which sensitive value.",
     )
 
-    counts_rows = "its rules and buckets are about single rows, of which each has one sensitive value"
+    counts_rows = "its rules and groups are about single rows, of which each has one sensitive value"
 
-    l: Annotated[int, Field(ge=2, title="l", description="Possible sensitive values of everyone in a bucket.")] = 2
+    l: Annotated[int, Field(ge=2, title="l", description="Possible sensitive values of everyone in a group.")] = 2
     min_confidence: Annotated[
         float,
         Field(
@@ -231,18 +229,18 @@ class Injector(Bucketization):
         name = only_sensitive(data, self.title)
         progress(0.1, "Mining negative rules")
         rules = self.rules(data)
-        progress(0.5, "Dealing rows into buckets")
+        progress(0.5, "Dealing rows into groups")
         view = data.sensitive_view(name)
         _require_assignable(view, rules, self.l)
         partition = self._partition(data, view, rules)
-        progress(0.9, "Matching every bucket")
+        progress(0.9, "Matching every group")
         if (fewest_valid_values(partition, view, rules) < self.l).any():
             raise AnonymizationError(
-                f"{self.title} broke its promise: a bucket leaves someone fewer than {self.l} values."
+                f"{self.title} broke its promise: a group leaves someone fewer than {self.l} values."
             )
         forbidden = int((~rules.allows(np.arange(view.size, dtype=np.int32))).sum())
         notes = (
-            f"{len(rules.rules):,} negative rules forbid {forbidden:,} pairs of a person and a value; in every bucket "
+            f"{len(rules.rules):,} negative rules forbid {forbidden:,} pairs of a person and a value; in every group "
             f"everyone has at least {self.l} values that no rule forbids.",
         )
         return bucketized_release(self, data, name, partition, notes)
@@ -254,7 +252,7 @@ class Injector(Bucketization):
             if lost == 0:
                 return Partition(bucket)
         raise InfeasibleError(
-            f"l = {self.l} was not reached in {ATTEMPTS} attempts: {lost:,} rows find no bucket in which the negative "
+            f"l = {self.l} was not reached in {ATTEMPTS} attempts: {lost:,} rows find no group in which the negative "
             f"rules leave everyone {self.l} values of '{view.attribute}'; choose a smaller l or a larger smallest "
             "expectation, which gives fewer rules."
         )
@@ -270,8 +268,7 @@ class Injector(Bucketization):
         # Dealing decides by type how many rows go where; which row of a type it is, the shuffled order decides.
         by_type = shuffled[np.argsort(of_row[shuffled], kind="stable")]
         asked = np.concatenate([dealt.ravel(), over])
-        rows = np.empty(data.n_rows, dtype=np.int64)
-        rows[np.argsort(asked, kind="stable")] = by_type
+        rows = put_at(np.argsort(asked, kind="stable"), by_type)
         bucket = np.full(data.n_rows, -1, dtype=np.int32)
         bucket[rows[: dealt.size]] = np.repeat(np.arange(len(dealt), dtype=np.int32), self.l)
         leftovers = rows[dealt.size :]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
 from anoncore.attacks.foreground.sets import Signatures
-from anoncore.kernels.arrays import Codes, Floats, Int64, Words, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Int64, Words, record
 from anoncore.kernels.foreground_safe import Knowledge, deal_alike, total_excess
-from anoncore.table.keys import dense_key
+from anoncore.kernels.grouping import dense_key, starts_of
 from anoncore.table.microdata import SensitiveValues
 
 MOST_OFFERED = 8
@@ -29,7 +28,7 @@ SMALLEST, LARGEST = 1e-300, 1 - 1e-12
 """Shares are kept between these, so that their odds are finite and above 0."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Profiles:
     """People who have the same signature in every attribute set of the attack share a profile.
 
@@ -50,7 +49,7 @@ class Profiles:
         classes = np.column_stack([signatures.classes[first] for signatures in sets])
         order = np.lexsort(classes.T[::-1])
         classes, of_row = np.ascontiguousarray(classes[order]), np.argsort(order)[profile]
-        return cls(of_row, classes, np.array([len(signatures) + 1 for signatures in sets], dtype=np.int64))
+        return cls(of_row, classes, np.array([len(signatures) + 1 for signatures in sets], np.int64))
 
     def knowledge(self, readings: Sequence[Sequence[Floats]]) -> Knowledge:
         """What the adversary knows, by profile. `readings` has one array (size of the set, n_values) per set, for each
@@ -61,7 +60,7 @@ class Profiles:
         position = [self.classes + start[:-1] + reading * width for reading in range(len(readings))]
         shares = [np.concatenate(reading) for reading in readings]
         return Knowledge(
-            np.ascontiguousarray(np.hstack(position), dtype=np.int32), np.ascontiguousarray(np.concatenate(shares).T)
+            np.ascontiguousarray(np.hstack(position), np.int32), np.ascontiguousarray(np.concatenate(shares).T)
         )
 
 
@@ -89,7 +88,7 @@ class SafeBuckets:
 
     def group(self, n_rows: int) -> Codes:
         """The bucket of every row, numbered without gaps, int32 (n_rows,)."""
-        group = np.empty(n_rows, dtype=np.int32)
+        group = np.empty(n_rows, np.int32)
         for number, rows in enumerate(bucket for bucket in self.buckets if len(bucket)):
             group[rows] = number
         return group
@@ -145,7 +144,7 @@ class SafeBuckets:
             excess = left
             self.buckets[bucket] = np.concatenate([self.buckets[bucket], self.buckets[best]])
             self._forget(best)
-            self.buckets[best] = np.zeros(0, dtype=np.int64)
+            self.buckets[best] = np.zeros(0, np.int64)
         self.mixed[bucket] = self._held(self.buckets[bucket])
         return len(self.buckets[bucket]) > size
 
@@ -236,24 +235,24 @@ class PureBuckets:
             buckets.setdefault(profile, {}).setdefault(held, []).append(number)
         kinds = [(profile, held) for profile, by_values in buckets.items() for held in by_values]
         self._n_words = -(-n_values // WORD)
-        self.profile = np.array([profile for profile, _ in kinds], dtype=np.int64)
-        self._values = np.array([self._words(held) for _, held in kinds], dtype=np.uint64).reshape(-1, self._n_words)
+        self.profile = np.array([profile for profile, _ in kinds], np.int64)
+        self._values = np.array([self._words(held) for _, held in kinds], np.uint64).reshape(-1, self._n_words)
         self._buckets = [buckets[profile][held] for profile, held in kinds]
         self._kind = {number: kind for kind, numbers in enumerate(self._buckets) for number in numbers}
-        self._left = np.ones(len(kinds), dtype=np.bool_)
+        self._left = np.ones(len(kinds), np.bool_)
         # Buckets are taken and never added, so that a set of values for which none is left stays without one.
         self._used_up: set[int] = set()
 
     def without(self, held: int) -> Int64:
         """Of every profile that has such buckets the first kind that has none of these values, int64 (n_fitting,)."""
         if held in self._used_up:
-            return np.zeros(0, dtype=np.int64)
+            return np.zeros(0, np.int64)
         fits = self._left & ~(self._values & self._words(held)).any(axis=1)
         kinds = np.flatnonzero(fits)
         if not len(kinds):
             self._used_up.add(held)
         profile = self.profile[kinds]
-        is_first = np.ones(len(kinds), dtype=np.bool_)
+        is_first = np.ones(len(kinds), np.bool_)
         np.not_equal(profile[1:], profile[:-1], out=is_first[1:])
         return kinds[is_first]
 
@@ -270,14 +269,14 @@ class PureBuckets:
 
     def _words(self, held: int) -> Words:
         """A set of values as words of 64 bits, uint64 (n_words,)."""
-        return np.array([held >> begin & FULL for begin in range(0, WORD * self._n_words, WORD)], dtype=np.uint64)
+        return np.array([held >> begin & FULL for begin in range(0, WORD * self._n_words, WORD)], np.uint64)
 
 
 def _tally(numbers: Iterable[int]) -> tuple[Int64, Int64]:
     """The distinct numbers, ascending, and how often each occurs; for so few that calls of NumPy would take longer."""
     counts = Counter(numbers)
     distinct = sorted(counts)
-    return np.array(distinct, dtype=np.int64), np.array([counts[one] for one in distinct], dtype=np.int64)
+    return np.array(distinct, np.int64), np.array([counts[one] for one in distinct], np.int64)
 
 
 def _odds(knowledge: Knowledge, values: Int64, profiles: Int64) -> Floats:

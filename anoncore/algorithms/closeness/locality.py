@@ -1,28 +1,40 @@
-"""Neighbourhood in quasi-identifier space: classes whose counts are given take rows that lie near each other."""
+"""Combinations of sensitive values, and neighbourhood in quasi-identifier space.
+
+A class that is to have so many rows of each combination takes rows that lie near each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import cached_property
 from os import cpu_count
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from anoncore.base.compile_time import Pool
-from anoncore.kernels.arrays import Codes, Rows, starts_of
+from anoncore.kernels.arrays import Codes, Int64, Rows, record
 from anoncore.kernels.attributes import NUMBER, Attributes
 from anoncore.kernels.dealing import Deal, hand_out, split_classes
-from anoncore.kernels.grouping import grouped_rows
+from anoncore.kernels.grouping import dense_key, first_rows, grouped_rows, put_at, starts_of
 from anoncore.kernels.nearest import Space
 from anoncore.kernels.swapping import Classes, ClassesByBucket, Trials, exchange
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
-from anoncore.table.kernel_attributes import kernel_attributes
-from anoncore.table.microdata import Microdata
+from anoncore.requirements.t_closeness import Ground
+from anoncore.table.domain import kernel_attributes
+from anoncore.table.microdata import Microdata, SensitiveValues
 
 Report = Callable[[float], None]
 """Called with the share done, 0 to 1; may raise CancelledError."""
+GroundDistance = Annotated[
+    Ground, Field(title="Ground distance", description="How far apart two sensitive values are.")
+]
+BlockRows = Annotated[
+    int, Field(ge=100, title="Block size", description="Most rows that are compared with each other.")
+]
 
 CELLS = 5_600_000
 """Quasi-identifier cells for which exchanges are tried in one round; larger tables are only refined to be close."""
@@ -38,7 +50,56 @@ SMALL_TASK = 20_000
 """Rows up to which a node is not split any further for that."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
+class Multiplicity:
+    """The combinations of sensitive values that occur: the cells of the array M over all their domains that are not
+    empty.
+
+    `cells`, int32 (n_cells, d), has the codes of each in lexicographic order; `of_row`, int32 (n_rows,), is the cell of
+    each row. Where only some values of an attribute need protection, its codes are those of its sensitive view. Source:
+    t-closeness dissertation, sections 4.2.1 and 4.5.
+    """
+
+    views: tuple[SensitiveValues, ...]
+    cells: Codes
+    of_row: Codes
+
+    @classmethod
+    def of(cls, data: Microdata, attributes: Sequence[str] | None = None) -> Multiplicity:
+        """Count the combinations of the named attributes (default: every sensitive one)."""
+        names = tuple(attributes) if attributes is not None else data.require_sensitive()
+        views = tuple(data.sensitive_view(name) for name in names)
+        of_row = dense_key((view.codes for view in views), data.n_rows, is_sorted=True)
+        first = first_rows(of_row)
+        cells = np.column_stack([view.codes[first] for view in views]).astype(np.int32)
+        return cls(views, cells, of_row.astype(np.int32))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The sensitive attributes, one per axis."""
+        return tuple(view.attribute for view in self.views)
+
+    @cached_property
+    def sizes(self) -> Int64:
+        """Values per attribute, int64 (d,)."""
+        return np.array([view.size for view in self.views], np.int64)
+
+    @cached_property
+    def counts(self) -> Rows:
+        """Rows per cell, int64 (n_cells,)."""
+        return np.bincount(self.of_row, minlength=len(self.cells))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the table."""
+        return len(self.of_row)
+
+    def labels(self, cell: int) -> tuple[str, ...]:
+        """The values of one cell as text."""
+        return tuple(view.labels[code] for view, code in zip(self.views, self.cells[cell], strict=True))
+
+
+@record
 class Places:
     """What the classes take: place i lies in class `group[i]` and is for a row of bucket `bucket[i]`; both int32
     (n_rows,).
@@ -55,7 +116,7 @@ class Places:
         return int(self.group.max()) + 1
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QuasiSpace:
     """The rows of a table as points with one axis per quasi-identifier.
 
@@ -106,11 +167,9 @@ class QuasiSpace:
         rank = halving_rank(places.n_classes)
         slot = rank[places.group[in_order_of(places.bucket)]].astype(np.int32)
         rows = self.by_bucket(bucket)
-        group = np.empty(len(rows), dtype=np.int32)
+        group = np.empty(len(rows), np.int32)
         _fill(rows, bucket, slot, places.n_classes, self, group, report)
-        named = np.empty(places.n_classes, dtype=np.int32)
-        named[rank] = np.arange(places.n_classes, dtype=np.int32)
-        return named[group]
+        return np.argsort(rank).astype(np.int32)[group]
 
     def blocks(self, bucket: Codes, places: Places, most_rows: int, k: int) -> list[Rows]:
         """The rows of blocks of neighbours, at most `most_rows` each where that leaves 2k rows in every block.
@@ -143,11 +202,11 @@ class QuasiSpace:
         checks = CheckSet(requirements, self.data)
         trials = min(max(CELLS // self.codes.size, 1 if requirements else 0), MOST_TRIALS)
         if trials == 0:
-            return np.array(group, dtype=np.int32), 0.0
+            return np.array(group, np.int32), 0.0
         # In the table's random order, so that the order of the input decides nothing.
         codes, mine = self.codes[self.order], bucket[self.order]
         cells = checks.cells[self.order]
-        moved = np.array(group[self.order], dtype=np.int32)
+        moved = np.array(group[self.order], np.int32)
         bucket_start = starts_of(np.bincount(mine))
         rank, starts = halving_rank(int(moved.max()) + 1), Partition(moved).starts
         excess, before = np.inf, np.inf
@@ -162,9 +221,7 @@ class QuasiSpace:
             excess = exchange(classes, by_bucket, codes, self.attributes, cells, checks.kernel, wanted)
             if report is not None:
                 report(min((turn + 1) / rounds, 1.0))
-        new = np.empty_like(moved)
-        new[self.order] = moved
-        return new, float(excess)
+        return put_at(self.order, moved), float(excess)
 
 
 def _fill(
@@ -214,7 +271,7 @@ def halving_rank(n_classes: int) -> Rows:
     """
     number = np.arange(n_classes)
     size = np.full(n_classes, n_classes)
-    rank = np.zeros(n_classes, dtype=np.int64)
+    rank = np.zeros(n_classes, np.int64)
     while (size > 1).any():
         odd, half = number % 2 == 1, size // 2
         rank += np.where(odd, 0, half)

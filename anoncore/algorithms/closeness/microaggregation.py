@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Annotated, Literal
@@ -11,12 +10,12 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import BlockRows, GroundDistance, Multiplicity, Places, QuasiSpace
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import shared
-from anoncore.kernels.arrays import Codes, Floats, Rows, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Rows, record
+from anoncore.kernels.grouping import put_at, starts_of
 from anoncore.kernels.nearest import centers, draw_strata, mdav, merge_until_close
 from anoncore.kernels.rounding import ROUNDING, stays_within
 from anoncore.release.openness import Minimality, Openness
@@ -30,7 +29,7 @@ STEP = 1.02
 """Factor by which the number of strata grows from one try to the next, where that is more than one stratum."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Strata:
     """The rows, sorted by sensitive value and cut into `size` runs; `of_row`, int32 (n_rows,), is the run of every row.
 
@@ -81,9 +80,7 @@ class Strata:
                 break
             wanted = min(max(size + 1, ceil(size * STEP)), n)
         stratum = np.repeat(np.arange(size, dtype=np.int32), _held(size, n_clusters, extra))
-        of_row = np.empty(n, dtype=np.int32)
-        of_row[rows[np.argsort(codes, kind="stable")]] = stratum
-        return cls(of_row, size, n_clusters, extra)
+        return cls(put_at(rows[np.argsort(codes, kind="stable")], stratum), size, n_clusters, extra)
 
 
 def _held(size: int, n_clusters: int, extra: int) -> Rows:
@@ -195,29 +192,25 @@ class Microaggregation(Algorithm):
     source = "Soria-Comas et al., IEEE TKDE 2015; t-closeness dissertation, section 2.6.5"
     family = "generalization"
     group_word = "cluster"
-    summary = "Clusters people who are alike and makes every cluster mirror the table's sensitive values well enough."
+    summary = "Clusters people who are alike and makes every group mirror the table's sensitive values well enough."
     minimality = Minimality(
         Openness.OPEN,
         "Clusters are merged, exchanged or dealt until each is t-close, so readers know that smaller or nearer "
-        "clusters would have been too far from the table.",
+        "groups would have been too far from the table.",
     )
 
-    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a cluster.")] = 5
+    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a group.")] = 5
     t: Annotated[float, Field(ge=0, le=1, title="t", description="Largest EMD from the table, 0 to 1.")] = 0.2
     variant: Annotated[
         Literal["merge", "swap", "t-first"],
-        Field(title="Variant", description="How clusters get close: merged, by swapping rows, or drawn from strata."),
+        Field(title="Variant", description="How groups get close: merged, by swapping rows, or drawn from strata."),
     ] = "merge"
-    ground: Annotated[Ground, Field(title="Ground distance", description="How far apart two sensitive values are.")] = (
-        "ordered"
-    )
+    ground: GroundDistance = "ordered"
     clustering: Annotated[
         Literal["halving", "nearest"],
         Field(title="Clustering", description="Halve the space of quasi-identifiers, or take nearest rows (slow)."),
     ] = "halving"
-    block_rows: Annotated[
-        int, Field(ge=100, title="Block size", description="Most rows that are compared with each other.")
-    ] = 10_000
+    block_rows: BlockRows = 10_000
     seed: Seed = None
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
@@ -243,13 +236,13 @@ class Microaggregation(Algorithm):
         if self.variant == "t-first":
             strata = Strata.within(data, data.sensitive[0], self.ground, self.t, self.k, space.order)
             group = self._drawn(strata, space, progress)
-            note = f"{strata.size} strata of sensitive values, one row of each in a cluster."
+            note = f"{strata.size} strata of sensitive values, one row of each in a group."
             return generalized_release(self, data, Partition(group), (note,))
         group = self._clustered(space, progress)
-        progress(0.8, "Merging clusters")
+        progress(0.8, "Merging groups")
         merged = self._merged(group, space)
-        note = f"{int(group.max()) + 1:,} clusters, {int(merged.max()) + 1:,} after merging."
-        return generalized_release(self, data, Partition(merged), (note,))
+        note = f"{int(group.max()) + 1:,} groups, {merged.n_groups:,} after merging."
+        return generalized_release(self, data, merged, (note,))
 
     def _drawn(self, strata: Strata, space: QuasiSpace, progress: Progress) -> Codes:
         """One row of every stratum per cluster."""
@@ -260,7 +253,7 @@ class Microaggregation(Algorithm):
             )[0]
         places = strata.places
         blocks = space.blocks(strata.of_row, places, self.block_rows, self.k)
-        group = np.empty(space.data.n_rows, dtype=np.int32)
+        group = np.empty(space.data.n_rows, np.int32)
         first = 0
         for turn, rows in enumerate(blocks):
             first = draw_strata(space.kernel, rows, strata.of_row, strata.size, strata.middle, group, first)
@@ -281,7 +274,7 @@ class Microaggregation(Algorithm):
         n = space.data.n_rows
         swap = self.variant == "swap"
         wanted: tuple[Requirement, ...] = (self._closeness,) if swap else ()
-        whole = np.zeros(n, dtype=np.int32)
+        whole = np.zeros(n, np.int32)
         if self.clustering == "halving":
             dealt = (np.arange(n) % (n // self.k)).astype(np.int32)
             group = space.hand_out(whole, Places(whole, dealt))
@@ -291,14 +284,14 @@ class Microaggregation(Algorithm):
         checks = CheckSet(wanted, space.data)
         bucket = Multiplicity.of(space.data).of_row if swap else whole
         blocks = space.blocks(bucket, Places(np.sort(bucket), np.arange(n, dtype=np.int32)), self.block_rows, self.k)
-        group = np.empty(n, dtype=np.int32)
+        group = np.empty(n, np.int32)
         first = 0
         for turn, rows in enumerate(blocks):
             first = mdav(space.kernel, rows, self.k, checks.cells, checks.kernel, group, first)
             progress(0.1 + 0.7 * (turn + 1) / len(blocks), "Clustering the nearest rows")
         return group
 
-    def _merged(self, group: Codes, space: QuasiSpace) -> Codes:
+    def _merged(self, group: Codes, space: QuasiSpace) -> Partition:
         """Merge clusters that are not t-close."""
         checks = CheckSet((self._closeness,), space.data)
         partition = Partition(group)
@@ -306,4 +299,4 @@ class Microaggregation(Algorithm):
         counts = np.hstack([partition.histogram(view.codes, view.size) for view in checks.views]).astype(np.int32)
         reach = partition.n_groups if partition.n_groups <= ALL_CLUSTERS else REACH
         into = merge_until_close(space.attributes, averages, partition.sizes.copy(), counts, checks.kernel, reach)
-        return np.unique(into[group], return_inverse=True)[1].reshape(-1).astype(np.int32)
+        return Partition.alike([into[group]])

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import QuasiSpace
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.base import Algorithm, ClassSize, Seed, generalized_release
+from anoncore.algorithms.closeness.locality import Multiplicity, QuasiSpace
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Rows
+from anoncore.kernels.grouping import put_at
 from anoncore.kernels.random_partition import log_partitions, mix, random_sizes
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -65,21 +65,21 @@ class RandomPartition(Algorithm):
     title = "Random partition"
     source = "Thammanna Gowda 2023, t-closeness dissertation, section 3.6"
     family = "generalization"
-    summary = "Puts people into classes by chance: a reference that every method should beat."
+    summary = "Puts people into groups by chance: a reference that every method should beat."
     minimality = Minimality(
         Openness.NOT_OPEN,
-        "Classes are drawn by chance, at most with a look at how often each sensitive value occurs, and the "
-        "quasi-identifiers play no part. If two people of a class had each other's value, the same classes would be "
+        "Groups are drawn by chance, at most with a look at how often each sensitive value occurs, and the "
+        "quasi-identifiers play no part. If two people of a group had each other's value, the same groups would be "
         "drawn with the same probability.",
     )
 
-    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a class.")] = 5
+    k: ClassSize = 5
     equal_sizes: Annotated[
-        bool, Field(title="Equal sizes", description="Sizes of two classes differ by at most one row.")
+        bool, Field(title="Equal sizes", description="Sizes of two groups differ by at most one row.")
     ] = True
     uniform_frequencies: Annotated[
         bool,
-        Field(title="Uniform frequencies", description="Counts of a sensitive value differ by at most one per class."),
+        Field(title="Uniform frequencies", description="Counts of a sensitive value differ by at most one per group."),
     ] = False
     seed: Seed = None
 
@@ -94,9 +94,9 @@ class RandomPartition(Algorithm):
             data.require_sensitive()
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
-        progress(0.1, "Drawing classes")
+        progress(0.1, "Drawing groups")
         space = QuasiSpace.of(data, self.seed)
-        bucket = Multiplicity.of(data).of_row if self.uniform_frequencies else np.zeros(data.n_rows, dtype=np.int32)
+        bucket = Multiplicity.of(data).of_row if self.uniform_frequencies else np.zeros(data.n_rows, np.int32)
         return generalized_release(self, data, Partition(self.draw(bucket, space.order, space.rng)))
 
     def draw(self, bucket: Codes, rows: Rows, rng: np.random.Generator) -> Codes:
@@ -117,24 +117,19 @@ class RandomPartition(Algorithm):
             Number of each row's class.
         """
         n = len(rows)
-        group = np.empty(n, dtype=np.int32)
         if not self.uniform_frequencies:
             if self.equal_sizes:
-                group[rows] = np.arange(n) % (n // self.k)
-            else:
-                sizes = _any_sizes(n, self.k, rng)
-                group[rows] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-            return group
+                return put_at(rows, (np.arange(n) % (n // self.k)).astype(np.int32))
+            sizes = _any_sizes(n, self.k, rng)
+            return put_at(rows, np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
         counts = np.bincount(bucket)
         most = n // self.k
         n_classes = most if self.equal_sizes else _number_of_classes(counts, self.k, rng)
         # Every class has counts // n_classes rows of a value; the rest of each value goes to classes one by one.
         extra = _even_extras(counts, n_classes, rng) if self.equal_sizes else _extras(counts, n_classes, self.k, rng)
         held = extra + (counts // n_classes)[:, None]
-        group[rows[np.argsort(bucket[rows], kind="stable")]] = np.repeat(
-            np.tile(np.arange(n_classes, dtype=np.int32), len(counts)), held.reshape(-1)
-        )
-        return group
+        classes = np.tile(np.arange(n_classes, dtype=np.int32), len(counts))
+        return put_at(rows[np.argsort(bucket[rows], kind="stable")], np.repeat(classes, held.reshape(-1)))
 
 
 def _any_sizes(n: int, k: int, rng: np.random.Generator) -> Rows:
@@ -185,8 +180,8 @@ def _log_partitions(counts: Rows, e: int, k: int) -> float:
 def _even_extras(counts: Rows, n_classes: int, rng: np.random.Generator) -> Table:
     """Which class has an extra row of which value, (n_values, n_classes), sizes differing by at most one."""
     left = counts % n_classes
-    extra = np.zeros((len(counts), n_classes), dtype=bool)
-    load = np.zeros(n_classes, dtype=np.int64)
+    extra = np.zeros((len(counts), n_classes), bool)
+    load = np.zeros(n_classes, np.int64)
     for value in rng.permutation(len(counts)):
         chosen = np.lexsort((rng.random(n_classes), load))[: left[value]]
         extra[value, chosen] = True
@@ -198,7 +193,7 @@ def _even_extras(counts: Rows, n_classes: int, rng: np.random.Generator) -> Tabl
 def _extras(counts: Rows, n_classes: int, k: int, rng: np.random.Generator) -> Table:
     """Which class has an extra row of which value, (n_values, n_classes), where every class has at least k rows."""
     left = counts % n_classes
-    extra = np.zeros((len(counts), n_classes), dtype=bool)
+    extra = np.zeros((len(counts), n_classes), bool)
     for value, number in enumerate(left):
         extra[value, rng.permutation(n_classes)[:number]] = True
     sizes = extra.sum(axis=0) + (counts // n_classes).sum()

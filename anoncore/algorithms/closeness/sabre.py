@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace
-from anoncore.base.errors import DataError
+from anoncore.algorithms.base import Algorithm, ClassSize, Seed, generalized_release
+from anoncore.algorithms.bucketization.bucketization import only_sensitive
+from anoncore.algorithms.closeness.locality import GroundDistance, Places, QuasiSpace
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import digest, shared
-from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.proportions import Proportions, halve, worst_distance
 from anoncore.kernels.rounding import lies_above
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, find_fragmentation
@@ -23,11 +23,11 @@ from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement, TCloseness
 from anoncore.requirements.t_closeness import Ground, ground_reference
+from anoncore.table.domain import Tree
 from anoncore.table.microdata import Microdata, SensitiveValues
-from anoncore.table.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Buckets:
     """A sensitive attribute cut into runs of values: bucket b has the codes `begins[b]` to `begins[b + 1]` - 1."""
 
@@ -72,7 +72,7 @@ class Buckets:
 
     def worst_distance(self, counts: Int64) -> float:
         """Largest EMD of a class with these counts per bucket, whichever rows it takes."""
-        return float(worst_distance(self.proportions, np.asarray(counts, dtype=np.int64)))
+        return float(worst_distance(self.proportions, np.asarray(counts, np.int64)))
 
 
 def _ranges(values: SensitiveValues, kind: int, bound: float) -> Int64:
@@ -82,10 +82,10 @@ def _ranges(values: SensitiveValues, kind: int, bound: float) -> Int64:
     cells = Cells(
         present[:, None].astype(np.int32),
         counts[present] / counts.sum(),
-        np.array([values.size], dtype=np.int64),
-        np.array([kind], dtype=np.int64),
+        np.array([values.size], np.int64),
+        np.array([kind], np.int64),
     )
-    _, tree, _ = find_fragmentation(cells, np.array([bound], dtype=np.float64))
+    _, tree, _ = find_fragmentation(cells, np.array([bound], np.float64))
     cuts = tree[tree[:, 2] >= 0, 3] + 1
     return np.concatenate(([0], np.sort(cuts), [values.size]))
 
@@ -118,7 +118,7 @@ def _near_values(counts: Floats, place: Floats, bound: float) -> Int64:
         cut = cut_of.pop((begin, end))[1]
         begins = sorted([*begins, cut])
         cut_of |= {(a, b): best_cut(a, b) for a, b in ((begin, cut), (cut, end)) if b - a > 1}
-    return np.array(begins, dtype=np.int64)
+    return np.array(begins, np.int64)
 
 
 def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
@@ -129,7 +129,7 @@ def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
     while lies_above(sum(open_nodes.values()), bound):
         best, lowest, parts = -1, np.inf, {}
         for node, own in open_nodes.items():
-            children = tree.children[tree.child_start[node] : tree.child_start[node + 1]].tolist()
+            children = tree.children_of(node).tolist()
             if own > 0 and children:
                 below = {child: _subtree_bound(tree, child, reference, size) for child in children}
                 if sum(below.values()) - own < lowest:
@@ -138,7 +138,7 @@ def _subtrees(tree: Tree, reference: Floats, size: int, bound: float) -> Int64:
             break
         del open_nodes[best]
         open_nodes.update(parts)
-    return np.array([*sorted(int(tree.first[node]) for node in open_nodes), size], dtype=np.int64)
+    return np.array([*sorted(int(tree.first[node]) for node in open_nodes), size], np.int64)
 
 
 def _subtree_bound(tree: Tree, node: int, reference: Floats, size: int) -> float:
@@ -193,7 +193,7 @@ def _probes(reference: Floats, begin: int, end: int, ground: Ground) -> Int64:
     if ground in ("ordered", "interval"):
         return np.unique([begin, end - 1]).astype(np.int64)
     if ground == "equal":
-        return np.array([begin + int(np.argmin(reference[begin:end]))], dtype=np.int64)
+        return np.array([begin + int(np.argmin(reference[begin:end]))], np.int64)
     return np.arange(begin, end, dtype=np.int64)
 
 
@@ -243,19 +243,17 @@ class Sabre(Algorithm):
     source = "Cao, Karras, Kalnis and Tan, VLDB Journal 2011; t-closeness dissertation, section 2.6.5"
     family = "generalization"
     summary = (
-        "Groups close sensitive values into buckets and gives every class its share of each, so that none stands out."
+        "Puts close sensitive values into buckets and gives every group its share of each, so that none stands out."
     )
     minimality = Minimality(
         Openness.OPEN,
-        "Classes take rows of each bucket of sensitive values that are neighbours in the quasi-identifiers, so "
-        "the classes depend on who has which sensitive value.",
+        "Groups take rows of each bucket of sensitive values that are neighbours in the quasi-identifiers, so "
+        "the groups depend on who has which sensitive value.",
     )
 
     t: Annotated[float, Field(ge=0, le=1, title="t", description="Largest EMD from the table, 0 to 1.")] = 0.2
-    ground: Annotated[Ground, Field(title="Ground distance", description="How far apart two sensitive values are.")] = (
-        "ordered"
-    )
-    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a class.")] = 1
+    ground: GroundDistance = "ordered"
+    k: ClassSize = 1
     seed: Seed = None
 
     def promises(self, data: Microdata) -> tuple[Requirement, ...]:
@@ -263,13 +261,7 @@ class Sabre(Algorithm):
         return TCloseness(t=self.t, ground=self.ground, attribute=self._attribute(data)), KAnonymity(k=self.k)
 
     def _attribute(self, data: Microdata) -> str:
-        names = data.require_sensitive()
-        if len(names) > 1:
-            raise DataError(
-                f"SABRE protects one sensitive attribute, but {len(names)} are tagged ({', '.join(names)}); use "
-                "Stack & Deal or sensitive-space fragmentation for several."
-            )
-        return names[0]
+        return only_sensitive(data, self.title, "use Stack & Deal or sensitive-space fragmentation for several")
 
     def buckets(self, data: Microdata, share: float = 1.0) -> Buckets:
         """The buckets of a table's sensitive values.
@@ -298,7 +290,7 @@ class Sabre(Algorithm):
         most = max(places.n_classes for _, places in options)
         best, places = next(option for option in options if option[1].n_classes >= WORTH * most)
         group = self._drawn(data, best.of_row, places, progress)
-        note = f"{best.n_buckets:,} buckets of sensitive values; {places.n_classes:,} classes."
+        note = f"{best.n_buckets:,} buckets of sensitive values; {places.n_classes:,} groups."
         return generalized_release(self, data, Partition(group), (note,))
 
     def _drawn(self, data: Microdata, bucket: Codes, places: Places, progress: Progress) -> Codes:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.base import Algorithm, ClassSize, Seed, generalized_release
+from anoncore.algorithms.closeness.locality import Multiplicity, Places, QuasiSpace
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.shared_work import digest, shared
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Floats, Int64, Rows
+from anoncore.kernels.arrays import Codes, Floats, Int64, Rows, record
 from anoncore.kernels.sensitive_space import EQUAL, ORDERED, Cells, farthest, find_fragmentation, first_close_deal
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import CheckSet, KAnonymity, Requirement, TCloseness
-from anoncore.table.domain import Kind
 from anoncore.table.microdata import Microdata
 
 LOWER, UPPER = 4, 5
@@ -32,7 +30,7 @@ EVERY_NUMBER = 4_000
 """Up to this number of classes every number is tried; above it a quarter as many, spread evenly in proportion."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SensitiveFragmentation:
     """Boxes that tile the array of `multiplicity`, made from a single box by cuts through a whole box each.
 
@@ -65,9 +63,9 @@ class SensitiveFragmentation:
             multiplicity.cells,
             multiplicity.counts / multiplicity.n_rows,
             multiplicity.sizes,
-            np.array(kinds, dtype=np.int64),
+            np.array(kinds, np.int64),
         )
-        limits = np.array([t[name] for name in multiplicity.attributes], dtype=np.float64)
+        limits = np.array([t[name] for name in multiplicity.attributes], np.float64)
         return cls(multiplicity, cells, *find_fragmentation(cells, limits))
 
     @cached_property
@@ -83,7 +81,7 @@ class SensitiveFragmentation:
     @cached_property
     def of_row(self) -> Codes:
         """Fragment of every row, int32 (n_rows,)."""
-        of_cell = np.empty(len(self.order), dtype=np.int32)
+        of_cell = np.empty(len(self.order), np.int32)
         for fragment, leaf in enumerate(self.leaves):
             of_cell[self.order[self.tree[leaf, 0] : self.tree[leaf, 1]]] = fragment
         return of_cell[self.multiplicity.of_row]
@@ -97,7 +95,7 @@ class SensitiveFragmentation:
     def boxes(self) -> Int64:
         """Lowest and highest code of each fragment per attribute, int64 (n_fragments, d, 2); they tile the space."""
         sizes = self.multiplicity.sizes
-        region = np.zeros((len(self.tree), len(sizes), 2), dtype=np.int64)
+        region = np.zeros((len(self.tree), len(sizes), 2), np.int64)
         region[0, :, 1] = sizes - 1
         for node in np.flatnonzero(self.tree[:, 2] >= 0):
             lower, upper = self.tree[node, LOWER], self.tree[node, UPPER]
@@ -123,7 +121,7 @@ class SensitiveFragmentation:
         """
         cells = self.multiplicity.cells
         d = cells.shape[1]
-        upwards = np.ones(d, dtype=bool)
+        upwards = np.ones(d, bool)
         axes = [*(other for other in range(d) if other != axis), axis]
         parts: list[Rows] = []
         waiting: list[tuple[str, int, int]] = [("visit", 0, 0)]
@@ -148,7 +146,7 @@ class SensitiveFragmentation:
         return np.concatenate(parts)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CloseDeal:
     """A number of classes to which dealing `stack` (row numbers, int64 (n_rows,)) round-robin is close enough."""
 
@@ -173,8 +171,7 @@ def largest_close_deal(
     checks = CheckSet(requirements, data)
     best = CloseDeal(fragmentation, rows, 1)
     for axis in range(len(fragmentation.multiplicity.views)):
-        position = np.empty(len(fragmentation.order), dtype=np.int64)
-        position[fragmentation.path(axis)] = np.arange(len(position))
+        position = np.argsort(fragmentation.path(axis))
         stack = rows[np.argsort(position[fragmentation.multiplicity.of_row[rows]], kind="stable")]
         numbers = _numbers(most, best.n_classes)
         first_passing = first_close_deal(stack, checks.cells, checks.kernel, numbers)
@@ -254,12 +251,12 @@ class SensitiveSpaceFragmentation(Algorithm):
     source = "Thammanna Gowda 2023, t-closeness dissertation, chapter 4"
     family = "generalization"
     summary = (
-        "Keeps every class close to the table in several sensitive attributes at once, each by a distance of its own."
+        "Keeps every group close to the table in several sensitive attributes at once, each by a distance of its own."
     )
     minimality = Minimality(
         Openness.OPEN,
-        "Classes take rows of each fragment of the sensitive values that are neighbours in the quasi-identifiers, "
-        "so the classes depend on who has which sensitive value.",
+        "Groups take rows of each fragment of the sensitive values that are neighbours in the quasi-identifiers, "
+        "so the groups depend on who has which sensitive value.",
     )
 
     t: Annotated[
@@ -275,9 +272,9 @@ class SensitiveSpaceFragmentation(Algorithm):
     ] = 0.2
     sizing: Annotated[
         Literal["verified", "exact"],
-        Field(title="Sizing", description="As many classes as pass, verified; or equal shares by the paper's divisor."),
+        Field(title="Sizing", description="As many groups as pass, verified; or equal shares by the paper's divisor."),
     ] = "verified"
-    k: Annotated[int, Field(ge=1, title="k", description="Fewest rows in a class.")] = 1
+    k: ClassSize = 1
     grounds: Annotated[
         dict[str, Literal["ordered", "equal"]],
         Field(
@@ -319,7 +316,7 @@ class SensitiveSpaceFragmentation(Algorithm):
         )
 
     def _ground(self, data: Microdata, name: str) -> Literal["ordered", "equal"]:
-        return self.grounds.get(name, "equal" if data.domain[name].kind is Kind.NOMINAL else "ordered")
+        return self.grounds.get(name, data.domain[name].ground)
 
     def fragmentation(self, data: Microdata, fineness: float = 1.0) -> SensitiveFragmentation:
         """The boxes into which the sensitive space of a table is cut.
@@ -364,7 +361,7 @@ class SensitiveSpaceFragmentation(Algorithm):
         fineness = release.made_with.get(FINENESS_USED)
         if fineness is None:
             raise ReleaseError(
-                "This release does not say from which fragments its classes were dealt; make it again by this method."
+                "This release does not say from which fragments its groups were dealt; make it again by this method."
             )
         return self.fragmentation(release.data, fineness)
 
@@ -384,20 +381,20 @@ class SensitiveSpaceFragmentation(Algorithm):
         while data.n_rows // n_classes < self.k:
             n_classes = next(e for e in range(n_classes - 1, 0, -1) if n_classes % e == 0)
         group = self._filled(CloseDeal(parts, space.by_bucket(parts.of_row), n_classes), space, (), progress)
-        note = f"{parts.n_fragments:,} fragments; {n_classes:,} classes with the exact share of each."
+        note = f"{parts.n_fragments:,} fragments; {n_classes:,} groups with the exact share of each."
         return FINENESS[0], group, note
 
     def _verified(self, data: Microdata, space: QuasiSpace, progress: Progress) -> tuple[float, Codes, str]:
         wanted = self.closeness(data)
         deals: list[CloseDeal] = []
         for turn, fineness in enumerate(FINENESS):
-            progress(0.05 + 0.1 * turn, "Fragmenting the sensitive space and looking for the most classes")
+            progress(0.05 + 0.1 * turn, "Fragmenting the sensitive space and looking for the most groups")
             parts = self.fragmentation(data, fineness)
             deals.append(largest_close_deal(parts, data, wanted, data.n_rows // self.k, space.order))
         most = max(deal.n_classes for deal in deals)
         fineness, best = next(pair for pair in zip(FINENESS, deals, strict=True) if pair[1].n_classes >= WORTH * most)
         group = self._filled(best, space, wanted, progress)
-        note = f"{best.fragmentation.n_fragments:,} fragments; {best.n_classes:,} classes, each verified."
+        note = f"{best.fragmentation.n_fragments:,} fragments; {best.n_classes:,} groups, each verified."
         return fineness, group, note
 
     def _filled(self, deal: CloseDeal, space: QuasiSpace, wanted: tuple[TCloseness, ...], progress: Progress) -> Codes:

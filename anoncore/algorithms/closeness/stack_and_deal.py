@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Annotated, Literal
@@ -12,12 +11,12 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, generalized_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace
-from anoncore.algorithms.closeness.multiplicity import Multiplicity
+from anoncore.algorithms.closeness.locality import Multiplicity, Places, QuasiSpace
 from anoncore.algorithms.joined_groups import with_joined_groups
 from anoncore.algorithms.refinement import swapped
 from anoncore.base.progress import Progress, part_of
-from anoncore.kernels.arrays import Codes, Int64, Rows, starts_of
+from anoncore.kernels.arrays import Codes, Int64, Rows, record
+from anoncore.kernels.grouping import put_at, starts_of
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -32,7 +31,7 @@ MOST_FAILING = 0.1
 """Share of the classes that may break a requirement, and are joined with others for it."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Stack:
     """The rows stacked by sensitive values, and the classes that dealing them round-robin makes.
 
@@ -123,17 +122,17 @@ class StackAndDeal(Algorithm):
     source = "Thammanna Gowda 2023, t-closeness dissertation, chapters 3 and 5"
     family = "generalization"
     summary = (
-        "Deals people to classes like cards, so that every class mirrors the table's sensitive values almost exactly."
+        "Deals people to groups like cards, so that every group mirrors the table's sensitive values almost exactly."
     )
     minimality = Minimality(
         Openness.DEPENDS,
-        "How many rows of a sensitive value a class gets does not depend on who has it. With `locality` the rows "
-        "of one value are dealt to neighbours in the quasi-identifiers, so the classes depend on who has which "
+        "How many rows of a sensitive value a group gets does not depend on who has it. With `locality` the rows "
+        "of one value are dealt to neighbours in the quasi-identifiers, so the groups depend on who has which "
         "value; without it chance decides, unless `refine` lets rows change places.",
     )
 
     k: Annotated[
-        int, Field(ge=1, title="k", description="Fewest rows in a class; classes have k rows or little more.")
+        int, Field(ge=1, title="k", description="Fewest rows in a group; groups have k rows or little more.")
     ] = 5
     stack: Annotated[
         Literal["frequency", "value"],
@@ -144,14 +143,14 @@ class StackAndDeal(Algorithm):
     locality: Annotated[
         bool,
         Field(
-            title="Locality", description="Give classes neighbouring rows: the same closeness, less information loss."
+            title="Locality", description="Give groups neighbouring rows: the same closeness, less information loss."
         ),
     ] = True
     refine: Annotated[
         bool,
         Field(
             title="Refine",
-            description="Afterwards exchange people between classes that stay as close to the table, as long as less "
+            description="Afterwards exchange people between groups that stay as close to the table, as long as less "
             "is lost by it.",
         ),
     ] = False
@@ -204,19 +203,17 @@ class StackAndDeal(Algorithm):
     def _release(self, data: Microdata, progress: Progress) -> Release:
         progress(0.02, "Stacking by sensitive value")
         stack = self.stack_of(data)
-        rank = np.empty(len(stack.order), dtype=np.int32)
-        rank[stack.order] = np.arange(len(rank), dtype=np.int32)
+        rank = np.argsort(stack.order).astype(np.int32)
         bucket = rank[stack.multiplicity.of_row]
         dealt = (np.arange(data.n_rows) % stack.n_classes).astype(np.int32)
         space = QuasiSpace.of(data, self.seed)
-        progress(0.1, "Dealing to the classes")
+        progress(0.1, "Dealing to the groups")
         if self.locality:
             places = Places(np.repeat(rank[stack.order], np.diff(stack.begins)), dealt)
             group = space.hand_out(bucket, places, lambda done: progress(0.1 + 0.4 * done, "Dealing to neighbours"))
             group, _ = space.refine(group, bucket, report=lambda done: progress(0.5 + 0.35 * done, "Exchanging rows"))
         else:
-            group = np.empty(data.n_rows, dtype=np.int32)
-            group[space.by_bucket(bucket)] = dealt
+            group = put_at(space.by_bucket(bucket), dealt)
         release = generalized_release(self, data, Partition(group))
         return self._refined(release, bucket, progress) if self.refine else release
 
@@ -261,7 +258,7 @@ def value_order(multiplicity: Multiplicity, k: int) -> Rows:
     cells, d = multiplicity.cells, len(multiplicity.views)
     strips = ceil((2 * k) ** (1 / d))
     keys: list[Int64] = []
-    turn = np.zeros(len(cells), dtype=np.int64)
+    turn = np.zeros(len(cells), np.int64)
     for axis in range(d):
         key = cells[:, axis].astype(np.int64)
         if axis < d - 1:
@@ -303,7 +300,7 @@ def dealt(data: Microdata, requirements: Sequence[Requirement], progress: Progre
     while True:
         # What rows of a value a class takes changes no count.
         partition = model.replace(locality=False).anonymize(data).partition
-        holds = np.ones(partition.n_groups, dtype=np.bool_)
+        holds = np.ones(partition.n_groups, np.bool_)
         for condition in checks.checks:
             holds &= condition.holds(condition.levels(partition))
         if np.mean(~holds) <= MOST_FAILING or model.k == data.n_people:

@@ -6,27 +6,27 @@ Whom an attack gives away, for methods that guard against it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, floor
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
-from anoncore.algorithms.base import ALGORITHMS, Algorithm, require_groups
+from anoncore.algorithms.base import AS_METHOD, Algorithm, require_groups
 from anoncore.algorithms.joined_groups import Joining, as_read
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.attacks.definetti import definetti
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.foreground import foreground_knowledge
-from anoncore.attacks.foreground.adversary import EPSILONS
+from anoncore.attacks.foreground.adversary import EPSILONS, Adversary
 from anoncore.attacks.foreground.chosen_epsilon import chosen_epsilon
 from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.errors import DataError, InfeasibleError
 from anoncore.base.model import TupleOf
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, stays_within
 from anoncore.privacy.check import check
 from anoncore.privacy.guarantees import HIDDEN_ATTACK, PersonalGuarantee
@@ -55,7 +55,7 @@ What is believed by chance differs from draw to draw, and the mean is what an ad
 """
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Breach:
     """Whom an attack gives away, bool (n_rows,), and which share that is of those whose value needs protection.
 
@@ -74,7 +74,7 @@ class Breach:
         """Attack a release of which every row is another person."""
         own = _own_belief(release, attribute, attack, r, epsilon, progress)
         needs = ~np.isnan(own)
-        given_away = np.zeros(len(own), dtype=np.bool_)
+        given_away = np.zeros(len(own), np.bool_)
         given_away[needs] = lies_above(own[needs], 1 / r, ACCUMULATED)
         return cls(attack, attribute, given_away, float(given_away.sum() / max(needs.sum(), 1)))
 
@@ -97,9 +97,7 @@ def _own_belief(
 
 def chosen_for(release: Release, attribute: str, r: float, progress: Progress) -> float:
     """The epsilon with which foreground knowledge lies farthest above its control on a release; else the largest."""
-    best = chosen_epsilon(
-        release, attribute, r, SIGMA, UNRELIABLE, "fixed-point", None, at_least=False, seed=0, progress=progress
-    ).best
+    best = chosen_epsilon(release, Adversary(attribute, r, SIGMA, UNRELIABLE), progress).best
     return EPSILONS[-1] if best is None else best.epsilon
 
 
@@ -107,10 +105,6 @@ JOINABLE = ("generalization", "full-domain generalization", "bucketization", "sl
 """Families of methods whose groups can be joined so that all that is published of them stays true."""
 GIVEN_AWAY, EPSILON = "share given away", "epsilon of the attack with foreground knowledge"
 """Under which names the release keeps what its making found out."""
-
-
-def _decode(value: Any) -> Any:
-    return ALGORITHMS.build(value) if isinstance(value, dict) else value
 
 
 class AttackSafe(Algorithm):
@@ -182,7 +176,7 @@ class AttackSafe(Algorithm):
 
     method: Annotated[
         SerializeAsAny[Algorithm],
-        BeforeValidator(_decode),
+        AS_METHOD,
         Field(title="Method", description="Algorithm that makes the groups."),
     ] = Mondrian()
     r: Annotated[
@@ -226,7 +220,7 @@ class AttackSafe(Algorithm):
             raise DataError(
                 f"{self.method.title} publishes no groups that can be joined so that what is published of them stays "
                 "true; attacks.strongest measures what its releases give away. Choose a method that generalizes, such "
-                "as Mondrian, or buckets, such as Anatomy."
+                "as Mondrian, or that deals people into groups, such as Anatomy."
             )
         require_groups(self.method)
         self.method.validate_data(data)
@@ -308,7 +302,7 @@ class AttackSafe(Algorithm):
 
         Whom it gives away does not depend on `at_most`, so that a larger one never asks for more rounds.
         """
-        failing = np.zeros(release.partition.n_groups, dtype=np.bool_)
+        failing = np.zeros(release.partition.n_groups, np.bool_)
         for breach in breaches:
             failing[release.partition.group[breach.given_away]] = True
         # Whose group breaks a promise about people is not known.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -12,9 +11,10 @@ import numpy.typing as npt
 from pydantic import Field
 
 from anoncore.algorithms.base import Algorithm, Seed, changed_release
-from anoncore.algorithms.closeness.locality import Places, QuasiSpace
+from anoncore.algorithms.closeness.locality import BlockRows, Places, QuasiSpace
 from anoncore.base.progress import Progress, silent
-from anoncore.kernels.arrays import Codes, Floats, Rows
+from anoncore.kernels.arrays import Codes, Floats, Rows, record
+from anoncore.kernels.grouping import put_at
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.kernels.within_squares import People, Points, climb, nearest_clusters, runs_of_least_squares
 from anoncore.release.openness import Minimality, Openness
@@ -38,7 +38,7 @@ Axes = list[tuple[Codes, Floats]]
 """Parts of the points, each with the axis and the coordinate of every code of an attribute; both (n_codes,)."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SquareSpace:
     """The rows of a table as points, in an order of `rows` that does not depend on how the table is sorted.
 
@@ -70,7 +70,7 @@ class SquareSpace:
     def people(self, k: int) -> People:
         """Whose rows they are, in this order."""
         if self.data.people is None:
-            return People(np.arange(len(self.rows)), np.ones(len(self.rows), dtype=np.bool_), k)
+            return People(np.arange(len(self.rows)), np.ones(len(self.rows), np.bool_), k)
         person = self.data.people[self.rows].astype(np.int64)
         return People(person, np.bincount(person)[person] == 1, k)
 
@@ -87,7 +87,7 @@ class SquareSpace:
         from scipy.spatial import cKDTree
 
         wanted = max(min(NEAR, *(len(block) - 1 for block in blocks)), 0)
-        near = np.zeros((len(self.rows), wanted), dtype=np.int32)
+        near = np.zeros((len(self.rows), wanted), np.int32)
         for block in blocks if wanted else ():
             place = self._directions(block)
             found = np.asarray(cKDTree(place).query(place, wanted + 1)[1])
@@ -123,7 +123,7 @@ class SquareSpace:
         ones = np.ones(len(group))
         totals = np.asarray((csr_matrix((ones, (group, rows)), (n, len(group))) @ self._matrix(rows)).toarray())
         sizes = np.bincount(group).astype(np.float64)
-        there = np.ones(n, dtype=np.bool_)
+        there = np.ones(n, np.bool_)
         while there.sum() > 1 and held[there].min() < people.k:
             smallest = int(np.flatnonzero(there)[held[there].argmin()])
             there[smallest] = False
@@ -161,10 +161,10 @@ def _axes(domain: Domain, counts: npt.NDArray[np.intp]) -> Axes:
     deviation = float(np.sqrt((known * (position - mean) ** 2).sum() / known.sum())) if known.sum() > 0 else 0.0
     value = (position - mean) / deviation if deviation > 0 else np.zeros(len(domain))
     if missing is None:
-        return [(np.zeros(len(domain), dtype=np.int32), value)]
+        return [(np.zeros(len(domain), np.int32), value)]
     value[missing] = 0.0
     is_missing: Floats = (np.arange(len(domain)) == missing).astype(np.float64)
-    none = np.zeros(len(domain), dtype=np.int32)
+    none = np.zeros(len(domain), np.int32)
     return [(none, value), (none, is_missing)]
 
 
@@ -244,27 +244,23 @@ class CentroidMicroaggregation(Algorithm):
     source = "Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 2002"
     family = "distortion"
     group_word = "cluster"
-    summary = "Clusters people who are alike and publishes the middle of each cluster for all of them."
+    summary = "Clusters people who are alike and publishes the middle of each group for all of them."
     minimality = Minimality(
         Openness.NOT_OPEN,
         "Clusters follow the quasi-identifiers, chance among rows at equal distances, and the number of people alone; "
         "the sensitive values play no part, so knowing the method tells nothing about them.",
     )
 
-    k: Annotated[int, Field(ge=1, title="k", description="Fewest people in a cluster.")] = 5
+    k: Annotated[int, Field(ge=1, title="k", description="Fewest people in a group.")] = 5
     clustering: Annotated[
         Literal["nearest", "halving"],
         Field(title="Clustering", description="Take nearest rows (MDAV), or halve the space of quasi-identifiers."),
     ] = "nearest"
     search: Annotated[
         Literal["climb", "none"],
-        Field(
-            title="Search", description="Change the clusters as long as the squares within them fall, or leave them."
-        ),
+        Field(title="Search", description="Change the groups as long as the squares within them fall, or leave them."),
     ] = "climb"
-    block_rows: Annotated[
-        int, Field(ge=100, title="Block size", description="Most rows that are compared with each other.")
-    ] = 10_000
+    block_rows: BlockRows = 10_000
     seed: Seed = None
 
     def clusters(self, data: Microdata, progress: Progress = silent) -> Partition:
@@ -288,32 +284,28 @@ class CentroidMicroaggregation(Algorithm):
         # The numbers of all rows count from here on by their places in this order.
         if self.search == "climb" and space.is_one_number and data.people is None:
             by_value = np.argsort(space.points.value[:, 0], kind="stable")
-            group = np.empty(data.n_rows, dtype=np.int64)
-            group[by_value] = runs_of_least_squares(space.points.value[by_value, 0], self.k)
+            group = put_at(by_value, runs_of_least_squares(space.points.value[by_value, 0], self.k))
         else:
             group = self._found(neighbours, space, people, progress)
-        of_row = np.empty(data.n_rows, dtype=np.int32)
-        of_row[space.rows] = group
-        return Partition(of_row)
+        return Partition(put_at(space.rows, group.astype(np.int32)))
 
     def _found(self, neighbours: QuasiSpace, space: SquareSpace, people: People, progress: Progress) -> Rows:
         """Clusters of neighbours, and what the search makes of them, int64 (n_rows,)."""
         n = len(space.rows)
-        whole, place = np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int64)
-        place[space.rows] = np.arange(n)
+        whole, place = np.zeros(n, dtype=np.int32), put_at(space.rows, np.arange(n))
         places = Places(whole, np.arange(n, dtype=np.int32))
         blocks = [np.sort(place[rows]) for rows in neighbours.blocks(whole, places, self.block_rows, self.k)]
         if self.clustering == "halving":
             places = Places(whole, (np.arange(n) % (n // self.k)).astype(np.int32))
             group = neighbours.hand_out(whole, places)[space.rows].astype(np.int64)
         else:
-            group, first = np.empty(n, dtype=np.int64), 0
+            group, first = np.empty(n, np.int64), 0
             for turn, block in enumerate(blocks):
                 progress(0.6 * turn / len(blocks), "Clustering the nearest rows")
                 first = nearest_clusters(space.points, block, people, group, first)
         group = space.joined(group, people)
         if self.search == "climb":
-            progress(0.6, "Lowering the squares within the clusters")
+            progress(0.6, "Lowering the squares within the groups")
             seed, effort = int(neighbours.rng.integers(1, 2**31)), min(EFFORT, EFFORT_PER_ROW * n)
             climb(space.points, space.near(blocks), people, group, seed, effort)
         return group
@@ -326,7 +318,7 @@ class CentroidMicroaggregation(Algorithm):
         clusters = self.clusters(data, lambda share, text: progress(0.9 * share, text))
         names = data.quasi_identifiers
         middle = {name: _middle(data.domain[name], clusters, data.codes[name]) for name in names}
-        note = f"{clusters.n_groups:,} clusters publish their middles, which are not the values of their people."
+        note = f"{clusters.n_groups:,} groups publish their middles, which are not the values of their people."
         return changed_release(self, data, middle, (note,))
 
 
@@ -335,7 +327,7 @@ def _middle(domain: Domain, clusters: Partition, codes: Codes) -> Codes:
     missing = domain.missing_code
     if not domain.values:
         return codes
-    known = np.ones(len(codes), dtype=np.bool_) if missing is None else codes != missing
+    known = np.ones(len(codes), np.bool_) if missing is None else codes != missing
     n_known = np.bincount(clusters.group, weights=known, minlength=clusters.n_groups)
     if domain.kind is Kind.NUMERIC:
         sums = np.bincount(clusters.group[known], weights=domain.steps[codes[known]], minlength=clusters.n_groups)

@@ -11,6 +11,7 @@ from anoncore.algorithms.base import Algorithm, Seed, changed_release
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.grouping import put_at
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
@@ -149,7 +150,7 @@ class Pram(Algorithm):
     def _blocks(self, domain: Domain) -> Codes:
         """The node among whose values each code is drawn anew, int32 (domain size,)."""
         if self.level == 0 or domain.tree is None:
-            return np.zeros(len(domain), dtype=np.int32)
+            return np.zeros(len(domain), np.int32)
         levels = Levels.of(domain)
         return levels.node[min(self.level, levels.height)]
 
@@ -177,6 +178,4 @@ class Pram(Algorithm):
         # A value is never drawn by its share, which rounding could turn into that of a value that no row has: a row is.
         row = by_block[begins[block] + rng.integers(0, sizes[block])]
         own = rng.random(len(codes)) >= self.change
-        new = np.empty_like(codes)
-        new[data.canonical_order] = np.where(own, codes, codes[row])
-        return new
+        return put_at(data.canonical_order, np.where(own, codes, codes[row]))

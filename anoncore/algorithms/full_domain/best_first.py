@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -15,7 +15,8 @@ from anoncore.algorithms.full_domain.lattice import Lattice, Node
 from anoncore.algorithms.full_domain.refused_levels import TIE
 from anoncore.base.errors import CancelledError, InfeasibleError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Bytes, Codes, Floats, Int64, Words, starts_of
+from anoncore.kernels.arrays import Bools, Bytes, Codes, Floats, Int64, Words, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.incognito import holding
 from anoncore.kernels.optimal_recoding import (
     LevelTables,
@@ -24,6 +25,7 @@ from anoncore.kernels.optimal_recoding import (
     published_loss,
 )
 from anoncore.kernels.rounding import ROUNDING
+from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.microdata import Microdata
 
@@ -37,6 +39,9 @@ COUNTED_EVERY = 50
 """Combinations after which it is counted anew how many are left, for progress."""
 MOST_CHOICES = 500
 """Choices of further classes to suppress that are tried at one combination; the cheapest come first."""
+NO_LEVELS = (
+    "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; lower the requirements."
+)
 ROOM = 30
 """How many groups are kept for coarser combinations, as a multiple of those of the exact values."""
 
@@ -131,10 +136,10 @@ class Optimum(Proven):
     heights: Node
     levels: Node
     n_nodes: int
-    course: Bytes = field(default_factory=lambda: np.zeros(0, dtype=np.uint8), compare=False, repr=False)
+    course: Bytes = field(default_factory=lambda: np.zeros(0, np.uint8), compare=False, repr=False)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Groups:
     """The groups of a node; `codes`, `word`, `rows`, `starts`, `sensitive` and `weight` are as in the kernels."""
 
@@ -171,7 +176,7 @@ class GroupedTable:
         most_checked: int,
         lattice: Lattice,
     ) -> None:
-        self.most_checked, self.lattice = most_checked, lattice
+        self.data, self.most_checked, self.lattice = data, most_checked, lattice
         self.limit = floor(max_suppression * data.n_rows * (1 + ROUNDING))
         self.monotone = self.limit == 0 and all(requirement.is_monotone(data) for requirement in requirements)
         self.top = sum(float(len(levels.domain) > 1) for levels in lattice.levels)
@@ -179,18 +184,33 @@ class GroupedTable:
         self.first: list[Codes] = [levels.first for levels in lattice.levels]
         self.tables = level_tables(self.first, [levels.loss for levels in lattice.levels])
         base = lattice.base
-        codes = np.ascontiguousarray(base.group_codes)
+        codes, sizes = base.codes[base.starts[:-1]], np.add.reduceat(base.weight, base.starts[:-1])
         word = np.zeros(len(codes), dtype=np.uint64)
         for column, begin in enumerate(self.tables.begin):
             word += self.tables.salt[begin + codes[:, column]]
         nothing = np.zeros(len(lattice.levels), dtype=np.int64)
-        self.known = [Groups(nothing, codes, word, base.sizes, base.starts, base.sensitive, base.weight)]
+        self.known = [Groups(nothing, codes, word, sizes, base.starts, base.sensitive, base.weight)]
         self.known_nodes, self.known_sizes = nothing[None], np.array([len(codes)])
         self.best: Found | None = None
         self.unsure: dict[Node, float] = {}
         self.n_checked, self.n_kept = 0, 0
         # Where nothing but sizes count, a group is one entry, and these are the entries of any groups.
-        self._places, self._no_values = np.arange(len(codes) + 1), np.zeros(len(codes), dtype=np.int32)
+        self._places, self._no_values = np.arange(len(codes) + 1), np.zeros(len(codes), np.int32)
+
+    def _least_lost(self, steps: Sequence[Callable[[Progress], None]], progress: Progress, infeasible: str) -> Found:
+        """The best node that the steps of a search find, also where it is ended before its end.
+
+        Raises InfeasibleError where there is none.
+        """
+        try:
+            for step in steps:
+                step(progress)
+        except CancelledError:
+            if self.best is None:
+                raise
+        if self.best is None:
+            raise InfeasibleError(infeasible)
+        return self.best
 
     def _is_enough(self) -> bool:
         """Whether the table was grouped as often as it may be, and there is something to publish."""
@@ -281,7 +301,7 @@ class GroupedTable:
 
     def _asked(self, rows: Int64) -> Bools:
         """What the requirements say of groups of so many rows."""
-        one, same = self.lattice, np.zeros(len(rows), dtype=np.int32)
+        one, same = self.lattice, np.zeros(len(rows), np.int32)
         return holding(one.combinations, same, rows, np.arange(len(rows) + 1))
 
     def kept(self, groups: Groups) -> Bools:
@@ -369,6 +389,15 @@ class GroupedTable:
             for a, (first, level) in enumerate(zip(self.first, groups.node, strict=True))
         ]
 
+    def classes(self, groups: Groups) -> tuple[Partition, Codes]:
+        """The classes of the groups, the suppressed rows last, and the codes of any one row of each of the others."""
+        levels = zip(self.first, groups.node, self.lattice.columns, strict=True)
+        order = np.lexsort(self.cells(groups)[::-1])
+        kept = self.kept(groups)[order]
+        number = np.where(kept, np.cumsum(kept) - 1, kept.sum())
+        by_content = Partition.alike([first[level][column] for first, level, column in levels])
+        return Partition(number[by_content.group]), groups.codes[order[kept]]
+
 
 class BestFirst(GroupedTable):
     """One search of one table for the combination of levels that loses least.
@@ -385,34 +414,14 @@ class BestFirst(GroupedTable):
         lattice = Lattice(data, CheckSet(requirements, data), MOST_NODES)
         super().__init__(data, requirements, max_suppression, most_checked, lattice)
         self.heights = np.array(lattice.heights, dtype=np.int64)
-        self.bounds = self._bounds(data)
+        self.bounds = lattice.lost
         self.more = np.zeros_like(self.bounds)
-        self.course = np.full(self.bounds.shape, Course.BOUNDED, dtype=np.uint8)
+        self.course = np.full(self.bounds.shape, Course.BOUNDED, np.uint8)
         self._begun, self._done = 0, 0.0
-
-    def _bounds(self, data: Microdata) -> Floats:
-        """The loss at every node if no row is suppressed, with an axis per attribute."""
-        bounds: Floats = np.zeros(())
-        for name, levels in zip(self.lattice.names, self.lattice.levels, strict=True):
-            counts = np.bincount(data.codes[name], minlength=len(levels.domain))
-            bounds = np.add.outer(bounds, levels.loss @ counts / self.n_cells)
-        return bounds
 
     def run(self, progress: Progress) -> Optimum:
         """Look at nodes from the top down, and at none that cannot lose less than the best one."""
-        try:
-            self._descend(progress)
-            self._begun = self._n_left()
-            self._look_below(progress)
-        except CancelledError:
-            if self.best is None:
-                raise
-        if self.best is None:
-            raise InfeasibleError(
-                "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; "
-                "lower the requirements."
-            )
-        best, lattice = self.best, self.lattice
+        best, lattice = self._least_lost((self._descend, self._look_below), progress, NO_LEVELS), self.lattice
         unseen = self.course == Course.BOUNDED
         left = unseen & (self.bounds + self.more < best.loss - TIE)
         self.course[unseen & ~left & (self.bounds < best.loss - TIE)] = Course.RULED_OUT
@@ -448,12 +457,12 @@ class BestFirst(GroupedTable):
             best = min(found, key=lambda one: one.loss, default=None)
             if best is None or best.loss >= lowest:
                 return
-            lowest, at = best.loss, np.array(best.node, dtype=np.int64)
+            lowest, at = best.loss, np.array(best.node, np.int64)
             nodes = [at - step for step in np.eye(len(at), dtype=np.int64) if (at >= step).all()]
 
     def _look_below(self, progress: Progress) -> None:
         """Look at all nodes that may still be the best, from the top down, of one height those of the highest bound."""
-        height: Int64 = np.zeros((), dtype=np.int64)
+        self._begun, height = self._n_left(), np.zeros((), dtype=np.int64)
         for top in self.lattice.heights:
             height = np.add.outer(height, np.arange(top + 1))
         bounds, more, course = (array.reshape(-1) for array in (self.bounds, self.more, self.course))
@@ -466,7 +475,7 @@ class BestFirst(GroupedTable):
                 continue
             if self._is_enough():
                 return
-            self._look_at(np.array(np.unravel_index(number, self.bounds.shape), dtype=np.int64), progress)
+            self._look_at(np.array(np.unravel_index(number, self.bounds.shape), np.int64), progress)
 
     def _n_left(self) -> int:
         """Nodes that still have to be looked at, by what is known so far."""
@@ -510,5 +519,5 @@ def level_tables(first: Sequence[Codes], loss: Sequence[Floats]) -> LevelTables:
         loss=np.concatenate([one.ravel() for one in loss]),
         salt=np.concatenate(words),
         begin=starts_of(one.size for one in first[:-1]),
-        size=np.array([one.shape[1] for one in first], dtype=np.int64),
+        size=np.array([one.shape[1] for one in first], np.int64),
     )

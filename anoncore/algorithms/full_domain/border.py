@@ -22,8 +22,8 @@ class Border:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         """`sizes` are the levels of every attribute, a number each."""
-        self.holding: Bools = np.zeros(sizes, dtype=np.bool_)
-        self.known: Bools = np.zeros(sizes, dtype=np.bool_)
+        self.holding: Bools = np.zeros(sizes, np.bool_)
+        self.known: Bools = np.zeros(sizes, np.bool_)
         self.n_tested = 0
         self._n_known = 0
 
@@ -86,11 +86,13 @@ def upwards(grid: Bools) -> Iterator[Node]:
 
 
 def lowest(grid: Bools) -> list[Node]:
-    """Those marked nodes that have no marked node directly below them."""
+    """The nodes of a grid of which none is directly above another one, in order."""
+    return [tuple(node) for node in np.argwhere(are_lowest(grid)).tolist()]
+
+
+def are_lowest(grid: Bools) -> Bools:
+    """Which nodes of a grid are directly above no other one of it, bool of the shape of the grid."""
     result = grid.copy()
     for axis in range(grid.ndim):
-        lower = [slice(None)] * grid.ndim
-        upper = [slice(None)] * grid.ndim
-        lower[axis], upper[axis] = slice(None, -1), slice(1, None)
-        result[tuple(upper)] &= ~grid[tuple(lower)]
-    return [tuple(node) for node in np.argwhere(result).tolist()]
+        result.swapaxes(0, axis)[1:] &= ~grid.swapaxes(0, axis)[:-1]
+    return result

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from math import floor
-from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
-from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Requirements
+from anoncore.algorithms.base import ByRequirements, MostSuppressed
+from anoncore.algorithms.full_domain.best_first import NO_LEVELS, Found, GroupedTable, Groups
 from anoncore.algorithms.full_domain.border import Border, lowest, upwards
-from anoncore.algorithms.full_domain.lattice import FrequencySet, Lattice, Node, require_searchable
+from anoncore.algorithms.full_domain.lattice import Lattice, Node, require_searchable
 from anoncore.algorithms.full_domain.published_levels import release_at
 from anoncore.algorithms.full_domain.refused_levels import TIE, refused_levels
 from anoncore.base.errors import InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Int32
-from anoncore.kernels.rounding import ROUNDING
+from anoncore.kernels.arrays import Bools
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
-from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.requirements import CheckSet
 from anoncore.table.microdata import Microdata
-
-Grid = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ class LatticeSearch:
     monotone: bool
 
 
-class Incognito(Algorithm):
+class Incognito(ByRequirements):
     """Publishes each quasi-identifier at one level of its hierarchy, as low as the requirements allow.
 
     All minimal nodes of the lattice of levels are found, and the one with the least information loss is published.
@@ -128,20 +121,12 @@ class Incognito(Algorithm):
     minimality = Minimality(
         Openness.DEPENDS,
         "Incognito publishes the combination of levels with the least loss, so readers know that each combination "
-        "with less loss has a class that breaks a requirement. With l-diversity, t-closeness or variance "
+        "with less loss has a group that breaks a requirement. With l-diversity, t-closeness or variance "
         "diversity that tells about the sensitive values of the whole table together; with k-anonymity alone it "
         "is a matter of sizes, which everybody can count.",
     )
 
-    requirements: Requirements = (KAnonymity(k=5),)
-    max_suppression: Annotated[
-        float,
-        Field(ge=0, lt=1, title="Most suppressed", description="Share of the rows that may be suppressed."),
-    ] = 0.0
-
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """The requirements, for the class of suppressed rows too."""
-        return tuple(self.requirements)
+    max_suppression: MostSuppressed = 0.0
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError for a lattice that is too large, InfeasibleError for a requirement that the table fails."""
@@ -150,7 +135,7 @@ class Incognito(Algorithm):
 
     def cell_knowledge(self, release: Release) -> CellKnowledge:
         """Nothing of a cell: that a lower level failed tells that some class of the whole table is too small."""
-        return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_))
+        return CellKnowledge(np.ones(release.partition.n_groups, np.bool_))
 
     def refusals(self, release: Release) -> Refusals:
         """The combinations of levels with less loss than the published one. Raises ReleaseError for suppression."""
@@ -187,14 +172,7 @@ class Incognito(Algorithm):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         search = Search(self, data)
-        result = search.run(progress)
-        lattice = search.lattice
-        groups = lattice.at(result.levels)
-        kept = search.kept(groups)
-        partition = Partition(_groups_of_rows(data, lattice, result.levels, groups, kept))
-        cached(partition, "search", (), lambda: result)
-        codes = groups.group_codes[kept]
-        return release_at(self, data, lattice, result.levels, partition, codes, result.suppressed)
+        return release_at(self, search, search.run(progress))
 
 
 def search_behind(release: Release, progress: Progress = silent) -> LatticeSearch:
@@ -213,135 +191,93 @@ def incognito_of(release: Release) -> Incognito:
     return release.algorithm
 
 
-class Search:
-    """One search of one table."""
+class Search(GroupedTable):
+    """One search of one table; `n_tested` and `n_tested_parts` count the nodes that were looked at."""
 
     def __init__(self, model: Incognito, data: Microdata) -> None:
-        checks = CheckSet(model.requirements, data)
-        self.model = model
-        self.lattice = Lattice(data, checks)
-        self.limit = floor(model.max_suppression * data.n_rows * (1 + ROUNDING))
-        self.monotone = self.limit == 0 and all(requirement.is_monotone(data) for requirement in model.requirements)
-        self.n_checked, self.n_checked_parts = 0, 0
+        lattice = Lattice(data, CheckSet(model.requirements, data))
+        super().__init__(data, model.requirements, model.max_suppression, 0, lattice)
+        self.n_tested, self.n_tested_parts = 0, 0
 
     def run(self, progress: Progress | None) -> LatticeSearch:
         """Find the minimal nodes and the best of them."""
         report = progress if progress is not None else silent
-        minimal = self._lowest(report) if self.monotone else self._minimal(self._candidates(report), report)
+        candidates = self._candidates(report)
+        if self.monotone:
+            minimal = {node: Found(node, float(self.lattice.lost[node]), 0) for node in lowest(candidates)}
+        else:
+            minimal = self._minimal(candidates, report)
         if not minimal:
-            raise InfeasibleError(
-                "No combination of levels satisfies the requirements, not even all quasi-identifiers as *; "
-                "lower the requirements."
-            )
+            raise InfeasibleError(NO_LEVELS)
         # Of combinations with the same loss the first is taken, whatever order of adding up its loss comes from.
-        least = min(loss for loss, _ in minimal.values())
-        best = min(node for node, (loss, _) in minimal.items() if loss <= least + TIE)
+        least = min(found.loss for found in minimal.values())
+        best = minimal[min(node for node, found in minimal.items() if found.loss <= least + TIE)]
         return LatticeSearch(
             attributes=self.lattice.names,
             heights=self.lattice.heights,
             minimal=tuple(sorted(minimal)),
-            levels=best,
-            loss=minimal[best][0],
-            suppressed=minimal[best][1],
+            levels=best.node,
+            loss=best.loss,
+            suppressed=best.suppressed,
             n_nodes=self.lattice.n_nodes,
-            n_checked=self.n_checked,
-            n_checked_parts=self.n_checked_parts,
+            n_checked=self.n_tested,
+            n_checked_parts=self.n_tested_parts,
             monotone=self.monotone,
         )
 
-    def _lowest(self, report: Progress) -> dict[Node, tuple[float, int]]:
-        """Minimal nodes with their loss, where every node above one that satisfies the requirements does so too."""
+    def _candidates(self, report: Progress) -> Bools:
+        """The nodes that satisfy the requirements, where every node above one that does so too; otherwise those that
+        may: no more rows than may be suppressed are in groups that are too small for any requirement.
+        """
         border = Border([height + 1 for height in self.lattice.heights])
 
-        def holds(node: Node) -> bool:
-            report(0.1 + 0.8 * border.share_known, f"{border.n_tested:,} combinations of levels looked at")
+        def is_possible(node: Node) -> bool:
+            share = (0.8 if self.monotone else 0.4) * border.share_known
+            report(0.1 + share, f"{border.n_tested:,} combinations of levels looked at")
             self._count(node)
-            return self.lattice.every_group_holds(node)
-
-        holding = border.find(holds)
-        return {node: (self.lattice.loss_of_rows(node), 0) for node in lowest(holding)}
-
-    def _candidates(self, report: Progress) -> Grid:
-        """The nodes that may satisfy the requirements: no more rows than may be suppressed are in groups that are too
-        small for any of them.
-        """
-        sizes = [height + 1 for height in self.lattice.heights]
-        if self.lattice.checks.minimum_rows <= 1:
-            return np.ones(sizes, dtype=np.bool_)
-        border = Border(sizes)
-
-        def possible(node: Node) -> bool:
-            report(0.1 + 0.4 * border.share_known, f"{border.n_tested:,} combinations of levels looked at")
-            self._count(node)
+            if self.monotone:
+                return self.lattice.every_group_holds(node)
             return self.lattice.rows_in_small_groups(node) <= self.limit
 
-        return border.find(possible)
+        if self.monotone or self.lattice.checks.minimum_rows > 1:
+            return border.find(is_possible)
+        return ~border.holding
 
     def _count(self, node: Node) -> None:
         """Count a node among those that were looked at."""
         tops = zip(node, self.lattice.heights, strict=True)
         if any(level == height > 0 for level, height in tops):
-            self.n_checked_parts += 1
+            self.n_tested_parts += 1
         else:
-            self.n_checked += 1
+            self.n_tested += 1
 
-    def _minimal(self, candidates: Grid, report: Progress) -> dict[Node, tuple[float, int]]:
-        """Minimal nodes with their loss and suppressed rows."""
-        passing: dict[Node, tuple[float, int]] = {}
-        covered: Grid = np.zeros_like(candidates)
+    def _minimal(self, candidates: Bools, report: Progress) -> dict[Node, Found]:
+        """Minimal nodes with what is published at them."""
+        passing: dict[Node, Found] = {}
+        covered: Bools = np.zeros_like(candidates)
         total = int(candidates.sum())
         for done, node in enumerate(upwards(candidates)):
             if covered[node]:
                 continue
             report(0.5 + 0.4 * done / total, f"{done:,} of {total:,} combinations of levels")
             self._count(node)
-            outcome = self._outcome(node)
-            if outcome is not None:
+            found = self._outcome(node)
+            if found is not None:
                 covered[tuple(slice(level, None) for level in node)] = True
-                passing[node] = outcome
+                passing[node] = found
         return passing
 
-    def _outcome(self, node: Node) -> tuple[float, int] | None:
-        """Loss and suppressed rows of a node; None where more rows would be suppressed than may be."""
+    def _outcome(self, node: Node) -> Found | None:
+        """What is published at a node; None where more rows would be suppressed than may be."""
         failing = self.lattice.failing_entries(node)
         suppressed = self.lattice.rows_of(failing)
         if suppressed > self.limit:
             return None
         if suppressed == 0 or self.lattice.hold_together(failing):
-            return self.lattice.loss_where(node, failing), suppressed
+            return Found(node, self.lattice.loss_where(node, failing), suppressed)
         # The suppressed rows are no class that may be published, so further groups join them.
-        groups = self.lattice.at(node)
-        kept = self.kept(groups)
-        suppressed = int(groups.sizes[~kept].sum())
-        return (self.loss(node, groups, kept), suppressed) if suppressed <= self.limit else None
+        return self.found(self.groups(np.array(node)))
 
-    def kept(self, groups: FrequencySet) -> Grid:
-        """Which groups are published as they are, bool (n_groups,); the others are suppressed and become one class.
-
-        Where the suppressed groups do not satisfy the requirements together, the smallest others join them.
-        """
-        kept = self.lattice.holding(groups)
-        sizes = groups.sizes
-        if kept.all() or int(sizes[~kept].sum()) > self.limit:
-            return kept
-        for group in np.argsort(np.where(kept, sizes, np.iinfo(np.int64).max), kind="stable"):
-            if self.lattice.holds_together(groups, ~kept) or int(sizes[~kept].sum()) > self.limit:
-                break
-            kept[group] = False
-        return kept
-
-    def loss(self, node: Node, groups: FrequencySet, kept: Grid) -> float:
-        """Mean loss of a cell where the groups that are not kept are suppressed."""
-        sizes = groups.sizes
-        losses = self.lattice.losses(node, groups)
-        top = sum(float(len(levels.domain) > 1) for levels in self.lattice.levels)
-        total = float(sizes[kept] @ losses[kept]) + float(sizes[~kept].sum()) * top
-        return total / (self.lattice.n_rows * len(self.lattice.names))
-
-
-def _groups_of_rows(data: Microdata, lattice: Lattice, node: Node, groups: FrequencySet, kept: Grid) -> Int32:
-    """Group of every row; the suppressed rows are the last group."""
-    codes = np.column_stack([data.codes[name] for name in lattice.names])
-    index = np.searchsorted(lattice.keys(groups.group_codes, node)[0], lattice.keys(codes, node)[0])
-    number = np.where(kept, np.cumsum(kept) - 1, int(kept.sum())).astype(np.int32)
-    return number[index]
+    def _cheapest(self, groups: Groups, kept: Bools, most: float) -> tuple[Bools | None, float]:
+        """None: of all choices of further groups to suppress, Incognito takes the smallest groups."""
+        return None, np.inf

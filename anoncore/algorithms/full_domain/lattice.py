@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 
 import numpy as np
 
 from anoncore.base.errors import DataError
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.incognito import (
-    LARGEST_KEY,
     Combinations,
     entry_groups,
     every_group_holds,
@@ -19,6 +20,7 @@ from anoncore.kernels.incognito import (
     holding,
     rows_in_small_groups,
 )
+from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet
 from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
@@ -28,13 +30,13 @@ MOST_NODES = 500_000
 """Nodes of the largest lattice that is searched."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FrequencySet:
     """The groups of one node as entries; an entry is a combination of sensitive values within a group.
 
     Where one person may have several rows, an entry is one of a person with a combination of sensitive values.
 
-    Per entry, `codes`, int32 (n_entries, n_attributes), are the group's generalized codes, `sensitive`, int32
+    Per entry, `codes`, int32 (n_entries, n_attributes), are the group's codes, `sensitive`, int32
     (n_entries,), is the number of the combination, and `weight`, int64 (n_entries,), counts its rows. Group g has the
     entries from starts[g] to starts[g + 1] - 1.
     """
@@ -44,19 +46,8 @@ class FrequencySet:
     weight: Int64
     starts: Int64
 
-    @property
-    def sizes(self) -> Int64:
-        """Rows of each group, int64 (n_groups,)."""
-        sizes: Int64 = np.add.reduceat(self.weight, self.starts[:-1])
-        return sizes
 
-    @property
-    def group_codes(self) -> Codes:
-        """Generalized codes of each group, int32 (n_groups, n_attributes)."""
-        return self.codes[self.starts[:-1]]
-
-
-@dataclass(frozen=True, eq=False)
+@record
 class _Entries:
     """The entries of the table, by ascending number of their combination of sensitive values.
 
@@ -88,6 +79,8 @@ def require_searchable(data: Microdata, most_nodes: int = MOST_NODES) -> int:
 class Lattice:
     """The nodes over a table's quasi-identifiers, and the groups at each of them.
 
+    `columns` are the codes of the quasi-identifiers, int32 (n_rows,) each.
+
     Without `has_hierarchies` every attribute has two levels, exact values and all of them, and there may be any number
     of nodes.
     """
@@ -105,7 +98,7 @@ class Lattice:
         self.checks = checks.kernel
         self.n_rows = data.n_rows
         # With its person in front, a combination of sensitive values is one of a person, and sorts by persons first.
-        of_person = np.zeros((data.n_rows, 0), dtype=np.int32) if data.people is None else data.people[:, None]
+        of_person = np.zeros((data.n_rows, 0), np.int32) if data.people is None else data.people[:, None]
         combinations, combination = _numbered(np.hstack((of_person, checks.cells)))
         self.combinations = Combinations(
             self.checks,
@@ -113,16 +106,20 @@ class Lattice:
             np.ascontiguousarray(combinations[:, : of_person.shape[1]]).ravel(),
         )
         self.n_combinations = len(combinations)
-        rows = FrequencySet(
-            np.column_stack([data.codes[name] for name in self.names]),
-            combination,
-            np.ones(data.n_rows, dtype=np.int64),
-            np.zeros(0, dtype=np.int64),
-        )
-        self.base = self._rolled_up(rows, (0,) * len(self.names))
+        self.columns = [data.codes[name] for name in self.names]
+        entries = Partition.alike([*self.columns, combination])
+        first = entries.first_rows
+        codes = np.column_stack([column[first] for column in self.columns])
+        begins = np.flatnonzero((codes[1:] != codes[:-1]).any(axis=1)) + 1
+        self.base = FrequencySet(codes, combination[first], entries.sizes, np.concatenate(([0], begins, [len(first)])))
         self._entries = _Entries.of(self.base)
         self._number = np.concatenate([levels.number.ravel() for levels in self.levels])
         self._number_start = starts_of(levels.number.size for levels in self.levels)[:-1]
+
+    @cached_property
+    def lost(self) -> Floats:
+        """Mean loss of a cell at every node where every row is published, with an axis per attribute."""
+        return lost_cells(self.levels, self.columns)
 
     def every_group_holds(self, node: Node) -> bool:
         """Whether every group of a node over all attributes satisfies every requirement."""
@@ -155,7 +152,7 @@ class Lattice:
         more = 0.0
         for levels, level, own in zip(self.levels, node, codes, strict=True):
             more += float(weight @ (float(len(levels.domain) > 1) - levels.loss[level][own]))
-        return self.loss_of_rows(node) + more / (self.n_rows * len(self.names))
+        return float(self.lost[node]) + more / (self.n_rows * len(self.names))
 
     def rows_in_small_groups(self, node: Node) -> int:
         """Rows in groups of a node over all attributes that are too small for any requirement."""
@@ -171,77 +168,25 @@ class Lattice:
         group, n_groups = entry_groups(self._entries.codes, columns, self._number, start[columns], n_numbers[columns])
         return group, int(n_groups)
 
-    def at(self, node: Node) -> FrequencySet:
-        """The groups of a node, by ascending generalized codes."""
-        return self._rolled_up(self.base, node)
 
-    def keys(self, codes: Codes, node: Node) -> tuple[Int64, Codes]:
-        """A number per entry, the same where the generalized codes are, and these codes."""
-        coarse = np.empty_like(codes)
-        key, capacity = np.zeros(len(codes), dtype=np.int64), 1
-        for column, (levels, level) in enumerate(zip(self.levels, node, strict=True)):
-            first = levels.first[level]
-            coarse[:, column] = first[codes[:, column]]
-            if capacity * len(first) >= LARGEST_KEY:
-                unique, key = np.unique(key, return_inverse=True)
-                capacity = len(unique)
-            key = key * len(first) + coarse[:, column]
-            capacity *= len(first)
-        if capacity * self.n_combinations >= LARGEST_KEY:
-            key = np.unique(key, return_inverse=True)[1]
-        return key, coarse
+def lost_cells(levels: Sequence[Levels], codes: Sequence[Codes]) -> Floats:
+    """Mean loss of a cell at every node where every row is published, with an axis per attribute."""
+    lost: Floats = np.zeros(())
+    for one, own in zip(levels, codes, strict=True):
+        rows = np.bincount(own, minlength=len(one.domain))
+        lost = np.add.outer(lost, one.loss @ rows / (len(own) * len(levels)))
+    return lost
 
-    def _rolled_up(self, below: FrequencySet, node: Node) -> FrequencySet:
-        key, codes = self.keys(below.codes, node)
-        key = key * self.n_combinations + below.sensitive
-        order = np.argsort(key, kind="stable")
-        key = key.take(order)
-        first = np.flatnonzero(np.diff(key, prepend=-1))
-        finer, group = order.take(first), key.take(first) // self.n_combinations
-        starts = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(first))
-        weight = np.add.reduceat(below.weight.take(order), first)
-        return FrequencySet(codes.take(finer, axis=0), below.sensitive.take(finer), weight, starts)
 
-    def holding(self, groups: FrequencySet) -> Bools:
-        """Whether each group satisfies every requirement, bool (n_groups,)."""
-        return holding(self.combinations, groups.sensitive, groups.weight, groups.starts)
-
-    def holds_together(self, groups: FrequencySet, chosen: Bools) -> bool:
-        """Whether the chosen groups satisfy every requirement as one."""
-        inside = np.repeat(chosen, np.diff(groups.starts))
-        starts = np.array([0, inside.sum()])
-        # A person may be in several of the groups, and the entries of one person have to follow each other.
-        order = np.argsort(groups.sensitive[inside], kind="stable")
-        sensitive, weight = groups.sensitive[inside][order], groups.weight[inside][order]
-        holds = holding(self.combinations, sensitive, weight, starts)
-        return bool(holds[0])
-
-    def loss_of_rows(self, node: Node) -> float:
-        """Mean loss of a cell where every row is published at the levels of a node over all attributes."""
-        total = sum(loss[level] for loss, level in zip(self._mean_losses, node, strict=True))
-        return float(total) / len(self.names)
-
-    @cached_property
-    def _mean_losses(self) -> tuple[Floats, ...]:
-        """Of every attribute the mean loss of a cell at each level."""
-        rows = [
-            np.bincount(self.base.codes[:, a], weights=self.base.weight, minlength=len(levels.domain))
-            for a, levels in enumerate(self.levels)
-        ]
-        return tuple(levels.loss @ own / self.n_rows for levels, own in zip(self.levels, rows, strict=True))
-
-    def losses(self, node: Node, groups: FrequencySet) -> Floats:
-        """Sum over the attributes of the loss of a cell of each group, float (n_groups,)."""
-        total = np.zeros(len(groups.starts) - 1)
-        codes = groups.group_codes
-        for column, (levels, level) in enumerate(zip(self.levels, node, strict=True)):
-            total += levels.loss[level][codes[:, column]]
-        return total
+def nodes_by_loss(levels: Sequence[Levels], codes: Sequence[Codes]) -> Int64:
+    """All nodes, int64 (n_nodes, d), from the one at which the cells lose least to the one at which they lose most."""
+    lost = lost_cells(levels, codes)
+    return np.column_stack(np.unravel_index(np.argsort(np.round(lost, 12), axis=None, kind="stable"), lost.shape))
 
 
 def _numbered(columns: Codes) -> tuple[Codes, Codes]:
     """The distinct rows of the columns, and the number of each row among them."""
     if columns.shape[1] == 0:
-        return np.zeros((1, 0), dtype=np.int32), np.zeros(len(columns), dtype=np.int32)
+        return np.zeros((1, 0), np.int32), np.zeros(len(columns), np.int32)
     distinct, number = np.unique(columns, axis=0, return_inverse=True)
     return np.ascontiguousarray(distinct), number.ravel().astype(np.int32)

@@ -15,10 +15,10 @@ import numpy as np
 
 from anoncore.algorithms.full_domain.best_first import BestFirst, Course, Optimum
 from anoncore.algorithms.full_domain.incognito import Search, incognito_of, search_behind
-from anoncore.algorithms.full_domain.lattice import Node
+from anoncore.algorithms.full_domain.lattice import Node, lost_cells
 from anoncore.algorithms.full_domain.optimal_recoding import OptimalRecoding, optimum_behind
 from anoncore.base.progress import Progress, silent
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.release.release import Release
 from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
@@ -30,7 +30,7 @@ MOST_SHOWN = 60
 """Nodes that are drawn of those at which the promise holds, and of those at which it fails, in a search by bounds."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Nodes:
     """All nodes of a lattice; arrays over them have an axis per attribute, of its number of levels.
 
@@ -106,7 +106,7 @@ class Nodes:
         return set(kept)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LatticeMap(Nodes):
     """The nodes by whether they are anonymous, from the minimal ones that a search found.
 
@@ -130,7 +130,7 @@ class LatticeMap(Nodes):
             yield from (node, *self.below(node))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SearchMap(Nodes):
     """The nodes by what became of them in the search for the optimum.
 
@@ -180,27 +180,22 @@ def lattice_map(release: Release, progress: Progress | None = None) -> LatticeMa
 def search_map(release: Release, progress: Progress | None = None) -> SearchMap:
     """The lattice in which optimal recoding searched; raises ReleaseError where it did not make the release."""
     found = optimum_behind(release, progress if progress is not None else silent)
-    return SearchMap(found.attributes, _losses(release.data), found.levels, found)
+    return SearchMap(found.attributes, _lost(release.data), found.levels, found)
 
 
 def map_of(data: Microdata, minimal: tuple[Node, ...], chosen: Node, is_certain: bool) -> LatticeMap:
     """The map of a table's lattice, from the minimal nodes and the chosen one that a search found."""
-    loss = _losses(data)
+    loss = _lost(data)
     anonymous: Bools = np.zeros(loss.shape, dtype=np.bool_)
     for node in minimal:
         anonymous[tuple(slice(level, None) for level in node)] = True
     return LatticeMap(data.quasi_identifiers, loss, chosen, anonymous, minimal, is_certain)
 
 
-def _losses(data: Microdata) -> Floats:
-    """The mean loss of a cell at every node, where no row is suppressed."""
-    loss: Floats = np.zeros(())
+def _lost(data: Microdata) -> Floats:
+    """Mean loss of a cell at every node, where no row is suppressed."""
     names = data.quasi_identifiers
-    for name in names:
-        levels = Levels.of(data.domain[name])
-        share = np.bincount(data.codes[name], minlength=len(levels.domain)) / data.n_rows
-        loss = np.add.outer(loss, levels.loss @ share / len(names))
-    return loss
+    return lost_cells([Levels.of(data.domain[name]) for name in names], [data.codes[name] for name in names])
 
 
 def node_facts(release: Release, node: Node) -> NodeFacts:
@@ -208,38 +203,20 @@ def node_facts(release: Release, node: Node) -> NodeFacts:
 
     Raises ReleaseError where the release was made neither by Incognito nor by optimal recoding.
     """
-    model = release.algorithm
-    if isinstance(model, OptimalRecoding):
-        return _facts_of_optimal(model, release.data, node)
-    search = Search(incognito_of(release), release.data)
-    lattice = search.lattice
-    groups = lattice.at(node)
-    kept, sizes = search.kept(groups), groups.sizes
-    suppressed = int(sizes[~kept].sum())
-    anonymous = suppressed <= search.limit
-    published = kept if anonymous else np.ones_like(kept)
-    return NodeFacts(
-        node,
-        len(sizes),
-        int(sizes.min()),
-        int(sizes[~lattice.holding(groups)].sum()),
-        suppressed,
-        anonymous,
-        search.loss(node, groups, published),
+    data, model = release.data, release.algorithm
+    search = (
+        BestFirst(data, model.requirements, model.max_suppression, model.most_checked)
+        if isinstance(model, OptimalRecoding)
+        else Search(incognito_of(release), data)
     )
-
-
-def _facts_of_optimal(model: OptimalRecoding, data: Microdata, node: Node) -> NodeFacts:
-    search = BestFirst(data, model.requirements, model.max_suppression, model.most_checked)
     groups = search.groups(np.array(node, dtype=np.int64))
-    found = search.found(groups)
-    kept = search.kept(groups)
+    kept, is_anonymous = search.kept(groups), search.found(groups) is not None
     return NodeFacts(
         node,
         len(groups.rows),
         int(groups.rows.min()),
         int(groups.rows[~search.holding(groups)].sum()),
         int(groups.rows[~kept].sum()),
-        found is not None,
-        search.loss(groups, kept if found is not None else np.ones_like(kept)),
+        is_anonymous,
+        search.loss(groups, kept if is_anonymous else np.ones_like(kept)),
     )

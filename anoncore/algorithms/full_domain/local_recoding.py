@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import product
 from math import prod
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Requirements, generalized_release
-from anoncore.algorithms.class_search import SearchSteps, improved
+from anoncore.algorithms.base import ByRequirements, generalized_release
+from anoncore.algorithms.class_search import Refine, SearchSteps, improved
 from anoncore.algorithms.closeness.stack_and_deal import dealt
+from anoncore.algorithms.full_domain.lattice import nodes_by_loss
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import DataError, InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.grouping import dense_key, starts_of
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import CheckSet, KAnonymity, Requirement
+from anoncore.requirements import CheckSet
 from anoncore.requirements.requirement import hold_together
 from anoncore.table.hierarchy_levels import Levels
 from anoncore.table.microdata import Microdata
@@ -35,7 +36,7 @@ NODES_AT_ONCE = 64
 """Nodes of the lattice that the kernel tries before progress is told."""
 
 
-class LocalRecoding(Algorithm):
+class LocalRecoding(ByRequirements):
     """Publishes each class at its own levels of the hierarchies, as low as the requirements allow.
 
     The combinations of levels (nodes of the lattice) are tried by ascending information loss of a cell, averaged over
@@ -95,19 +96,18 @@ class LocalRecoding(Algorithm):
     source = "Prasser et al., Software: Practice and Experience 2020"
     family = "generalization"
     summary = (
-        "Publishes every class at its own levels of the hierarchies, so that rare values cost the common ones nothing."
+        "Publishes every group at its own levels of the hierarchies, so that rare values cost the common ones nothing."
     )
     minimality = Minimality(
         Openness.DEPENDS,
-        "Local recoding makes a class at the first combination of levels where it satisfies the requirements, so "
+        "Local recoding makes a group at the first combination of levels where it satisfies the requirements, so "
         "readers know of every finer group of its people that it broke one. With l-diversity, t-closeness or "
         "variance diversity that tells about the sensitive values; with k-anonymity alone it is a matter of "
-        "sizes, which tells readers who know everybody's values nothing, and others in which class a person is, as "
+        "sizes, which tells readers who know everybody's values nothing, and others in which group a person is, as "
         "refinement measures. With `refine`, and with another start than levels, no finer group is known "
-        "to have been refused, but readers know that no row could move to another class with less loss.",
+        "to have been refused, but readers know that no row could move to another group with less loss.",
     )
 
-    requirements: Requirements = (KAnonymity(k=5),)
     most_nodes: Annotated[
         int,
         Field(
@@ -117,10 +117,7 @@ class LocalRecoding(Algorithm):
             description="Try all combinations of levels up to this many; beyond, follow one path through them.",
         ),
     ] = 20_000
-    refine: Annotated[
-        bool,
-        Field(title="Refine", description="Afterwards move rows between classes, as long as less is lost by it."),
-    ] = False
+    refine: Refine = False
     start: Annotated[
         Literal["levels", "cuts", "deal", "best"],
         Field(
@@ -130,10 +127,6 @@ class LocalRecoding(Algorithm):
         ),
     ] = "levels"
     search_steps: SearchSteps = 0
-
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """The requirements."""
-        return tuple(self.requirements)
 
     def validate_data(self, data: Microdata) -> None:
         """Raise DataError where rows are to be dealt and nothing is asked of a sensitive attribute."""
@@ -167,14 +160,14 @@ class LocalRecoding(Algorithm):
         the node that is published.
         """
         if self._refines:
-            return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_), is_lowest=True)
+            return CellKnowledge(np.ones(release.partition.n_groups, np.bool_), is_lowest=True)
         search = _Search.of(self, release.data)
         is_whole = search.n_nodes <= self.most_nodes
         if is_whole:
             search.try_all(silent)
         else:
             search.walk(silent)
-        applies = np.ones(release.partition.n_groups, dtype=np.bool_)
+        applies = np.ones(release.partition.n_groups, np.bool_)
         applies[release.partition.group[search.left]] = False
         only_sizes = is_whole and not search.checks.views
         return CellKnowledge(
@@ -235,8 +228,8 @@ class LocalRecoding(Algorithm):
             how = f"Of {search.n_nodes:,} combinations of levels, one path was tried."
         left = len(search.left)
         search.join_rest()
-        partition = Partition(np.unique(search.group, return_inverse=True)[1].astype(np.int32))
-        joined = f"{left:,} rows that were left over became one class, with others where the requirements ask for it."
+        partition = Partition.alike([search.group])
+        joined = f"{left:,} rows that were left over became one group, with others where the requirements ask for it."
         return partition, (how, joined) if left else (how,)
 
 
@@ -254,7 +247,7 @@ class _Search:
     heights: Int64 = field(init=False)
 
     def __post_init__(self) -> None:
-        self.heights = np.array([levels.height for levels in self.levels], dtype=np.int64)
+        self.heights = np.array([levels.height for levels in self.levels], np.int64)
 
     @classmethod
     def of(cls, model: LocalRecoding, data: Microdata) -> _Search:
@@ -273,10 +266,10 @@ class _Search:
             cells=checks.cells,
             salt=np.concatenate(salt),
             begin=starts_of(len(words_of_attribute) for words_of_attribute in salt),
-            size=np.array([len(attribute.domain) for attribute in levels], dtype=np.int64),
+            size=np.array([len(attribute.domain) for attribute in levels], np.int64),
             people=checks.people,
         )
-        return cls(data, levels, rows, checks, np.full(data.n_rows, -1, dtype=np.int32), np.arange(data.n_rows))
+        return cls(data, levels, rows, checks, np.full(data.n_rows, -1, np.int32), np.arange(data.n_rows))
 
     @property
     def n_nodes(self) -> int:
@@ -300,25 +293,22 @@ class _Search:
 
     def try_all(self, progress: Progress) -> None:
         """Try every node by ascending mean loss; of equal ones, the lower level of the first attribute comes first."""
-        nodes = np.array(list(product(*(range(height + 1) for height in self.heights))), dtype=np.int64)
-        means = self.mean_losses()
-        cost = sum(mean[nodes[:, a]] for a, mean in enumerate(means))
-        nodes = nodes[np.argsort(np.round(cost, 12), kind="stable")]
+        nodes = nodes_by_loss(self.levels, list(self.rows.codes.T))
         n, begin = len(self.group), 0
         while begin < len(nodes) and len(self.left):
             self.place(nodes[begin : begin + NODES_AT_ONCE])
             begin += NODES_AT_ONCE
-            progress(0.05 + 0.85 * min(begin / len(nodes), 1), f"{n - len(self.left):,} of {n:,} rows in their classes")
+            progress(0.05 + 0.85 * min(begin / len(nodes), 1), f"{n - len(self.left):,} of {n:,} rows in their groups")
 
     def walk(self, progress: Progress) -> None:
         """Follow one path through the lattice, on which one attribute goes up a level at each step."""
-        node, n = np.zeros(len(self.levels), dtype=np.int64), len(self.group)
+        node, n = np.zeros(len(self.levels), np.int64), len(self.group)
         self.place(node[None])
         while len(self.left) and (node < self.heights).any():
             node[self._next_attribute(node)] += 1
             self.place(node[None])
             share = float(node.sum() / self.heights.sum())
-            progress(0.05 + 0.85 * share, f"{n - len(self.left):,} of {n:,} rows in their classes")
+            progress(0.05 + 0.85 * share, f"{n - len(self.left):,} of {n:,} rows in their groups")
 
     def _next_attribute(self, node: Int64) -> int:
         """The attribute whose next level places most rows per added loss or, where no row is placed, adds the least
@@ -353,8 +343,7 @@ class _Search:
     def _number_by_content(self) -> None:
         """Number the classes by their first row in order of content, so that the order of the input decides nothing."""
         placed = self.data.canonical_order[self.group[self.data.canonical_order] >= 0]
-        _, first, number = np.unique(self.group[placed], return_index=True, return_inverse=True)
-        self.group[placed] = np.argsort(np.argsort(first))[number]
+        self.group[placed] = dense_key((self.group[placed],), len(placed))
 
     def _cheapest(self, rest: Int64) -> int:
         """The class that can join `rest` at the least loss added to the cells of both; of equal ones the first."""

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from anoncore.algorithms.base import Algorithm, Requirements
-from anoncore.algorithms.full_domain.best_first import MOST_NODES, BestFirst, GroupedTable, Groups, Optimum, Proven
+from anoncore.algorithms.base import ByRequirements, MostSuppressed
+from anoncore.algorithms.full_domain.best_first import MOST_NODES, BestFirst, Optimum, Proven
 from anoncore.algorithms.full_domain.lattice import require_searchable
 from anoncore.algorithms.full_domain.published_levels import release_at, release_of
 from anoncore.algorithms.full_domain.range_search import OptimalRanges, RangeSearch
@@ -17,15 +17,12 @@ from anoncore.algorithms.full_domain.refused_levels import refused_levels
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Codes
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.openness import Minimality, Openness
-from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
-from anoncore.requirements import KAnonymity, Requirement
-from anoncore.table.keys import dense_key
+from anoncore.requirements import Requirement
 from anoncore.table.microdata import Microdata
 
 CUT_SHORT = (
@@ -34,7 +31,7 @@ CUT_SHORT = (
 )
 
 
-class OptimalRecoding(Algorithm):
+class OptimalRecoding(ByRequirements):
     """Publishes each quasi-identifier at one level of its hierarchy, with the least information loss there is.
 
     At a combination of levels, rows with equal generalized quasi-identifiers are a class. Classes that break a
@@ -116,16 +113,12 @@ class OptimalRecoding(Algorithm):
     minimality = Minimality(
         Openness.DEPENDS,
         "Optimal recoding publishes the combination of levels with the least loss, so readers know that each "
-        "combination which would lose less has classes that break a requirement. With l-diversity, t-closeness or "
+        "combination which would lose less has groups that break a requirement. With l-diversity, t-closeness or "
         "variance diversity that tells about the sensitive values of the whole table together; with k-anonymity alone "
         "it is a matter of sizes, which everybody can count. The same goes for sets of ranges.",
     )
 
-    requirements: Requirements = (KAnonymity(k=5),)
-    max_suppression: Annotated[
-        float,
-        Field(ge=0, lt=1, title="Most suppressed", description="Share of the rows that may be suppressed."),
-    ] = 0.04
+    max_suppression: MostSuppressed = 0.04
     most_checked: Annotated[
         int,
         Field(
@@ -143,10 +136,6 @@ class OptimalRecoding(Algorithm):
         ),
     ] = "levels"
 
-    def promises(self, data: Microdata) -> tuple[Requirement, ...]:
-        """The requirements, for the class of suppressed rows too."""
-        return tuple(self.requirements)
-
     @property
     def takes_long(self) -> bool:
         """Where it looks for ranges, of which there are many."""
@@ -160,7 +149,7 @@ class OptimalRecoding(Algorithm):
 
     def cell_knowledge(self, release: Release) -> CellKnowledge:
         """Nothing of a cell: that a lower level lost more tells of the whole table."""
-        return CellKnowledge(np.ones(release.partition.n_groups, dtype=np.bool_))
+        return CellKnowledge(np.ones(release.partition.n_groups, np.bool_))
 
     def refusals(self, release: Release) -> Refusals:
         """The combinations of levels with less loss than the published one.
@@ -227,15 +216,13 @@ class OptimalRecoding(Algorithm):
             return self._release_of_ranges(data, progress)
         search = self._of_levels(data)
         found = search.run(progress)
-        partition, codes = _classes(data, search, search.groups(np.array(found.levels)))
-        cached(partition, "search", (), lambda: found)
         notes = _notes(found, self.requirements, f"of {found.n_nodes:,} combinations of levels none loses")
-        return release_at(self, data, search.lattice, found.levels, partition, codes, found.suppressed, notes)
+        return release_at(self, search, found, notes)
 
     def _release_of_ranges(self, data: Microdata, progress: Progress) -> Release:
         search = self._of_ranges(data)
         found = search.run(progress)
-        partition, codes = _classes(data, search, search.best_groups())
+        partition, codes = search.classes(search.best_groups())
         ranges = zip(search.domains, search.first, search.last, strict=True)
         published = {
             domain.name: Generalized(domain, partition, "interval", first[1][codes[:, a]], last[codes[:, a]])
@@ -255,26 +242,7 @@ def optimum_behind(release: Release, progress: Progress = silent) -> Optimum:
         raise ReleaseError("Only a release that optimal recoding made has a proven optimum.")
     if model.recoding == "ranges":
         raise ReleaseError("Ranges are cut at any points, so no combination of levels was looked at for this release.")
-    partition = release.fragments[0].partition
-    return cached(partition, "search", (), lambda: model._of_levels(release.data).run(progress))
-
-
-def _classes(data: Microdata, search: GroupedTable, groups: Groups) -> tuple[Partition, Codes]:
-    """The classes of the groups, the suppressed rows last, and the codes of any one row of each of the others."""
-    kept = search.kept(groups)
-    levels = zip(search.lattice.names, search.first, groups.node, strict=True)
-    cells = [first[level][data.codes[name]] for name, first, level in levels]
-    # The groups and the rows are numbered together, so that equal combinations of cells have equal numbers.
-    of_groups = search.cells(groups)
-    together = [np.concatenate(pair) for pair in zip(of_groups, cells, strict=True)]
-    number = dense_key(together, len(groups.codes) + data.n_rows)
-    order = np.lexsort(of_groups[::-1])
-    order = order[kept[order]]
-    place = np.full(len(groups.codes), len(order), dtype=np.int32)
-    place[order] = np.arange(len(order))
-    of_number = np.empty(len(groups.codes), dtype=np.int32)
-    of_number[number[: len(groups.codes)]] = place
-    return Partition(of_number[number[len(groups.codes) :]]), groups.codes[order]
+    return cached(release.fragments[0].partition, "search", (), lambda: model._of_levels(release.data).run(progress))
 
 
 def _notes(found: Proven, requirements: Sequence[Requirement], none_loses: str) -> tuple[str, ...]:
@@ -285,7 +253,7 @@ def _notes(found: Proven, requirements: Sequence[Requirement], none_loses: str) 
     values.
     """
     if found.optimal:
-        return (f"Optimal: {none_loses} less, whichever of its classes are suppressed.",)
+        return (f"Optimal: {none_loses} less, whichever of its groups are suppressed.",)
     if not all(requirement.attribute_free for requirement in requirements):
         return (CUT_SHORT,)
     if not np.isfinite(found.gap):

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
 
 from anoncore.algorithms.base import Algorithm, generalized_release
-from anoncore.algorithms.full_domain.lattice import Lattice, Node
-from anoncore.kernels.arrays import Codes
+from anoncore.algorithms.full_domain.best_first import GroupedTable
+from anoncore.algorithms.full_domain.lattice import Node
+from anoncore.base.shared_work import cached
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.release.suppressed_rows import with_region_of_all
 from anoncore.table.microdata import Microdata
 
 
-def release_at(
-    model: Algorithm,
-    data: Microdata,
-    lattice: Lattice,
-    levels: Node,
-    partition: Partition,
-    codes: Codes,
-    suppressed: int,
-    notes: tuple[str, ...] = (),
-) -> Release:
-    """A release at these levels; its notes say which these are, then `notes`, then how many rows are suppressed.
+class FoundLevels(Protocol):
+    """What a search found: the level of every attribute, and how many rows are suppressed at these levels."""
 
-    `codes` int32 (n_published, d) are codes of any one row of each class that is published; where rows are
-    `suppressed`, the partition has one class more, the last one.
+    @property
+    def levels(self) -> Node:
+        """The level of every attribute."""
+
+    @property
+    def suppressed(self) -> int:
+        """Number of rows that are suppressed."""
+
+
+def release_at(model: Algorithm, search: GroupedTable, found: FoundLevels, notes: tuple[str, ...] = ()) -> Release:
+    """The release that a search found; its notes say which levels these are, then `notes`, then what is suppressed.
+
+    What was found is kept with the partition of the release.
     """
-    published = {}
-    for column, (name, one, level) in enumerate(zip(lattice.names, lattice.levels, levels, strict=True)):
+    partition, codes = search.classes(search.groups(np.array(found.levels)))
+    cached(partition, "search", (), lambda: found)
+    lattice, published = search.lattice, {}
+    for column, (name, one, level) in enumerate(zip(lattice.names, lattice.levels, found.levels, strict=True)):
         node = one.node[level][codes[:, column]]
         low, high = one.tree.first[node], one.tree.last[node]
         published[name] = Generalized(one.domain, partition, "node", low, high, node=node)
-    chosen = zip(lattice.names, levels, lattice.heights, strict=True)
+    chosen = zip(lattice.names, found.levels, lattice.heights, strict=True)
     which = "Levels: " + ", ".join(f"{name} {level} of {height}" for name, level, height in chosen) + "."
-    return release_of(model, data, published, partition, suppressed, (which, *notes))
+    return release_of(model, search.data, published, partition, found.suppressed, (which, *notes))
 
 
 def release_of(
@@ -51,14 +59,12 @@ def release_of(
 
     Its notes say how many rows are suppressed.
     """
-    recodings = dict(generalized_release(model, data, partition).fragments[0].recodings)
-    for name, recoding in published.items():
-        recodings[name] = with_region_of_all(recoding, partition) if suppressed else recoding
-    told = list(notes)
     if suppressed:
-        told.append(
+        published = {name: with_region_of_all(one, partition) for name, one in published.items()}
+        said = (
             f"{suppressed:,} of {data.n_rows:,} rows ({suppressed / data.n_rows:.2%}) are suppressed: all their "
-            "quasi-identifiers are *, and they are one class."
+            "quasi-identifiers are *, and they are one group."
         )
+        notes = (*notes, said)
     left_out = partition.n_groups - 1 if suppressed else None
-    return Release(data, (Fragment("release", partition, recodings),), model, tuple(told), left_out)
+    return generalized_release(model, data, partition, notes, published, left_out)

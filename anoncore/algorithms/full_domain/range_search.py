@@ -16,9 +16,9 @@ import numpy as np
 from anoncore.algorithms.full_domain.best_first import Found, GroupedTable, Groups, Proven, level_tables
 from anoncore.algorithms.full_domain.lattice import Lattice
 from anoncore.algorithms.full_domain.refused_levels import TIE
-from anoncore.base.errors import CancelledError, InfeasibleError
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.optimal_recoding import least_losses
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.domain import Domain
@@ -66,26 +66,21 @@ class RangeSearch(GroupedTable):
         self.rows: Int64 = np.concatenate(
             [np.bincount(data.codes[name], minlength=size) for name, size in zip(lattice.names, sizes, strict=True)]
         )
-        self.whole = np.zeros(self.begin[-1], dtype=np.bool_)
+        self.whole = np.zeros(self.begin[-1], np.bool_)
         self.whole[self.begin[:-1]] = True
-        self.node = np.ones(len(sizes), dtype=np.int64)
+        self.node = np.ones(len(sizes), np.int64)
         self.bound, self.least_unsure = 0.0, np.inf
         self._waiting: list[tuple[float, int, bytes, bytes]] = []
 
     def run(self, progress: Progress) -> OptimalRanges:
         """Look at sets of cuts by ascending bound, and at none that cannot lose less than the best one."""
-        try:
-            self._descend(progress)
-            self._branch(progress)
-        except CancelledError:
-            if self.best is None:
-                raise
-        if self.best is None:
-            raise InfeasibleError(
-                "No ranges satisfy the requirements, not even one range of all values for each attribute; lower the "
-                "requirements."
-            )
-        best, bound = self.best, min(self.bound, self.least_unsure)
+        best = self._least_lost(
+            (self._descend, self._branch),
+            progress,
+            "No ranges satisfy the requirements, not even one range of all values for each attribute; lower the "
+            "requirements.",
+        )
+        bound = min(self.bound, self.least_unsure)
         return OptimalRanges(
             loss=best.loss,
             suppressed=best.suppressed,
@@ -132,7 +127,7 @@ class RangeSearch(GroupedTable):
             if self.best is not None and (self.bound >= self.best.loss - TIE or self._is_enough()):
                 return
             heappop(self._waiting)
-            made, is_open = (np.frombuffer(bits, dtype=np.bool_) for bits in (made_bits, open_bits))
+            made, is_open = (np.frombuffer(bits, np.bool_) for bits in (made_bits, open_bits))
             place = self._most_lost(made, is_open)
             still_open = is_open.copy()
             still_open[place] = False

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.algorithms.full_domain.border import are_lowest
+from anoncore.algorithms.full_domain.lattice import lost_cells, nodes_by_loss
+from anoncore.kernels.arrays import Bools, Int64
+from anoncore.kernels.grouping import dense_key
 from anoncore.privacy.refusals import RefusalList, Refusals
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 from anoncore.table.hierarchy_levels import Levels
-from anoncore.table.keys import dense_key
 
 MOST_REFUSED = 2_000
 """Refused combinations of levels of Incognito that are looked at, those with the largest loss first."""
@@ -24,7 +25,7 @@ TIE = 1e-12
 MANY = "Of many refusals only some are used."
 TIES = "Combinations of levels that lose as much as the published one, and may have been refused, are not used."
 REST = (
-    "Readers do not see which class holds the rows that were left over, so what was refused of the classes that may "
+    "Readers do not see which group holds the rows that were left over, so what was refused of the groups that may "
     "hold them is not used."
 )
 
@@ -43,10 +44,7 @@ def refused_levels(release: Release, requirements: Sequence[Requirement], ties_a
     levels = [Levels.of(data.domain[name]) for name in data.quasi_identifiers]
     codes = [data.codes[name] for name in data.quasi_identifiers]
     published = [_published_level(release, name, one) for name, one in zip(data.quasi_identifiers, levels, strict=True)]
-    mean = [one.loss[:, codes_of].mean(axis=1) for one, codes_of in zip(levels, codes, strict=True)]
-    loss: Floats = np.zeros(())
-    for of_attribute in mean:
-        loss = np.add.outer(loss, of_attribute / len(mean))
+    loss = lost_cells(levels, codes)
     lost = loss[tuple(published)]
     refused: Bools = loss < lost - TIE
     earlier = np.arange(loss.size).reshape(loss.shape) < np.ravel_multi_index(published, loss.shape)
@@ -59,7 +57,8 @@ def refused_levels(release: Release, requirements: Sequence[Requirement], ties_a
     refused[below] = True
     refused[tuple(published)] = False
     if all(requirement.monotone_under_merging for requirement in requirements):
-        refused = _highest(refused)
+        # Looked at from above, the highest are the lowest.
+        refused = np.flip(are_lowest(np.flip(refused)))
     nodes = np.argwhere(refused)
     nodes = nodes[np.argsort(-loss[refused], kind="stable")]
     if len(nodes) > MOST_REFUSED:
@@ -78,17 +77,6 @@ def _published_level(release: Release, name: str, levels: Levels) -> int:
     shown = recoding.node[recoding.partition.group]
     codes = release.data.codes[name]
     return next(level for level in range(levels.height + 1) if (levels.node[level][codes] == shown).all())
-
-
-def _highest(nodes: Bools) -> Bools:
-    """Those nodes of a grid that have none of them directly above."""
-    highest = nodes.copy()
-    for axis in range(nodes.ndim):
-        lower = [slice(None)] * nodes.ndim
-        upper = [slice(None)] * nodes.ndim
-        lower[axis], upper[axis] = slice(None, -1), slice(1, None)
-        highest[tuple(lower)] &= ~nodes[tuple(upper)]
-    return highest
 
 
 def _groups(key: Int64) -> list[Int64]:
@@ -148,19 +136,13 @@ class _LatticeWalk:
 
     def run(self) -> None:
         """Try every combination by ascending mean loss, as the method does."""
-        means = [
-            one.loss @ (np.bincount(own, minlength=len(one.domain)) / len(own))
-            for one, own in zip(self.levels, self.codes, strict=True)
-        ]
-        nodes = np.array(list(product(*(range(len(mean)) for mean in means))), dtype=np.int64)
-        cost = sum(mean[nodes[:, a]] for a, mean in enumerate(means))
-        for node in nodes[np.argsort(np.round(cost, 12), kind="stable")]:
+        for node in nodes_by_loss(self.levels, self.codes):
             if not len(self.left):
                 return
             self._try(node)
 
     def _try(self, node: Int64) -> None:
-        key = np.zeros(len(self.left), dtype=np.uint64)
+        key = np.zeros(len(self.left), np.uint64)
         for a, level in enumerate(node):
             key += self.salt[a][level][self.codes[a][self.left]]
         order = np.argsort(key, kind="stable")

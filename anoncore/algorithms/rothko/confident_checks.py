@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from anoncore.kernels.arrays import Floats, starts_of
+from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.compiler import level_function
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.rounding import ROUNDING, squared_deviations
 from anoncore.requirements import (
     Check,
@@ -39,7 +40,7 @@ def critical_variances(alpha: float, n_sides: int, most_rows: int) -> Floats:
     """Chi-square with the area alpha / m to its right for 1, 2, ..., most_rows - 1 degrees of freedom."""
     from scipy.special import chdtri
 
-    return np.asarray(chdtri(np.arange(1, max(most_rows, 2)), alpha / n_sides), dtype=np.float64)
+    return np.asarray(chdtri(np.arange(1, max(most_rows, 2)), alpha / n_sides), np.float64)
 
 
 def rows_needed(k: int, n: int, population: int, alpha: float, n_sides: int) -> int:

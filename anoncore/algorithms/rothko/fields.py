@@ -11,6 +11,11 @@ from anoncore.algorithms.mondrian import Mondrian
 MEGABYTE = 1_000_000
 
 
+MemoryRows = Annotated[
+    int, Field(ge=1, title="Rows in memory", description="Parts of at most so many rows are finished in memory.")
+]
+
+
 class RothkoFields(Mondrian):
     """Mondrian's parameters, and how much of the table and of its counts may be in memory."""
 
@@ -28,13 +33,10 @@ class RothkoFields(Mondrian):
         bool,
         Field(
             title="Refine",
-            description="Always off: rows cannot move between classes that are not in memory at the same time.",
+            description="Always off: rows cannot move between groups that are not in memory at the same time.",
         ),
     ] = False
-    memory_rows: Annotated[
-        int,
-        Field(ge=1, title="Rows in memory", description="Parts of at most so many rows are finished in memory."),
-    ] = 2_000_000
+    memory_rows: MemoryRows = 2_000_000
 
     frontier_memory: Annotated[
         float,
@@ -62,5 +64,5 @@ class RothkoFields(Mondrian):
     @classmethod
     def _stays_unrefined(cls, refine: bool) -> bool:
         if refine:
-            raise ValueError("refine stays off: classes that are not in memory at the same time cannot exchange rows.")
+            raise ValueError("refine stays off: groups that are not in memory at the same time cannot exchange rows.")
         return refine

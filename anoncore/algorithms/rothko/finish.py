@@ -17,9 +17,9 @@ def finish_rows(setting: Setting, rows: Int32, region: Int32, is_class: bool) ->
     """
     n = len(rows)
     wants_boxes = setting.model.recoding == "regions"
-    boxes = np.empty((n if wants_boxes else 0, *region.shape), dtype=np.int32)
+    boxes = np.empty((n if wants_boxes else 0, *region.shape), np.int32)
     boxes[:1] = region
-    starts = np.zeros(n, dtype=np.uint8)
+    starts = np.zeros(n, np.uint8)
     if is_class:
         starts[0] = 1
     else:

@@ -38,7 +38,7 @@ class PartitionTree:
             tops = self.tops(attribute, value)
             first, last = self._attributes.first, self._attributes.last
             size = self._attributes.code_start[attribute + 1] - self._attributes.code_start[attribute]
-            route = np.zeros(size, dtype=np.int32)
+            route = np.zeros(size, np.int32)
             for child, top in enumerate(tops):
                 route[first[top] : last[top] + 1] = child
                 regions.append(self._narrowed(node, attribute, int(first[top]), int(last[top])))
@@ -87,17 +87,17 @@ class PartitionTree:
 
     def slots(self) -> tuple[list[int], Int32]:
         """The leaves from left to right, and the place of each node among them, int32 (n_nodes,), -1 for inner ones."""
-        leaves, slot = list(self.leaves()), np.full(len(self), -1, dtype=np.int32)
+        leaves, slot = list(self.leaves()), np.full(len(self), -1, np.int32)
         slot[leaves] = np.arange(len(leaves))
         return leaves, slot
 
     def arrays(self) -> TreeArrays:
         """The tree as kernels walk it."""
-        splits = np.array(self._splits, dtype=np.int32)
+        splits = np.array(self._splits, np.int32)
         return TreeArrays(
             attribute=splits[:, 0].copy(),
             value=splits[:, 1].copy(),
-            first_child=np.array([children.start for children in self.children], dtype=np.int32),
-            route_start=np.array(self._route_start, dtype=np.int64),
-            route=np.concatenate([*self._routes, np.zeros(0, dtype=np.int32)]),
+            first_child=np.array([children.start for children in self.children], np.int32),
+            route_start=np.array(self._route_start, np.int64),
+            route=np.concatenate([*self._routes, np.zeros(0, np.int32)]),
         )

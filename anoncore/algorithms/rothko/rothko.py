@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Rothko(RothkoFields):
         # In order of content a sample depends on the seed alone, not on the order of the input.
         order = data.canonical_order
         rows = np.stack([*(column[order] for column in columns), order.astype(np.int32)], axis=1)
-        group = np.empty(data.n_rows, dtype=np.int32)
+        group = np.empty(data.n_rows, np.int32)
         boxes: list[Int32] = []
         done = n_groups = 0
         for part in self.parts(setting, MemoryRows(rows)):
@@ -52,10 +53,10 @@ class Rothko(RothkoFields):
             n_groups += int(of_row[-1]) + 1
             done += len(own)
             setting.counters.rows_read += len(own)
-            progress(0.05 + 0.85 * done / data.n_rows, f"{done:,} of {data.n_rows:,} rows in their classes")
+            progress(0.05 + 0.85 * done / data.n_rows, f"{done:,} of {data.n_rows:,} rows in their groups")
         partition = Partition(group)
         if self.recoding == "regions":
             release = self.with_regions(data, partition, np.concatenate(boxes))
         else:
             release = generalized_release(self, data, partition, ("Cells are the ranges of the rows present.",))
-        return Release(data, release.fragments, self, (*release.notes, self.account(setting.counters)))
+        return replace(release, notes=(*release.notes, self.account(setting.counters)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Literal
 
@@ -11,14 +10,16 @@ import numpy as np
 from pydantic import Field
 
 from anoncore.algorithms.base import Seed
+from anoncore.algorithms.mondrian import xlogx_of
 from anoncore.algorithms.rothko.confident_checks import confident_checks
+from anoncore.algorithms.rothko.fields import MemoryRows
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rothko_tree import unsuited
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Counters, Node, Part, Setting, Statistics
 from anoncore.algorithms.rothko.tree_growth import tree_parts
-from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.arrays import Int32, Int64, record
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.checking import KernelChecks, all_hold
 from anoncore.kernels.compiler import kernel
@@ -30,7 +31,7 @@ FILLED = 0.9
 """Share of the memory that a part should fill by the sample's estimate, so that few parts are divided once more."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Sampling:
     """How samples are drawn and used.
 
@@ -97,8 +98,7 @@ def grown(setting: Setting, sampling: Sampling, rows: Rows, region: Int32) -> Pa
     sample = np.ascontiguousarray(rows.sample(n, sampling.generator))
     sample[:, setting.sensitive] += setting.kernel_checks.count_start[:-1]
     setting.counters.rows_read += population
-    counted = np.arange(n + 1 if model.split == "infogain" else 2, dtype=np.float64)
-    search = setting.search._replace(xlogx=counted * np.log2(np.maximum(counted, 1)))
+    search = setting.search._replace(xlogx=xlogx_of(model, n))
     small = int(FILLED * model.memory_rows * n / population) if sampling.until_memory else 0
     checks = confident_checks(setting.checks, n, population, sampling.alpha, _most_sides(setting))
     splits = sample_splits(sample, np.empty_like(sample), small, rows.most_leaves, setting.attributes, search, checks)
@@ -187,18 +187,15 @@ class RothkoSampling(Rothko):
     )
     minimality = Minimality(
         Openness.DEPENDS,
-        "Apart from the first cuts, which a sample decides, its classes are those of Mondrian with `strict`: "
-        "readers know that every cut of a class that was left whole would have broken a requirement. With "
+        "Apart from the first cuts, which a sample decides, its groups are those of Mondrian with `strict`: "
+        "readers know that every cut of a group that was left whole would have broken a requirement. With "
         "l-diversity, t-closeness or variance diversity that tells about the sensitive values; with k-anonymity "
         "alone cuts depend on sizes, which everybody can count.",
     )
 
     # Smaller parts cost no further scan here, because one division by the tree of the sample makes all of them: a
     # quarter of the rows that the tree by counts keeps in memory takes the same time and a quarter less memory.
-    memory_rows: Annotated[
-        int,
-        Field(ge=1, title="Rows in memory", description="Parts of at most so many rows are finished in memory."),
-    ] = 500_000
+    memory_rows: MemoryRows = 500_000
 
     alpha: Annotated[
         float,
@@ -237,7 +234,7 @@ class RothkoSampling(Rothko):
     def account(self, counters: Counters) -> str:
         """Minimality, prunes and divisions."""
         minimal = (
-            "No allowable cut is left in any class"
+            "No allowable cut is left in any group"
             if counters.minimal
             else "A part larger than memory had no confident cut, so an allowable one may be left"
         )

@@ -55,10 +55,10 @@ class RothkoTree(Rothko):
 
     name = "rothko-tree"
     title = "Rothko (tree)"
-    summary = "Mondrian for tables larger than memory: finds the very same classes from counts, with several scans."
+    summary = "Mondrian for tables larger than memory: finds the very same groups from counts, with several scans."
     minimality = Minimality(
         Openness.DEPENDS,
-        "Its classes are those of Mondrian with `strict`: readers know that every cut of a class that was left "
+        "Its groups are those of Mondrian with `strict`: readers know that every cut of a group that was left "
         "whole would have broken a requirement. With l-diversity or t-closeness that tells about the sensitive "
         "values; with k-anonymity alone cuts depend on sizes, which everybody can count.",
     )
@@ -77,7 +77,7 @@ class RothkoTree(Rothko):
     def account(self, counters: Counters) -> str:
         """Scans and divisions."""
         return (
-            f"The classes are those of Mondrian with strict cuts; found in {counters.scans:,} scans and "
+            f"The groups are those of Mondrian with strict cuts; found in {counters.scans:,} scans and "
             f"{counters.repartitions:,} divisions of the rows."
         )
 

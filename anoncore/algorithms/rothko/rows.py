@@ -61,7 +61,7 @@ class Rows(Protocol):
 
 def sampled_places(n: int, n_rows: int, generator: np.random.Generator) -> Int64:
     """The row numbers of a simple random sample of n of n_rows rows, ascending; memory holds n numbers, not n_rows."""
-    drawn, wanted = [np.zeros(0, dtype=np.int64)], n
+    drawn, wanted = [np.zeros(0, np.int64)], n
     for begin in range(0, n_rows, SCAN_ROWS):
         size, left = min(SCAN_ROWS, n_rows - begin), n_rows - begin
         # How many of the sample lie in this block: drawn as if the whole sample had been drawn at once.

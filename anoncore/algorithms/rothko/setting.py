@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,13 +11,13 @@ from anoncore.algorithms.mondrian import search_of
 from anoncore.algorithms.rothko.fields import RothkoFields
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Rows
-from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.arrays import Int32, Int64, record
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.rothko import LeafStatistics, TreeArrays, add_statistics
 from anoncore.kernels.sweep import Search
 from anoncore.requirements import Check, CheckSet
-from anoncore.table.kernel_attributes import kernel_attributes
+from anoncore.table.domain import Domain, kernel_attributes
 from anoncore.table.microdata import Microdata
 
 
@@ -39,7 +39,7 @@ class Counters:
     rows_written: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Setting:
     """One run: the algorithm, the domains that it cuts and the checks that it keeps. Of `data` it reads domains and
     roles.
@@ -47,6 +47,7 @@ class Setting:
 
     model: RothkoFields
     data: Microdata
+    domains: Sequence[Domain]
     attributes: Attributes
     checks: CheckSet
     kernel_checks: KernelChecks
@@ -59,8 +60,8 @@ class Setting:
         checks = CheckSet(model.requirements, data)
         most_rows = min(model.memory_rows, data.n_rows)
         search = search_of(model, data, checks, most_rows, np.zeros((0, 0), dtype=np.int64), None)
-        attributes = kernel_attributes([data.domain[name] for name in data.quasi_identifiers])
-        return cls(model, data, attributes, checks, checks.kernel, search)
+        domains = [data.domain[name] for name in data.quasi_identifiers]
+        return cls(model, data, domains, kernel_attributes(domains), checks, checks.kernel, search)
 
     @property
     def width(self) -> int:
@@ -88,8 +89,7 @@ class Setting:
     @property
     def region(self) -> Int32:
         """The whole domain."""
-        ends = [(0, len(self.data.domain[name]) - 1) for name in self.data.quasi_identifiers]
-        return np.array(ends, dtype=np.int32)
+        return np.array([(0, len(domain) - 1) for domain in self.domains], dtype=np.int32)
 
     def scan(self, rows: Rows, accumulator: Accumulator) -> None:
         """One scan, counted."""
@@ -107,7 +107,7 @@ class Setting:
         return rows.divide(tree, accumulator)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Extent:
     """What is known of a node before its rows are counted: its size, and codes (n_attributes,) between which all of its
     rows lie.
@@ -118,7 +118,7 @@ class Extent:
     high: Int32
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Node(Extent):
     """The tightest extent of a node, and its counts of sensitive values, then of the class."""
 
@@ -133,14 +133,14 @@ class Statistics:
         self._tree: TreeArrays = tree.arrays()
         self._count_start = setting.count_start
         n, d = len(leaves), setting.search.n_attributes
-        slot = np.full(len(tree), -1, dtype=np.int32)
+        slot = np.full(len(tree), -1, np.int32)
         slot[leaves] = np.arange(n)
         self._counted = LeafStatistics(
             slot=slot,
-            sizes=np.zeros(n, dtype=np.int64),
-            low=np.full((n, d), np.iinfo(np.int32).max, dtype=np.int32),
-            high=np.full((n, d), -1, dtype=np.int32),
-            totals=np.zeros((n, int(self._count_start[-1])), dtype=np.int64),
+            sizes=np.zeros(n, np.int64),
+            low=np.full((n, d), np.iinfo(np.int32).max, np.int32),
+            high=np.full((n, d), -1, np.int32),
+            totals=np.zeros((n, int(self._count_start[-1])), np.int64),
         )
 
     def add(self, rows: Int32) -> None:
@@ -165,7 +165,7 @@ class Statistics:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Part:
     """Rows that are finished in memory, or (`is_class`) that are one class as they are, with their region."""
 

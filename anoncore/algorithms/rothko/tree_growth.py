@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anoncore.algorithms.cut_order import widest_first
+from anoncore.algorithms.cut_order import widest_first, widths
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Extent, Node, Part, Setting, Statistics
-from anoncore.kernels.arrays import Counts, Int32, starts_of
+from anoncore.kernels.arrays import Counts, Int32
 from anoncore.kernels.attributes import HIERARCHY
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.rothko import Requests, add_frequencies, best_cut, children_cut, median_cut
 from anoncore.kernels.splitting import NODE_CHILDREN, THRESHOLD
 from anoncore.kernels.sweep import INFOGAIN, TIE
@@ -61,15 +62,14 @@ def choose_cut(setting: Setting, node: Node) -> Choice:
 
 
 def _median(setting: Setting, node: Node) -> Choice:
-    ranked = widest_first(_width(setting, a, int(node.low[a]), int(node.high[a])) for a in range(len(node.low)))
-    checks = setting.kernel_checks
+    ranked, checks = _ranked(setting, node), setting.kernel_checks
     for turn, a in enumerate(ranked):
         counts = yield ranked[turn : turn + 1]
         if setting.attributes.form[a] == HIERARCHY:
-            top = _common_node(setting, a, node)
-            fits, _ = children_cut(counts, *_children(setting, a, top, node), int(checks.count_start[-1]), checks)
+            top, child, n_children = _children(setting, a, node)
+            fits, _ = children_cut(counts, child, n_children, int(checks.count_start[-1]), checks)
             if fits:
-                return _into_children(setting, node, a, top, counts)
+                return _into_children(node, a, counts, top, child, n_children)
             continue
         code = median_cut(counts, node.size, node.totals, int(checks.count_start[-1]), checks)
         if code >= 0:
@@ -87,10 +87,10 @@ def _cheapest(setting: Setting, node: Node, gain: bool) -> Generator[list[int], 
     for turn, a in enumerate(open_attributes):
         counts = yield open_attributes[turn:] if gain else [a]
         if is_tree[a]:
-            top = _common_node(setting, a, node)
-            fits, cost = children_cut(counts, *_children(setting, a, top, node), n_bins, checks)
+            top, child, n_children = _children(setting, a, node)
+            fits, cost = children_cut(counts, child, n_children, n_bins, checks)
             if fits and cost < best - TIE * node.size:
-                best, cut = cost, _into_children(setting, node, a, top, counts)
+                best, cut = cost, _into_children(node, a, counts, top, child, n_children)
             continue
         cost, code = best_cut(counts, node.size, node.totals, n_bins, gain, best, checks)
         if code >= 0:
@@ -108,7 +108,7 @@ def likely_order(setting: Setting, node: Extent) -> list[int]:
     """
     if setting.search.criterion == INFOGAIN:
         return [a for a in range(len(node.low)) if node.low[a] < node.high[a]]
-    ranked = widest_first(_width(setting, a, int(node.low[a]), int(node.high[a])) for a in range(len(node.low)))
+    ranked = _ranked(setting, node)
     return ranked if setting.search.n_sensitive > 0 else ranked[:MOST_LIKELY]
 
 
@@ -119,9 +119,8 @@ def _at_threshold(node: Node, a: int, code: int, counts: FrequencySet) -> Cut:
     return Cut(THRESHOLD, a, int(node.low[a]) + code, sides)
 
 
-def _into_children(setting: Setting, node: Node, a: int, top: int, counts: FrequencySet) -> Cut:
+def _into_children(node: Node, a: int, counts: FrequencySet, top: int, child: Int32, n_children: int) -> Cut:
     """The cut into the children of a node of the attribute's hierarchy."""
-    child, n_children = _children(setting, a, top, node)
     begins = np.searchsorted(child, np.arange(n_children + 1)).tolist()
     rows = counts[:, 0]
     sides = tuple(_side(node, a, rows, *ends) for ends in pairwise(begins))
@@ -145,32 +144,19 @@ def _xlogx(count: float) -> float:
     return count * float(np.log2(max(count, 1.0)))
 
 
-def _common_node(setting: Setting, a: int, node: Node) -> int:
-    """The lowest node of the hierarchy that holds the node's codes."""
-    tree = setting.data.domain[setting.data.quasi_identifiers[a]].tree
+def _children(setting: Setting, a: int, node: Node) -> tuple[int, Int32, int]:
+    """The lowest node of the hierarchy that holds the node's codes, its child for each of them, and how many it has."""
+    tree = setting.domains[a].tree
     assert tree is not None
-    return int(tree.common_ancestor(node.low[a : a + 1], node.high[a : a + 1])[0])
-
-
-def _children(setting: Setting, a: int, top: int, node: Node) -> tuple[Int32, int]:
-    """The child of the hierarchy node `top` for each code of the node's range, and the number of children."""
-    tree = setting.data.domain[setting.data.quasi_identifiers[a]].tree
-    assert tree is not None
-    children = tree.children[tree.child_start[top] : tree.child_start[top + 1]]
+    top = tree.node_over(node.low[a], node.high[a])
+    children = tree.children_of(top)
     codes = np.arange(node.low[a], node.high[a] + 1)
-    return np.searchsorted(tree.last[children], codes).astype(np.int32), len(children)
+    return top, np.searchsorted(tree.last[children], codes).astype(np.int32), len(children)
 
 
-def _width(setting: Setting, a: int, low: int, high: int) -> float:
-    """The width of the codes low..high as a share of the domain, computed as in `kernels.attributes.width`."""
-    domain = setting.data.domain[setting.data.quasi_identifiers[a]]
-    span = float(setting.attributes.span[a])
-    if low == high:
-        return 0.0
-    if domain.tree is not None:
-        top = int(domain.tree.common_ancestor(np.array([low], np.int32), np.array([high], np.int32))[0])
-        return float(domain.tree.last[top] - domain.tree.first[top]) / span
-    return float(domain.steps[high] - domain.steps[low]) / span
+def _ranked(setting: Setting, node: Extent) -> list[int]:
+    """The attributes of a node, from the widest one on."""
+    return widest_first(widths(setting.domains, setting.attributes.span, node.low, node.high))
 
 
 COUNT_BYTES = 4
@@ -304,12 +290,12 @@ class _Frequencies:
         per_node = np.bincount([node for node, _ in pairs], minlength=len(tree))
         self._requests = Requests(
             node_start=starts_of(per_node),
-            attribute=np.array([a for _, a in pairs], dtype=np.int32),
-            low=np.array([nodes[node].low[a] for node, a in pairs], dtype=np.int32),
+            attribute=np.array([a for _, a in pairs], np.int32),
+            low=np.array([nodes[node].low[a] for node, a in pairs], np.int32),
             base=starts_of(sizes),
             width=width,
         )
-        self._counts = np.zeros(sum(sizes), dtype=np.uint32)
+        self._counts = np.zeros(sum(sizes), np.uint32)
 
     def add(self, rows: Int32) -> None:
         """Count rows."""

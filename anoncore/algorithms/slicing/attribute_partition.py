@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,13 +10,13 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.shared_work import shared
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, record
 from anoncore.release.overlap import links
 from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import INTERVALS, association
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AttributePartition:
     """Columns, the one with the sensitive attribute last, and what they were made from.
 

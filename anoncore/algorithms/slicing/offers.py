@@ -11,9 +11,10 @@ import numpy as np
 from anoncore.algorithms.slicing.attribute_partition import partition_attributes
 from anoncore.algorithms.slicing.tuple_partition import sensitive_codes
 from anoncore.base.errors import DataError
+from anoncore.kernels.arrays import record
+from anoncore.kernels.grouping import dense_key, occurring_pairs
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.requirements.worth import SURE_L
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import association
 
@@ -32,7 +33,7 @@ class Offer:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OneBucket:
     """The sliced table with all rows in one bucket, in which only what stands beside a sensitive value tells of it."""
 
@@ -46,14 +47,15 @@ class OneBucket:
         Each further attribute divides the rows further, so it never raises l.
         """
         values, n_protected = sensitive_codes(self.data, self.attribute)
-        known = [name for name in beside if name in self.data.quasi_identifiers]
+        known = [name for name in beside if name in self.data.quasi_identifiers and name != self.attribute]
         cell = dense_key((self.data.codes[name] for name in known), self.data.n_rows)
         width = int(values.max()) + 1
-        pairs, counts = np.unique(cell * width + values, return_counts=True)
+        rows_of = np.bincount(cell)
+        cells, codes, counts = occurring_pairs(cell, values, len(rows_of), width)
         if self.distinct:
-            return float(np.bincount(pairs // width).min())
-        protected = pairs % width < n_protected
-        shares = counts[protected] / np.bincount(cell)[pairs[protected] // width]
+            return float(np.bincount(cells).min())
+        protected = codes < n_protected
+        shares = counts[protected] / rows_of[cells[protected]]
         return 1 / float(shares.max())
 
     def keeps(self, beside: Sequence[str], l: float) -> bool:
@@ -109,13 +111,11 @@ def find_offer(
     return Offer(f"{first} with '{attribute}' {with_what}{f' ({settings})' if settings else ''}", changes)
 
 
-def offer_for_several(
-    data: Microdata, levels: Mapping[str, float], distinct: bool, l: float, own: Mapping[str, float]
-) -> Offer:
+def offer_for_several(data: Microdata, levels: Mapping[str, float], distinct: bool, own: Mapping[str, float]) -> Offer:
     """Columns that keep the l of several sensitive attributes: each in a column of its own, with a smaller l where even
     that does not keep it.
 
-    `levels` has the l of each; `l` and `own` are the parameters that it comes from.
+    `levels` has the l of each; `own` are those that the method was given by name.
     """
     best = {name: OneBucket(data, name, distinct).reached([]) for name in levels}
     failing = [name for name, wanted in levels.items() if not reaches(best[name], wanted, ACCUMULATED)]

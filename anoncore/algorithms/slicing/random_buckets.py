@@ -20,13 +20,13 @@ from anoncore.algorithms.slicing.columns import (
     sliced_release,
 )
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Int32, Int64, starts_of
+from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.grouping import dense_key, put_at, starts_of
 from anoncore.kernels.slicing_spread import spread
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 from anoncore.utility.associations import INTERVALS
 
@@ -75,7 +75,7 @@ class RandomBuckets(Algorithm):
     grouping_fields = GROUPING_FIELDS
     group_word = "bucket"
     summary = (
-        "Shuffles groups of attributes against each other in buckets of one size, so that nobody's presence is certain."
+        "Shuffles sets of attributes against each other in groups of one size, so that nobody's presence is certain."
     )
     minimality = Minimality(
         Openness.DEPENDS,
@@ -84,11 +84,11 @@ class RandomBuckets(Algorithm):
         "`spread` looks at all values, sensitive ones among them.",
     )
 
-    size: Annotated[int, Field(ge=2, title="Bucket size", description="Rows in a bucket.")] = 100
+    size: Annotated[int, Field(ge=2, title="Group size", description="Rows in a group.")] = 100
     columns: ColumnCount = 2
     grouping: Annotated[
         Literal["random", "spread"],
-        Field(title="Grouping", description="Rows at random, or equal column values spread over the buckets."),
+        Field(title="Grouping", description="Rows at random, or equal column values spread over the groups."),
     ] = "random"
     sensitive_column_size: SensitiveColumnSize = None
     attribute_columns: AttributeColumns = None
@@ -130,12 +130,11 @@ class RandomBuckets(Algorithm):
 
     def _release(self, data: Microdata, progress: Progress) -> Release:
         columns = self.resolve_columns(data)
-        progress(0.1, "Dealing rows into buckets")
+        progress(0.1, "Dealing rows into groups")
         # From content order, so that a seed gives the same buckets for any order of the rows.
         rows = data.canonical_order[np.random.default_rng(self.seed).permutation(data.n_rows)]
         if self.grouping == "random":
-            group = np.empty(data.n_rows, dtype=np.int32)
-            group[rows] = np.arange(data.n_rows) // self.size
+            group = put_at(rows, (np.arange(data.n_rows) // self.size).astype(np.int32))
         else:
             # A bucket has no more rows than the table, and memory is taken for as many as it may have.
             group = _spread(data, columns, rows, min(self.size, data.n_rows))

@@ -10,11 +10,11 @@ import numpy as np
 from anoncore.algorithms.refinement import content_ranks
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.base.progress import Progress
-from anoncore.kernels.arrays import Codes, Floats, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.grouping import dense_key, put_at, starts_of
 from anoncore.kernels.slicing_exchanges import LINES, Limits, Linked, Partners, exchange_between_buckets
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.table.keys import dense_key
 from anoncore.table.microdata import Microdata
 from anoncore.utility.reconstruction import Reader, pairs_of
 
@@ -62,20 +62,18 @@ def refined_buckets(
     number = _in_order(data, search)
     row = search.buckets.rows[:, -1].astype(np.int64)
     codes = np.column_stack([data.codes[name] for name in names])
-    numbered = np.empty_like(codes)
-    numbered[number] = codes
+    numbered = put_at(number, codes)
     keys = [_members(key, number) for key in _keys(data, columns, names)]
     starts = np.append(np.flatnonzero(search.buckets.begins), data.n_rows).astype(np.int64)
     sizes = np.diff(starts)
     bucket = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    place = np.empty(data.n_rows, dtype=np.int64)
     at = number[row]
     linked = _linked(release, names, apart, numbered, _tallies(release, names, numbered, bucket, at))
-    place[at] = np.arange(data.n_rows)
+    place = put_at(at, np.arange(data.n_rows))
     (table,), (kept,) = search.tables, search.masses
     masses = kept._replace(
-        counts=np.zeros((LINES, kept.counts.shape[1]), dtype=np.int32),
-        pair_counts=np.zeros((LINES, kept.pair_counts.shape[1]), dtype=np.int32),
+        counts=np.zeros((LINES, kept.counts.shape[1]), np.int32),
+        pair_counts=np.zeros((LINES, kept.pair_counts.shape[1]), np.int32),
     )
     limits = Limits(float(search.guards.l[0]), search.guards.distinct, MOST_ROWS)
     moving = sizes[sizes <= MOST_ROWS].astype(np.float64)
@@ -89,7 +87,7 @@ def refined_buckets(
         partners = Partners(*keys[turn % len(keys)], draws)
         search.sum_anew()
         for begin in range(0, data.n_rows, PLACES_AT_ONCE):
-            progress((turn + begin / data.n_rows) / rounds, f"Exchanging rows between buckets, round {turn + 1}")
+            progress((turn + begin / data.n_rows) / rounds, f"Exchanging rows between groups, round {turn + 1}")
             gained[turn] += exchange_between_buckets(
                 linked,
                 search.buckets.rows,
@@ -114,11 +112,9 @@ def _in_order(data: Microdata, search: TupleSearch) -> Int64:
 
     So the order of the input decides nothing: rows of equal content are told apart by the bucket that they are in.
     """
-    rank = np.empty(data.n_rows, dtype=np.int64)
-    rank[data.canonical_order] = content_ranks(data)
+    rank = put_at(data.canonical_order, content_ranks(data))
     group = search.group
-    number = np.empty(data.n_rows, dtype=np.int64)
-    number[np.lexsort((group, rank))] = np.arange(data.n_rows)
+    number = put_at(np.lexsort((group, rank)), np.arange(data.n_rows))
     rows = search.buckets.rows
     rows[:] = rows[np.lexsort((number[rows[:, -1]], group[rows[:, -1]]))]
     return number
@@ -134,8 +130,7 @@ def _keys(data: Microdata, columns: Sequence[Sequence[str]], names: Sequence[str
 
 def _members(key: Int64, number: Int64) -> tuple[Int64, Int64, Int64]:
     """The key of every row by its number, where the rows of each key begin, and these rows."""
-    numbered = np.empty_like(key)
-    numbered[number] = key
+    numbered = put_at(number, key)
     start = starts_of(np.bincount(key))
     return numbered, start, np.argsort(numbered, kind="stable")
 
@@ -148,7 +143,7 @@ def _tallies(
     begin = starts_of(size if size <= MOST_TALLIED else 0 for size in sizes)
     is_large = np.bincount(bucket) > LARGE
     line = np.where(is_large, np.cumsum(is_large) - 1, -1).astype(np.int64)
-    tally = np.zeros((int(is_large.sum()), int(begin[-1])), dtype=np.int32)
+    tally = np.zeros((int(is_large.sum()), int(begin[-1])), np.int32)
     counted = is_large[bucket]
     for a, first in enumerate(begin[:-1]):
         if begin[a + 1] > first:
@@ -168,7 +163,7 @@ def _linked(
     sizes = [len(data.domain[name]) for name in names]
     # The attribute with more values comes first: the lists of what occurs with each of its values are then short.
     pairs = [pair if sizes[pair[0]] >= sizes[pair[1]] else pair[::-1] for pair in apart]
-    starts, values, cells, begin, width = [np.zeros(1, dtype=np.int64)], list[Codes](), list[Floats](), [], []
+    starts, values, cells, begin, width = [np.zeros(1, np.int64)], list[Codes](), list[Floats](), [], []
     n_cells, n_codes = 0, 0
     for a, b in pairs:
         is_dense = sizes[a] * sizes[b] <= DENSE * data.n_rows
@@ -188,14 +183,14 @@ def _linked(
         n_cells += len(x)
     true, expected = np.concatenate(cells, axis=1)
     return Linked(
-        first=np.array([a for a, _ in pairs], dtype=np.int64),
-        second=np.array([b for _, b in pairs], dtype=np.int64),
-        codes=np.ascontiguousarray(codes, dtype=np.int32),
+        first=np.array([a for a, _ in pairs], np.int64),
+        second=np.array([b for _, b in pairs], np.int64),
+        codes=np.ascontiguousarray(codes, np.int32),
         tallied=tallies[0],
         tally_of=tallies[1],
         tally=tallies[2],
-        width=np.array(width, dtype=np.int64),
-        begin=np.array(begin, dtype=np.int64),
+        width=np.array(width, np.int64),
+        begin=np.array(begin, np.int64),
         start=np.concatenate(starts[1:] or starts).astype(np.int64),
         value=np.concatenate(values).astype(np.int32),
         true=np.ascontiguousarray(true),

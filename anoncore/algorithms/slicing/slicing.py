@@ -20,7 +20,7 @@ from anoncore.algorithms.slicing.columns import (
     propose_columns,
     sliced_release,
 )
-from anoncore.algorithms.slicing.offers import Offer, find_offer, offer_for_several
+from anoncore.algorithms.slicing.offers import Offer, OneBucket, find_offer, offer_for_several
 from anoncore.algorithms.slicing.refined_buckets import refined_buckets
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.attacks.disclosure import attribute_disclosure
@@ -30,7 +30,7 @@ from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import shared
 from anoncore.base.texts import listing
 from anoncore.kernels.rounding import ACCUMULATED, reaches
-from anoncore.privacy.check import check
+from anoncore.privacy.check import group_violations
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.partition import Partition
@@ -46,7 +46,7 @@ Diversity = Literal["posterior", "distinct"]
 STEP = 4_000_000
 """Rows and signatures visited between two reports of progress: a fraction of a second."""
 SPLIT_WHERE_POSSIBLE = (
-    "A bucket is split wherever the sliced table stays l-diverse, so readers know that every split of a bucket that "
+    "A group is split wherever the sliced table stays l-diverse, so readers know that every split of a group that "
     "was left whole would have given somebody away."
 )
 
@@ -118,7 +118,7 @@ class Slicing(Algorithm):
     family = "slicing"
     grouping_fields = GROUPING_FIELDS
     group_word = "bucket"
-    summary = "Keeps every value and what belongs together exact, and shuffles groups of attributes against each other."
+    summary = "Keeps every value and what belongs together exact, and shuffles sets of attributes against each other."
     minimality = Minimality(
         Openness.OPEN,
         f"{SPLIT_WHERE_POSSIBLE} With `refine` it is the exchanges that readers know of: one that brought them nearer "
@@ -126,7 +126,7 @@ class Slicing(Algorithm):
     )
 
     counts_rows = (
-        "its diversity is about the buckets that a row matches, and a person with several rows matches more of them"
+        "its diversity is about the groups that a row matches, and a person with several rows matches more of them"
     )
 
     l: Annotated[
@@ -143,7 +143,7 @@ class Slicing(Algorithm):
     columns: ColumnCount = 2
     requirements: Annotated[
         Requirements,
-        Field(title="Bucket requirements", description="What every bucket must satisfy besides."),
+        Field(title="Group requirements", description="What every group must satisfy besides."),
     ] = ()
     diversity: Annotated[
         Diversity,
@@ -156,7 +156,7 @@ class Slicing(Algorithm):
     ] = ()
     retry_splits: Annotated[
         bool,
-        Field(title="Retry splits", description="Try every attribute before a bucket is final, not only the widest."),
+        Field(title="Retry splits", description="Try every attribute before a group is final, not only the widest."),
     ] = True
     attribute_columns: AttributeColumns = None
     intervals: Intervals = INTERVALS
@@ -164,7 +164,7 @@ class Slicing(Algorithm):
         bool,
         Field(
             title="Refine",
-            description="Afterwards exchange people between buckets, as long as more pairs of values are kept.",
+            description="Afterwards exchange people between groups, as long as more pairs of values are kept.",
         ),
     ] = False
 
@@ -224,7 +224,7 @@ class Slicing(Algorithm):
         if self.refine and (len(data.sensitive) > 1 or self.requirements):
             raise DataError(
                 "Rows change places where one sensitive attribute has to stay l-diverse and nothing else is asked of "
-                "the buckets; turn refine off, or tag one sensitive attribute and leave the requirements empty."
+                "the groups; turn refine off, or tag one sensitive attribute and leave the requirements empty."
             )
         columns, levels = self.resolve_columns(data), self.levels_of(data)
         require_feasible(self.requirements, data)
@@ -246,7 +246,7 @@ class Slicing(Algorithm):
         offer = self._offer(data, columns, name, levels)
         smaller = f" With these columns l is at most {nearest:g}." if worth and bool(offer.changes) else ""
         raise InfeasibleError(
-            f"l = {l:g} is not possible: with all rows in one bucket, '{name}'"
+            f"l = {l:g} is not possible: with all rows in one group, '{name}'"
             f"{beside} gives someone {what} {best:.4g}; {offer.advice}.{smaller}",
             nearest=nearest if worth and len(levels) == 1 else None,
             instead=offer.changes,
@@ -254,7 +254,7 @@ class Slicing(Algorithm):
 
     def _require_of_column(self, data: Microdata, columns: tuple[tuple[str, ...], ...]) -> None:
         """Raise InfeasibleError where the groups of a single column, which no bucket can join, break a requirement."""
-        violations = check(self._one_bucket(data, columns), self.requirements)
+        violations = group_violations(self._one_bucket(data, columns), self.requirements)
         if violations:
             raise InfeasibleError(
                 f"A single column has no buckets that could hide people among others: {violations[0].sentence} Choose "
@@ -264,7 +264,7 @@ class Slicing(Algorithm):
     def _one_bucket(self, data: Microdata, columns: tuple[tuple[str, ...], ...]) -> Release:
         """The release with all rows in one bucket."""
         classes = column_classes(data, columns, self.column_requirements)
-        return sliced_release(data, Partition(np.zeros(data.n_rows, dtype=np.int32)), columns, self, classes)
+        return sliced_release(data, Partition(np.zeros(data.n_rows, np.int32)), columns, self, classes)
 
     def _offer(
         self, data: Microdata, columns: tuple[tuple[str, ...], ...], name: str, levels: dict[str, float]
@@ -272,7 +272,7 @@ class Slicing(Algorithm):
         """What to choose where an attribute does not keep its l in these columns."""
         distinct = self.diversity == "distinct"
         if len(levels) > 1:
-            return offer_for_several(data, levels, distinct, self.l, self.levels)
+            return offer_for_several(data, levels, distinct, self.levels)
         by_hand = self.attribute_columns is not None
         offer = find_offer(data, name, levels[name], distinct, columns, by_hand, self.intervals)
         if name in self.levels and "l" in offer.changes:
@@ -285,7 +285,11 @@ class Slicing(Algorithm):
         """The l that everybody has with all rows in one bucket, the largest that these columns can keep."""
 
         def reached() -> float:
-            return achieved_diversity(self._one_bucket(data, columns), name, self.diversity)
+            names = [other for column in columns for other in column]
+            if self.column_requirements or len(set(names)) < len(names):
+                return achieved_diversity(self._one_bucket(data, columns), name, self.diversity)
+            beside = next(column for column in columns if name in column)
+            return OneBucket(data, name, self.diversity == "distinct").reached(beside)
 
         # It is the same for every l, so runs with several levels share it.
         return shared(data, ("one bucket", columns, repr(self.column_requirements), self.diversity, name), reached)
@@ -321,7 +325,7 @@ class Slicing(Algorithm):
         search = self._search(data, columns, classes)
         while search.step(STEP):
             done = (0.2 if self.refine else 0.75) * search.done / data.n_rows
-            progress(0.1 + done, f"{search.done:,} of {data.n_rows:,} rows in final buckets")
+            progress(0.1 + done, f"{search.done:,} of {data.n_rows:,} rows in final groups")
         progress(0.3 if self.refine else 0.85, "Checking what everybody's probabilities are")
         release = sliced_release(data, Partition(search.group), columns, self, classes)
         for name, l in self.levels_of(data).items():

@@ -7,22 +7,33 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anoncore.kernels.arrays import Codes, Floats, Int64, runs_from, starts_of
+from anoncore.base.memory import require_memory
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
+from anoncore.kernels.grouping import (
+    dense_key,
+    different_keys,
+    first_rows,
+    order_by_nearness,
+    put_at,
+    runs_from,
+    starts_of,
+)
 from anoncore.kernels.slicing import Masses, Signatures, new_masses
 from anoncore.kernels.slicing_buckets import DONE, Buckets, Guards, split_buckets
 from anoncore.release.overlap import links
 from anoncore.requirements import CheckSet, Requirement
-from anoncore.table.kernel_attributes import kernel_attributes
-from anoncore.table.keys import dense_key
+from anoncore.table.domain import kernel_attributes
 from anoncore.table.microdata import Microdata
 
+ENTRY_BYTES = 48
+"""Bytes of memory per entry, which is a sensitive value that a signature can have, at the most that tables take."""
 Cells = dict[str, tuple[Codes, ...]]
 """What a column publishes of each attribute, as integer columns (n_rows,) that are equal where the cells are."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Factor:
     """The rows by what one column, or one link between overlapping columns, shows of the quasi-identifiers.
 
@@ -36,32 +47,40 @@ class _Factor:
     is_sensitive: bool
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Beliefs:
     """What can be believed about one sensitive attribute: the signature of every row, the value of every entry of a
-    signature, and for the kernels their table and the cells of the rows, int64 (n_rows, n_cells), that it counts.
+    signature, and for the kernels their table and the cells of the rows, int32 (n_rows, n_cells), that it counts.
+
+    Rows are in an order of their own, and signatures are numbered in it: what one bucket needs lies together there.
     """
 
     signature: Int64
     entry_code: Int64
     table: Signatures
-    cells: Int64
+    cells: Codes
 
     @classmethod
-    def of(cls, data: Microdata, columns: Sequence[Cells], sensitive: str) -> _Beliefs:
-        factors = _factors(data, columns, sensitive)
+    def of(cls, data: Microdata, columns: Sequence[Cells], sensitive: str, order: Int64) -> _Beliefs:
+        factors = _factors(data, columns, sensitive, order)
         signature = dense_key((factor.key for factor in factors), data.n_rows)
-        _, first = np.unique(signature, return_index=True)
+        first = first_rows(signature)
         values, n_protected = sensitive_codes(data, sensitive)
+        values = values[order]
         shown = [factor for factor in factors if factor.is_shown]
         pairs = [_Pairs.of(factor.key, values) for factor in factors if factor.is_sensitive]
-        entry_start, entry_code, entry_pairs = _entries(
-            pairs, [factor.key[first] for factor in factors if factor.is_sensitive]
+        of_signature = [factor.key[first] for factor in factors if factor.is_sensitive]
+        n_entries = int(np.bincount(pairs[0].key // pairs[0].n_values)[of_signature[0]].sum())
+        require_memory(
+            n_entries * ENTRY_BYTES,
+            f"Slicing {data.n_rows:,} rows whose '{sensitive}' could be any of {values.max() + 1:,} values",
+            f"round or group the values of '{sensitive}', or take fewer rows",
         )
+        entry_start, entry_code, entry_pairs = _entries(pairs, of_signature)
         table = Signatures(
             first_factor=0,
-            power=np.array([0 if factor.is_sensitive else factor.power for factor in shown], dtype=np.int64),
-            pair_power=np.array([factor.power for factor in factors if factor.is_sensitive], dtype=np.int64),
+            power=np.array([0 if factor.is_sensitive else factor.power for factor in shown], np.int64),
+            pair_power=np.array([factor.power for factor in factors if factor.is_sensitive], np.int64),
             codes=np.column_stack([factor.key[first] for factor in shown]).astype(np.int32),
             entry_start=entry_start,
             pairs=entry_pairs,
@@ -74,7 +93,7 @@ class _Beliefs:
             ),
         )
         cells = [factor.key for factor in shown] + [of_factor.of_row for of_factor in pairs]
-        return cls(signature, entry_code, table, np.column_stack(cells))
+        return cls(signature, entry_code, table, np.column_stack(cells).astype(np.int32))
 
 
 @dataclass(eq=False)
@@ -88,6 +107,7 @@ class TupleSearch:
     """
 
     beliefs: tuple[_Beliefs, ...]
+    order: Int64
     tables: tuple[Signatures, ...]
     masses: tuple[Masses, ...]
     buckets: Buckets
@@ -108,31 +128,32 @@ class TupleSearch:
         """One bucket with all rows. `columns` are the cells of each column, sensitive values exact; `levels` has the l
         of every sensitive attribute.
         """
-        beliefs = tuple(_Beliefs.of(data, columns, name) for name in levels)
         checks, names = CheckSet(requirements, data), data.quasi_identifiers
+        known = [data.codes[name] for name in names]
+        order = order_by_nearness(known, data.n_rows)
+        beliefs = tuple(_Beliefs.of(data, columns, name, order) for name in levels)
         rows = np.column_stack(
-            [data.codes[name] for name in names]
+            [codes[order] for codes in known]
             + [one.cells for one in beliefs]
-            + [checks.cells, np.arange(data.n_rows)]
-        ).astype(np.int32)
+            + [checks.cells[order], order.astype(np.int32)]
+        )
         begins = len(names) + starts_of(one.cells.shape[1] for one in beliefs)
         tables = tuple(
             one.table._replace(first_factor=begin) for one, begin in zip(beliefs, begins[:-1].tolist(), strict=True)
         )
-        queue = np.zeros((2, 2 * data.n_rows), dtype=np.int64)
+        queue = np.zeros((2, 2 * data.n_rows), np.int64)
         queue[1, 0] = data.n_rows
-        starts = np.zeros(data.n_rows, dtype=np.uint8)
+        starts = np.zeros(data.n_rows, np.uint8)
         starts[0] = 1
         search = cls(
             beliefs,
+            order,
             tables,
             tuple(map(new_masses, tables)),
-            Buckets(rows, np.empty_like(rows), starts, queue, np.array([0, 1, 0], dtype=np.int64)),
+            Buckets(rows, np.empty_like(rows), starts, queue, np.array([0, 1, 0], np.int64)),
             checks.kernel,
             kernel_attributes([replace(data.domain[name], tree=None) for name in names]),
-            Guards(
-                np.array(list(levels.values()), dtype=np.float64), distinct, retry, data.content_words, int(begins[-1])
-            ),
+            Guards(np.array(list(levels.values()), np.float64), distinct, retry, data.content_words, int(begins[-1])),
         )
         search.sum_anew()
         return search
@@ -155,9 +176,7 @@ class TupleSearch:
     @property
     def group(self) -> Codes:
         """The bucket of every row so far, int32 (n_rows,) in original order."""
-        group = np.empty(len(self.buckets.rows), dtype=np.int32)
-        group[self.buckets.rows[:, -1]] = np.cumsum(self.buckets.begins, dtype=np.int32) - 1
-        return group
+        return put_at(self.buckets.rows[:, -1], np.cumsum(self.buckets.begins, dtype=np.int32) - 1)
 
     def probability(self) -> Floats:
         """p(t, s) of the first sensitive attribute as kept so far, (n_rows, n_values), by the codes of the values that
@@ -169,18 +188,20 @@ class TupleSearch:
         mass = np.zeros((len(first.table.codes), int(first.entry_code.max()) + 1))
         of_entry = np.repeat(np.arange(len(mass)), np.diff(first.table.entry_start))
         mass[of_entry, first.entry_code] = self.masses[0].high
-        return (mass / mass.sum(axis=1, keepdims=True))[first.signature]
+        return (mass / mass.sum(axis=1, keepdims=True))[put_at(self.order, first.signature)]
 
 
-def _factors(data: Microdata, columns: Sequence[Cells], sensitive: str) -> list[_Factor]:
-    """Columns that show a quasi-identifier or the sensitive attribute, and the links between them."""
+def _factors(data: Microdata, columns: Sequence[Cells], sensitive: str, order: Int64) -> list[_Factor]:
+    """Columns that show a quasi-identifier or the sensitive attribute, and the links between them, of the rows in an
+    order.
+    """
     known = set(data.quasi_identifiers)
     factors = []
     shared = [({name: columns[link.column][name] for name in link.attributes}, -1) for link in links(columns)]
     for cells, power in [*((column, 1) for column in columns), *shared]:
         names = sorted(known & cells.keys(), key=data.quasi_identifiers.index)
         if names or sensitive in cells:
-            key = dense_key((codes for name in names for codes in cells[name]), data.n_rows)
+            key = dense_key((codes[order] for name in names for codes in cells[name]), data.n_rows)
             factors.append(
                 _Factor(key, power, bool(names) and (power > 0 or sensitive not in cells), sensitive in cells)
             )
@@ -198,7 +219,7 @@ def sensitive_codes(data: Microdata, sensitive: str) -> tuple[Int64, int]:
     return np.unique(recode, return_inverse=True)[1][codes], 1
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Pairs:
     """The pairs of a cell and a sensitive value that occur, by `key` = cell * n_values + value, ascending."""
 
@@ -209,7 +230,7 @@ class _Pairs:
     @classmethod
     def of(cls, cell: Int64, values: Int64) -> _Pairs:
         n_values = int(values.max()) + 1
-        key, of_row = np.unique(cell * n_values + values, return_inverse=True)
+        key, of_row = different_keys(cell * n_values + values, (int(cell.max()) + 1) * n_values)
         return cls(of_row, key, n_values)
 
     def of_cells(self, cells: Int64) -> tuple[Int64, Int64]:

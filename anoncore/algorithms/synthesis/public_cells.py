@@ -12,7 +12,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.table.domain import Domain, Kind
 
 MOST_DECIMALS, LARGEST_DIGITS = 9, 15
@@ -21,7 +21,7 @@ SECOND, DAY = pd.Timedelta(seconds=1), pd.Timedelta(days=1)
 EPOCH = pd.Timestamp(0)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PublicCells:
     """The cells of one attribute. A missing value has a cell of its own, the last one, where some row lacks one.
 
@@ -133,7 +133,7 @@ def _ends(domain: Domain, grid: Grid, given: Sequence[float | str]) -> Floats:
     if not given:
         return np.array([grid.place(domain.values[0]), grid.place(domain.values[-1])])
     try:
-        ends = np.array([grid.place(value) for value in given], dtype=np.float64)
+        ends = np.array([grid.place(value) for value in given], np.float64)
     except (ValueError, TypeError):
         raise ParameterError(
             f"The ranges of '{domain.name}' have an end that is no {'date' if domain.is_date else 'number'}: "

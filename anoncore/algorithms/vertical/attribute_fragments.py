@@ -11,7 +11,7 @@ import pandas as pd
 from anoncore.algorithms.vertical.mutual_information import BINS, mutual_information
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats
+from anoncore.kernels.arrays import Floats, record
 from anoncore.table.microdata import Microdata
 
 MOST_FRAGMENTS = 8
@@ -19,7 +19,7 @@ LEAST_GAIN = 0.05
 """Where the data choose how many fragments there are, each further one must raise the mean of V - W' by this share."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AttributeFragments:
     """Fragments of attributes without the common attribute, and what they were made from.
 

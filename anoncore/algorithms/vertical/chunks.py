@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from anoncore.algorithms.base import Algorithm
 from anoncore.algorithms.vertical.fragment_data import part_of
 from anoncore.algorithms.vertical.fragment_recodings import region_of, united
 from anoncore.algorithms.vertical.mutual_information import xlogx
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, record
 from anoncore.kernels.information import best_threshold
 from anoncore.kernels.rounding import ACCUMULATED, stays_within
 from anoncore.privacy.common_attribute import alike_values
@@ -21,7 +20,8 @@ from anoncore.privacy.join_blocks import Joins, RowRule, Rule, TooManyJoins, Val
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Fragment
-from anoncore.requirements import Check, CheckSet, DistinctDiversity, KAnonymity, Requirement
+from anoncore.requirements import Check, CheckSet, DistinctDiversity, Requirement
+from anoncore.requirements.k_anonymity import largest_k
 from anoncore.table.microdata import Microdata, SensitiveValues
 
 Group = npt.NDArray[np.int32]
@@ -56,7 +56,7 @@ def unsafe_classes(counts: Sequence[Int64], rules: Sequence[Rule]) -> list[Bools
     Of a join of three and more fragments only the class of the last fragment is marked. Where these joins are too many
     to look at, the rule's stricter form for pairs is used (see `Rule.value_by_value`).
     """
-    unsafe = [np.zeros(len(of_fragment), dtype=np.bool_) for of_fragment in counts]
+    unsafe = [np.zeros(len(of_fragment), np.bool_) for of_fragment in counts]
     for rule in rules:
         try:
             broken = _unsafe(counts, rule, larger=True)
@@ -74,9 +74,9 @@ def _unsafe(counts: Sequence[Int64], rule: Rule, larger: bool) -> list[Bools]:
     places: list[Int64] = []
     for number, of_fragment in enumerate(counts):
         classes, number_of_class = rule.classes(of_fragment, of_fragment.sum(axis=1)).distinct()
-        is_unsafe = np.zeros(len(classes), dtype=np.bool_)
+        is_unsafe = np.zeros(len(classes), np.bool_)
         for subset, known in joins.subsets.items():
-            touched = np.zeros(len(known), dtype=np.bool_)
+            touched = np.zeros(len(known), np.bool_)
             for block in blocks(known, classes):
                 broken = rule.broken(rule.levels(known.take(block), classes))
                 is_unsafe |= broken.any(axis=0)
@@ -131,7 +131,7 @@ def segments(data: Microdata, common: str, requirements: Sequence[Requirement], 
     """
     names = data.quasi_identifiers
     columns = np.stack([data.codes[name] for name in names])
-    sizes = np.array([len(data.domain[name]) for name in names], dtype=np.int64)
+    sizes = np.array([len(data.domain[name]) for name in names], np.int64)
     classes, n_classes = data.codes[common], len(data.domain[common])
     logs = xlogx(data.n_rows)
     checks = CheckSet(requirements, data).checks
@@ -165,7 +165,7 @@ TRIES = 4
 """Levels of diversity at which segments are tried, where classes of different segments do not go together."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Chunked:
     """Per fragment its partition and the regions of its quasi-identifiers; also how many segments, and classes were
     merged.
@@ -245,17 +245,14 @@ def _generalize(
     progress: Callable[[float], None],
 ) -> Chunked:
     asked = tuple(against(requirement, data) for requirement in requirements)
-    groups = [np.empty(data.n_rows, dtype=np.int32) for _ in fragments]
+    groups = [np.empty(data.n_rows, np.int32) for _ in fragments]
     made: list[list[Fragment]] = [[] for _ in fragments]
     for number, rows in enumerate(cut):
         own = tuple(_at_level_of(requirement, data, common, rows) for requirement in asked)
         for fragment, names in enumerate(fragments):
-            known = [name for name in names if name in data.quasi_identifiers]
-            protected = {common, *(name for name in names if name in data.sensitive)}
-            applying = tuple(
-                requirement for requirement in own if getattr(requirement, "attribute", None) in {None, *protected}
-            )
-            segment = part_of(data, known, protected, rows)
+            segment = part_of(data, names, common, rows)
+            about = {None, *segment.sensitive}
+            applying = tuple(requirement for requirement in own if getattr(requirement, "attribute", None) in about)
             chunk = generalizer(applying).anonymize(segment).fragments[0]
             # Numbered on from the classes of the segments before.
             groups[fragment][rows] = chunk.partition.group + sum(done.partition.n_groups for done in made[fragment])
@@ -308,7 +305,7 @@ def _without_unsafe_joins(
     partitions: Sequence[Partition],
 ) -> tuple[Codes, ...]:
     """The new number of each class of each fragment, after classes with unsafe joins were merged."""
-    k = max(requirement.k for requirement in requirements if isinstance(requirement, KAnonymity))
+    k = largest_k(requirements)
     l = max(
         (int(requirement.threshold) for requirement in requirements if _is_diversity_of(requirement, common)),
         default=1,

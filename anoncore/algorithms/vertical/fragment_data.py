@@ -9,15 +9,13 @@ from anoncore.table.microdata import Microdata, Role
 from anoncore.table.part import rows_of
 
 
-def part_of(
-    data: Microdata, known: Collection[str], protected: Collection[str], rows: Int64 | None = None
-) -> Microdata:
-    """Some rows (None: all) of a coded table in which an adversary knows `known` and must not learn `protected`.
+def part_of(data: Microdata, names: Collection[str], common: str, rows: Int64 | None = None) -> Microdata:
+    """The attributes of one fragment, with the common one as a secret beside those that are; of all rows, or some.
 
-    Other quasi-identifiers and sensitive attributes count as insensitive. Codes and domains are those of the whole
-    table.
+    Sensitive attributes of other fragments are insensitive in it.
     """
-    view = data.with_quasi_identifiers(known)
+    view = data.with_quasi_identifiers([name for name in names if name in data.quasi_identifiers])
+    protected = {common, *(name for name in names if name in data.sensitive)}
     view.roles = {
         name: Role.INSENSITIVE if role is Role.SENSITIVE and name not in protected else role
         for name, role in view.roles.items()

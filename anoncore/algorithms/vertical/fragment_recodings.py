@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
-from anoncore.kernels.arrays import Codes, Int64, starts_of
+from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.grouping import starts_of
 from anoncore.release.partition import Partition
-from anoncore.release.recoding import Distorted, Exact, Generalized, GroupValues, Recoding
+from anoncore.release.recoding import Distorted, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.microdata import Microdata
 
@@ -51,29 +52,11 @@ def own_numbers(
     """
     if partition.n_groups == 1 or not np.array_equal(partition.group, first.group):
         return partition, recodings
-    turned = Partition((partition.group + 1) % partition.n_groups)
-    return turned, {name: _turned(recoding, turned) for name, recoding in recodings.items()}
-
-
-def _turned(recoding: Recoding, partition: Partition) -> Recoding:
-    """The recoding of classes whose numbers went up by one, the last of which became the first."""
-    if isinstance(recoding, Exact):
-        return replace(recoding, partition=partition)
-    if not isinstance(recoding, Generalized):
-        raise TypeError(f"{type(recoding).__name__} has no region per class.")
-    low, high = np.roll(recoding.low, 1), np.roll(recoding.high, 1)
-    node = None if recoding.node is None else np.roll(recoding.node, 1)
-    if recoding.offsets is None or recoding.members is None:
-        return replace(recoding, partition=partition, low=low, high=high, node=node)
-    sizes = np.roll(np.diff(recoding.offsets), 1)
-    return replace(
-        recoding,
-        partition=partition,
-        low=low,
-        high=high,
-        offsets=starts_of(sizes),
-        members=np.roll(recoding.members, int(sizes[0])),
-    )
+    turned, before = Partition((partition.group + 1) % partition.n_groups), np.roll(np.arange(partition.n_groups), 1)
+    return turned, {
+        name: one.chosen(turned, before) if isinstance(one, Generalized) else replace(one, partition=turned)
+        for name, one in recodings.items()
+    }
 
 
 def region_of(fragment: Fragment, name: str) -> Generalized:
@@ -90,22 +73,23 @@ def united(parts: Sequence[Generalized], into: Codes, partition: Partition) -> G
     `into`, int32, is the class of `partition` that each of them was merged into; a merged class gets the smallest
     region that holds all of theirs.
     """
-    domain, form = parts[0].domain, parts[0].form
-    low, high = np.full(partition.n_groups, len(domain), dtype=np.int32), np.zeros(partition.n_groups, dtype=np.int32)
-    np.minimum.at(low, into, np.concatenate([recoding.low for recoding in parts]))
-    np.maximum.at(high, into, np.concatenate([recoding.high for recoding in parts]))
-    if form == "node" and domain.tree is not None:
-        node = domain.tree.common_ancestor(low, high)
-        alone = np.bincount(into)[into] == 1
-        nodes = np.concatenate([recoding.node for recoding in parts if recoding.node is not None])
-        node[into[alone]] = nodes[alone]
-        return Generalized(domain, partition, form, domain.tree.first[node], domain.tree.last[node], node=node)
-    if form == "interval":
-        return Generalized(domain, partition, form, low, high)
-    sizes = np.concatenate([recoding.sizes for recoding in parts])
-    members = np.concatenate([recoding.members for recoding in parts if recoding.members is not None])
-    pairs = np.unique(np.repeat(into, sizes).astype(np.int64) * len(domain) + members)
-    offsets = starts_of(np.bincount(pairs // len(domain), minlength=partition.n_groups))
-    return Generalized(
-        domain, partition, form, low, high, offsets=offsets, members=(pairs % len(domain)).astype(np.int32)
+    low, high = (np.concatenate(ends) for ends in zip(*((part.low, part.high) for part in parts), strict=True))
+    nodes = [part.node for part in parts if part.node is not None]
+    sets = [part for part in parts if part.members is not None]
+    every = replace(
+        parts[0],
+        partition=Partition(np.arange(len(into), dtype=np.int32)),
+        low=low,
+        high=high,
+        node=np.concatenate(nodes) if nodes else None,
+        offsets=starts_of(np.concatenate([part.sizes for part in sets])) if sets else None,
+        members=np.concatenate([part.members for part in sets if part.members is not None]) if sets else None,
     )
+    joined = every.joined(partition, into)
+    if every.node is None or joined.node is None:
+        return joined
+    # A class that was merged with no other keeps its node, of which there may be several with the same codes.
+    alone = np.bincount(into)[into] == 1
+    node = joined.node.copy()
+    node[into[alone]] = every.node[alone]
+    return replace(joined, node=node)

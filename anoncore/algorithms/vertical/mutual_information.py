@@ -44,7 +44,7 @@ def equal_frequency(codes: Codes, domain: Domain, bins: int) -> Codes:
         bin_of_code[:known] = before * bins // max(int(counts[:known].sum()), 1)
         bin_of_code[known:] = bins
     occurring = counts > 0
-    dense = np.zeros(len(domain), dtype=np.int32)
+    dense = np.zeros(len(domain), np.int32)
     dense[occurring] = np.unique(bin_of_code[occurring], return_inverse=True)[1]
     return dense[codes]
 

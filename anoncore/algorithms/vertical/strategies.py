@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from anoncore.algorithms.joined_groups import order_by_content
 from anoncore.kernels.arrays import Int64
 from anoncore.privacy.join_blocks import ChangeRule, Classes, Joins, RowRule, SelectivityRule, TooManyJoins, blocks
 from anoncore.release.partition import Partition
@@ -109,8 +109,8 @@ class _Nodes:
 
 def _breadth_first(first: _Nodes, second: _Nodes, rule: ChangeRule, rng: np.random.Generator) -> None:
     sides = (first, second)
-    waiting = [np.ones(len(side.counts), dtype=np.bool_) for side in sides]
-    unvisited = [np.ones(len(side.counts), dtype=np.bool_) for side in sides]
+    waiting = [np.ones(len(side.counts), np.bool_) for side in sides]
+    unvisited = [np.ones(len(side.counts), np.bool_) for side in sides]
     for start in rng.permutation(len(first.counts) + len(second.counts)).tolist():
         side, node = (0, start) if start < len(first.counts) else (1, start - len(first.counts))
         if not waiting[side][node]:
@@ -184,7 +184,7 @@ def enforced_counts(
     content order while they are changed, so that the order of the table changes nothing.
     """
     codes, size = data.codes[common], len(data.domain[common])
-    orders = [_content_ranks(data, partition) for partition in partitions]
+    orders = [order_by_content(data, partition) for partition in partitions]
     counts = [partition.histogram(codes, size)[order] for partition, order in zip(partitions, orders, strict=True)]
     if strategy == "naive":
         changed = majority_values(counts)
@@ -192,10 +192,3 @@ def enforced_counts(
         rule: ChangeRule = RowRule(k) if strategy == "dependency" else SelectivityRule(k, delta)
         changed = enforce(counts, rule, np.random.default_rng(seed))
     return [of_fragment[np.argsort(order)] for of_fragment, order in zip(changed, orders, strict=True)]
-
-
-def _content_ranks(data: Microdata, partition: Partition) -> npt.NDArray[np.intp]:
-    """The groups in the order of their first rows, where the table is sorted by content."""
-    first = np.full(partition.n_groups, data.n_rows)
-    np.minimum.at(first, partition.group[data.canonical_order], np.arange(data.n_rows))
-    return np.argsort(first)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny
 
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.base import ALGORITHMS, Algorithm, Seed, require_groups
+from anoncore.algorithms.base import AS_METHOD, Algorithm, Seed, require_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.vertical.attribute_fragments import (
     MOST_FRAGMENTS,
@@ -35,14 +35,9 @@ from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement, TC
 from anoncore.requirements.t_closeness import Ground
 from anoncore.table.microdata import Microdata, Role
 
-
-def _decode(value: Any) -> Any:
-    return ALGORITHMS.build(value) if isinstance(value, dict) else value
-
-
 Generalization = Annotated[
     SerializeAsAny[Algorithm] | None,
-    BeforeValidator(_decode),
+    AS_METHOD,
     Field(
         title="Generalization",
         description="Algorithm that generalizes each fragment; empty: Mondrian at the median. Its k is the one above.",
@@ -116,13 +111,13 @@ class VerticalFragmentation(Algorithm):
     minimality = Minimality(
         Openness.OPEN,
         "The fragments are chosen by what they tell about the class attribute, and class values are changed, "
-        "hidden or kept apart where joins need it, so the fragments and their classes depend on who has which "
+        "hidden or kept apart where joins need it, so the fragments and their groups depend on who has which "
         "class value.",
     )
 
     counts_rows = "it counts the rows that a join of its fragments may link, not the people behind them"
 
-    k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a class and in a join.")] = 5
+    k: Annotated[int, Field(ge=2, title="k", description="Smallest number of rows in a group and in a join.")] = 5
     fragments: Annotated[
         int | None,
         Field(ge=2, le=MOST_FRAGMENTS, title="Fragments", description="Number of fragments; empty: by the data."),
@@ -135,7 +130,7 @@ class VerticalFragmentation(Algorithm):
         float, Field(gt=0, le=1, title="delta", description="Selectivity: smallest share of joins that reach k.")
     ] = 0.5
     l: Annotated[
-        int | None, Field(ge=2, title="l", description="Different class values in every class and join; empty: none.")
+        int | None, Field(ge=2, title="l", description="Different class values in every group and join; empty: none.")
     ] = None
     t: Annotated[
         float | None,
@@ -279,8 +274,8 @@ class VerticalFragmentation(Algorithm):
         if base is not None:
             require_groups(base)
         generalizer = self.generalizer(self.promises(data))
-        protected = {self.resolve_class(data), *data.sensitive}
-        generalizer.validate_data(part_of(data, data.quasi_identifiers, protected))
+        names = (*data.quasi_identifiers, *data.sensitive)
+        generalizer.validate_data(part_of(data, names, self.resolve_class(data)))
 
     def generalizer(self, requirements: tuple[Requirement, ...]) -> Algorithm:
         """The algorithm that generalizes a fragment under the given requirements.
@@ -343,10 +338,12 @@ class VerticalFragmentation(Algorithm):
         parts: list[tuple[Partition, dict[str, Recoding]]] = []
         for index, names in enumerate(chosen.fragments):
             progress(0.05 + 0.6 * index / len(chosen.fragments), f"Generalizing fragment {index + 1}")
-            known = [name for name in names if name in data.quasi_identifiers]
-            protected = {chosen.common, *(name for name in names if name in data.sensitive)}
-            made = generalizer.anonymize(part_of(data, known, protected)).fragments[0]
-            recodings = {name: region_of(made, name) if name in known else made.recodings[name] for name in names}
+            part = part_of(data, names, chosen.common)
+            made = generalizer.anonymize(part).fragments[0]
+            recodings = {
+                name: region_of(made, name) if name in part.quasi_identifiers else made.recodings[name]
+                for name in names
+            }
             parts.append(own_numbers(made.partition, recodings, parts[0][0]) if parts else (made.partition, recodings))
         progress(0.7, "Making joins safe")
         partitions = [partition for partition, _ in parts]
@@ -386,7 +383,7 @@ class VerticalFragmentation(Algorithm):
             own = own_numbers(partition, recodings, chunked.partitions[0]) if number > 1 else (partition, recodings)
             fragments.append(Fragment(f"fragment {number}", *own))
         note = (
-            f"{chunked.n_segments:,} segment{'s' * (chunked.n_segments != 1)} of rows; classes merged with others to "
+            f"{chunked.n_segments:,} segment{'s' * (chunked.n_segments != 1)} of rows; groups merged with others to "
             f"make joins safe: {chunked.n_merged:,}."
         )
         return tuple(fragments), note

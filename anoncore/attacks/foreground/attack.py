@@ -6,24 +6,25 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
+from typing import Any
 
 import numpy as np
 
-from anoncore.attacks.foreground.adversary import EPSILONS, check_adversary, minimum_signature_rows
+from anoncore.attacks.foreground.adversary import EPSILONS, Adversary
 from anoncore.attacks.foreground.chosen_epsilon import Choice, chosen_epsilon
-from anoncore.attacks.foreground.control import Excess, control_target
+from anoncore.attacks.foreground.control import Excess, beside_control
 from anoncore.attacks.foreground.fact_learning import ToldTarget
 from anoncore.attacks.foreground.fact_worlds import is_true, value_facts
 from anoncore.attacks.foreground.facts import Fact, facts_of
-from anoncore.attacks.foreground.mining import Attacked, Target, Unreliable, attack_sets, breach_limit
+from anoncore.attacks.foreground.mining import Attacked, Target, Unreliable, attack_sets
 from anoncore.attacks.foreground.result import ForegroundKnowledge
-from anoncore.attacks.foreground.sampled_sets import set_list
+from anoncore.attacks.foreground.sampled_sets import MOST_TRIED
 from anoncore.attacks.foreground.sets import SetLeak, Signatures, levels
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.attacks.foreground.with_facts import ForegroundWithFacts, notes_of
 from anoncore.attacks.rows_counted import rows_counted
 from anoncore.base.arguments import checked
-from anoncore.base.number import ONE_PARTITION, Number, measure
+from anoncore.base.number import ONE_PARTITION, RISK, Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Floats, Int64
@@ -34,46 +35,25 @@ from anoncore.release.release import Release
 TOO_SMALL = "the table is too small for this certainty"
 """What is said where no signature has the rows that epsilon asks for, in place of a number."""
 
-FOREGROUND_BREACH = Number(
+FOREGROUND_BREACH = replace(
+    RISK,
     name="foreground-breach",
     title="Foreground breach",
     template=(
         "Share of the people with a protected value of {attribute} to whom the foreground-knowledge attack ascribes it "
         "with a probability p(t:x) above 1/{r}."
     ),
-    family="adversary",
     source="Wong et al., 2009",
-    form="share",
-    unit="share of people",
-    higher_is_better=False,
-    bounds=(0.0, 1.0),
     baseline="the same share for an adversary who takes every possible world for equally likely.",
     release_forms=ONE_PARTITION,
     of_attribute=True,
     is_slow=True,
     short="Breached",
 )
-FOREGROUND_CONTROL = replace(
+FOREGROUND_CONTROL, FOREGROUND_EXCESS = beside_control(
     FOREGROUND_BREACH,
-    name="foreground-control",
-    title="Foreground breach by chance",
-    template=(
-        "The same share where nothing was to be learned: {attribute} shuffled over all people before the method runs."
-    ),
-    baseline="",
-    short="By chance",
-)
-FOREGROUND_EXCESS = replace(
-    FOREGROUND_BREACH,
-    name="foreground-excess",
-    title="Foreground breach above chance",
-    template=(
-        "Share of the people with a protected value of {attribute} whom the foreground-knowledge attack breaches "
-        "(belief above 1/{r}), less the same share on shuffled secrets."
-    ),
-    bounds=(-1.0, 1.0),
-    baseline="0: what the attack gets on shuffled secrets.",
-    short="Above chance",
+    "Share of the people with a protected value of {attribute} whom the foreground-knowledge attack breaches "
+    "(belief above 1/{r}), less the same share on shuffled secrets.",
 )
 FOREGROUND_FLAGGED = replace(
     FOREGROUND_BREACH,
@@ -259,42 +239,42 @@ def foreground_knowledge(
     ([1.0, 1.0], 2)
     """
     release.require_people("Foreground knowledge is turned against the group that holds a person's row")
-    check_adversary(r, epsilon, sigma, max_size, unreliable, solver, draws, seed)
+    adversary = Adversary(attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
+    adversary.check(epsilon, draws)
     begin = time.perf_counter()
     report = silent if progress is None else progress
-    names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
-    target = Target.of(release, attribute, unreliable)
+    names, target = adversary.known(release), adversary.target(release)
     known = facts_of(facts)
     told = ToldTarget.of(target, value_facts(release, attribute, known)) if known else None
     if epsilon is not None:
         plan, begun = _Plan(epsilon), 0.0
     else:
-        adversary = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
-        plan, begun = _Plan.of(chosen_epsilon(release, *adversary, part_of(report, 0, PART))), PART
-    minimum_rows = minimum_signature_rows(plan.epsilon, sigma)
+        plan, begun = _Plan.of(chosen_epsilon(release, adversary, part_of(report, 0, PART))), PART
+    minimum_rows = adversary.minimum_rows(plan.epsilon)
     learns = next(levels(release.data, names, minimum_rows, 1), None) is not None
     controlled = begun + PART if learns and draws else begun
     making = part_of(report, begun, controlled)
-    controls = _controls(release, attribute, unreliable, draws if learns else 0, seed, making)
+    controls = _controls(release, adversary, draws if learns else 0, making)
     searched, n_all = _searched(release, names, minimum_rows, max_size), None
     if plan.n_sets is not None:
-        listed = set_list(release.data, names, minimum_rows, max_size, seed)
-        searched, n_all = listed.drawn(plan.n_sets).shared_out(), listed.n_all
+        listed = adversary.listed(release, plan.epsilon)
+        # The sets by which epsilon was chosen are among those that are gone through.
+        sample = listed.beginning(plan.n_sets) if plan.n_sets <= MOST_TRIED else listed.drawn(plan.n_sets)
+        searched, n_all = sample.shared_out(), listed.n_all
     best, best_told = _Best.of(target), _Best.of(target)
-    by_chance = [np.zeros(release.data.n_rows, dtype=np.bool_) for _ in controls]
+    by_chance = [np.zeros(release.data.n_rows, np.bool_) for _ in controls]
     leaks: list[SetLeak] = []
-    limit, learning = breach_limit(r, at_least), part_of(report, controlled, 1)
+    limit, learning = adversary.limit, part_of(report, controlled, 1)
     targets: list[Attacked] = [target, *(one for one, _ in controls), *([told] if told is not None else [])]
     told_converged = True
-    for done, ((leak, beliefs), *others) in attack_sets(searched, targets, limit, solver, plan.precision):
-        best.take(len(leaks), beliefs)
-        leaks.append(leak)
-        for breached, (_, found) in zip(by_chance, others, strict=False):
-            breached |= lies_above(found.own, limit, ACCUMULATED)
+    for done, (attack, *others) in attack_sets(searched, targets, limit, solver, plan.precision):
+        best.take(len(leaks), attack.beliefs)
+        leaks.append(attack.leak())
+        for breached, other in zip(by_chance, others, strict=False):
+            breached |= lies_above(other.beliefs.own, limit, ACCUMULATED)
         if told is not None:
-            leak_told, beliefs_told = others[-1]
-            best_told.take(len(leaks) - 1, beliefs_told)
-            told_converged &= leak_told.converged
+            best_told.take(len(leaks) - 1, others[-1].beliefs)
+            told_converged &= others[-1].leak().converged
         learning(done, f"{len(leaks):,} attribute sets learned")
     shares = [
         float(breached[one.needs[one.partition.order]].mean())
@@ -308,9 +288,7 @@ def foreground_knowledge(
         leaks,
         shares,
         plan,
-        r,
-        at_least,
-        minimum_rows,
+        adversary,
         len(leaks) if n_all is None else n_all,
         tuple(dict.fromkeys(how for _, how in controls if how)),
         begin,
@@ -321,7 +299,7 @@ def foreground_knowledge(
     notes = notes_of(known, holds, told.weighs_counts, told_converged or plan.precision != FULL)
     return replace(
         result,
-        with_facts=_with_facts(result, told, best_told, known, holds, shares, notes),
+        with_facts=_with_facts(result, adversary, told, best_told, known, holds, shares, notes),
         seconds=time.perf_counter() - begin,
     )
 
@@ -350,15 +328,13 @@ class _Plan:
         return cls(best.epsilon, n_sets, best.precision, choice.sentence, choice.too_costly)
 
 
-def _controls(
-    release: Release, attribute: str, unreliable: Unreliable, draws: int, seed: int, progress: Progress
-) -> list[tuple[Target, str]]:
+def _controls(release: Release, adversary: Adversary, draws: int, progress: Progress) -> list[tuple[Target, str]]:
     """What is attacked as a control, and how it was made. None of them is what epsilon was chosen by."""
     made = []
     for draw in range(draws):
         progress(draw / draws, f"Making control {draw + 1} of {draws}")
         report = part_of(progress, draw / draws, (draw + 1) / draws)
-        made.append(control_target(release, attribute, unreliable, seed + 1 + draw, report))
+        made.append(adversary.control(release, 1 + draw, report))
     return made
 
 
@@ -399,9 +375,7 @@ def _result(
     leaks: list[SetLeak],
     by_chance: list[float],
     plan: _Plan,
-    r: float,
-    at_least: bool,
-    minimum_rows: float,
+    adversary: Adversary,
     n_all: int,
     how: tuple[str, ...],
     begin: float,
@@ -412,13 +386,13 @@ def _result(
     guess_own, guess_other = target.random_worlds()
     position = np.argsort(target.partition.order)
     own, other = (best.own[position], best.other[position]) if leaks else (guess_own, guess_other)
-    scores = _scores_of_people(target, r, at_least, (own, other) if leaks else None, (guess_own, guess_other))
+    scores = _scores_of_people(target, adversary, (own, other) if leaks else None, (guess_own, guess_other))
     beside = Excess.of(float(scores["recall"]), by_chance, target.n_needing)
-    words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
+    minimum_rows, words = adversary.minimum_rows(plan.epsilon), adversary.words
     return ForegroundKnowledge(
         attribute=target.attribute,
-        r=r,
-        at_least=at_least,
+        r=adversary.r,
+        at_least=adversary.at_least,
         epsilon=plan.epsilon,
         minimum_rows=minimum_rows,
         learned=bool(leaks),
@@ -431,10 +405,7 @@ def _result(
         own_without_attack=np.where(target.needs, guess_own, np.nan),
         leading_set=rank[best.leading[position]],
         **scores,
-        control=Score(beside.control, FOREGROUND_CONTROL, words=words),
-        excess=Score(beside.excess, FOREGROUND_EXCESS, baseline=0.0, words=words),
-        control_interval=beside.control_interval,
-        excess_interval=beside.excess_interval,
+        **beside.scores(FOREGROUND_CONTROL, FOREGROUND_EXCESS, words),
         **_scores_of_learning(leaks),
         sets=tuple(leaks[i] for i in order),
         n_all=n_all,
@@ -448,6 +419,7 @@ def _result(
 
 def _with_facts(
     result: ForegroundKnowledge,
+    adversary: Adversary,
     told: ToldTarget,
     best: _Best,
     facts: tuple[Fact, ...],
@@ -459,10 +431,9 @@ def _with_facts(
     target, position = told.target, np.argsort(told.target.partition.order)
     guessed = told.random_worlds()
     own, other = (best.own[position], best.other[position]) if result.learned else guessed
-    scores = _scores_of_people(target, result.r, result.at_least, (own, other), guessed)
+    scores = _scores_of_people(target, adversary, (own, other), guessed)
     beside = Excess.of(float(scores["recall"]), by_chance, target.n_needing)
-    words = {"attribute": f"'{target.attribute}'", "r": f"{result.r:g}"}
-    limit = breach_limit(result.r, result.at_least)
+    limit, words = adversary.limit, adversary.words
     before = lies_above(np.nan_to_num(result.own_probability), limit, ACCUMULATED)
     after = lies_above(np.where(target.needs, own, 0.0), limit, ACCUMULATED)
     return ForegroundWithFacts(
@@ -482,28 +453,27 @@ def _with_facts(
 
 
 def _scores_of_people(
-    target: Target, r: float, at_least: bool, believed: tuple[Floats, Floats] | None, guessed: tuple[Floats, Floats]
-) -> dict[str, Score]:
+    target: Target, adversary: Adversary, believed: tuple[Floats, Floats] | None, guessed: tuple[Floats, Floats]
+) -> dict[str, Any]:
     """Who is breached, who is flagged without reason, and how strongly true values are believed, beside guessing.
 
     All are NaN where nothing was learned.
     """
-    limit = breach_limit(r, at_least)
+    limit = adversary.limit
     attack = (nan, nan, nan) if believed is None else target.figures(*believed, limit)
     guess = target.figures(*guessed, limit)
-    words = {"attribute": f"'{target.attribute}'", "r": f"{r:g}"}
     numbers = {
         "recall": FOREGROUND_BREACH,
         "flagged": FOREGROUND_FLAGGED,
         "mean_probability": FOREGROUND_PROBABILITY,
     }
     return {
-        name: Score(value, number, baseline=guessing, words=words)
+        name: Score(value, number, baseline=guessing, words=adversary.words)
         for (name, number), value, guessing in zip(numbers.items(), attack, guess, strict=True)
     }
 
 
-def _scores_of_learning(leaks: list[SetLeak]) -> dict[str, Score]:
+def _scores_of_learning(leaks: list[SetLeak]) -> dict[str, Any]:
     """How true the learned shares are, and how far they differ inside a group."""
     return {
         "error": Score(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
-from anoncore.attacks.foreground.adversary import EPSILONS, minimum_signature_rows
-from anoncore.attacks.foreground.control import control_target
-from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets, breach_limit
-from anoncore.attacks.foreground.sampled_sets import SetList, extended, set_list
-from anoncore.attacks.foreground.sets import Signatures
-from anoncore.attacks.foreground.solver import FULL, Precision, Solver
+from anoncore.attacks.foreground.adversary import EPSILONS, Adversary
+from anoncore.attacks.foreground.mining import Target, attack_sets
+from anoncore.attacks.foreground.sampled_sets import MOST_TRIED, SetList, SetSample, extended
+from anoncore.attacks.foreground.solver import FULL, Precision
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Bools
+from anoncore.kernels.arrays import Bools, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 
@@ -26,7 +22,6 @@ ATTACKS = 4
 TRIAL_EFFORT = 5_000_000
 """Work up to which more attribute sets are tried with an epsilon than the fewest."""
 FEWEST_SETS = 12
-MOST_SETS = 48
 BATCH = 4
 """Attribute sets after which the work is looked at."""
 FEWEST_AFFORDED = 24
@@ -38,14 +33,14 @@ attribute sets, it took 2.4 to 12 times as long on Adult and on census records; 
 EXACT_EFFORT = 4
 """How many times the work of quick solutions exact ones take, about."""
 QUICK = Precision(tolerance=1e-4, most_steps=200)
-"""Shares to the fourth decimal. On Adult, recall moves by 0.0006 at most."""
+"""Shares to the fourth decimal, and nearer where values are rare."""
 RISEN = 0.02
 """Control from which on a larger epsilon may have less excess, because it learns noise; and what counts as less."""
 LEAST_MORE = 0.005
 """How much more excess an epsilon has to have whose control has risen: samples show no smaller differences."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Trial:
     """One epsilon, tried on some attribute sets.
 
@@ -82,7 +77,7 @@ def _extended_recall(breached: Bools, n_all: int) -> float:
     return extended(counts, n_sets, max(n_all, n_sets))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Choice:
     """What was tried, and the trial with the largest excess; None where no signature of any epsilon is frequent enough.
 
@@ -109,55 +104,33 @@ class Choice:
 
 
 def chosen_epsilon(
-    release: Release,
-    attribute: str,
-    r: float,
-    sigma: float,
-    unreliable: Unreliable,
-    solver: Solver,
-    max_size: int | None,
-    at_least: bool,
-    seed: int,
-    progress: Progress = silent,
+    release: Release, adversary: Adversary, progress: Progress = silent, whole: Release | None = None
 ) -> Choice:
     """Try the epsilons on samples of the attribute sets, the paper's first, and choose the one with the largest excess.
 
     As long as the control gets nothing, a larger epsilon only learns more. So the search ends where the control has
     risen and the excess has fallen, or where the adversary cannot afford the attack. The choice is the same each time
-    and kept with the release.
+    and kept with the release. The release may be a sample of a `whole` one: the choice is about that one then.
     """
-    key = (attribute, r, sigma, unreliable, solver, max_size, at_least, seed)
-    return cached(release, "epsilon", key, lambda: _choose(release, *key, progress))
+    return cached(release, "epsilon", (adversary,), lambda: _choose(release, adversary, progress, whole))
 
 
-def _choose(
-    release: Release,
-    attribute: str,
-    r: float,
-    sigma: float,
-    unreliable: Unreliable,
-    solver: Solver,
-    max_size: int | None,
-    at_least: bool,
-    seed: int,
-    progress: Progress,
-) -> Choice:
-    names = tuple(name for name in release.data.require_quasi_identifiers() if name != attribute)
-    target = Target.of(release, attribute, unreliable)
+def _choose(release: Release, adversary: Adversary, progress: Progress, whole: Release | None) -> Choice:
+    target = adversary.target(release)
     if target.n_needing == 0:
         return Choice(None, (), ())
     # Before the list of sets, for which the releases of one table wait for each other.
-    control = control_target(release, attribute, unreliable, seed)[0]
+    control = adversary.control(release)[0]
     tried: list[Trial] = []
     best: Trial | None = None
     too_costly: tuple[float, ...] = ()
     for place, epsilon in enumerate(EPSILONS):
         progress(place / len(EPSILONS), f"Trying epsilon {epsilon:g}")
-        listed = set_list(release.data, names, minimum_signature_rows(epsilon, sigma), max_size, seed)
-        if next(listed.in_random_order(MOST_SETS), None) is None:
-            continue
+        listed = adversary.listed(release, epsilon, whole)
         report = part_of(progress, place / len(EPSILONS), (place + 1) / len(EPSILONS))
-        trial = _tried(epsilon, listed, (target, control), breach_limit(r, at_least), solver, report, best is None)
+        trial = _tried(epsilon, listed, (target, control), adversary, report, best is None)
+        if trial is None and next(listed.spread_out(), None) is None:
+            continue
         if trial is None:
             too_costly = EPSILONS[place:]
             break
@@ -181,34 +154,30 @@ def _tried(
     epsilon: float,
     listed: SetList,
     targets: tuple[Target, Target],
-    limit: float,
-    solver: Solver,
+    adversary: Adversary,
     progress: Progress,
     is_first: bool,
 ) -> Trial | None:
-    """One epsilon on some sets of the list; None where the adversary cannot afford enough of them.
+    """One epsilon on some sets of the list; None where there are none, or the adversary cannot afford enough of them.
 
     The first one is tried whatever it takes, with the fewest sets: the adversary gives up none but for another.
     """
-    sample = listed.in_random_order(MOST_SETS)
+    sample = listed.spread_out()
     in_order = [target.needs[target.partition.order] for target in targets]
     found: tuple[list[Bools], list[Bools]] = [], []
-    work = 0
-    while (len(found[0]) < FEWEST_SETS or work < TRIAL_EFFORT) and (batch := list(islice(sample, BATCH))):
-        for _, leaks in attack_sets(_in_turn(batch), targets, limit, solver, QUICK):
-            for breached, needs, (leak, beliefs) in zip(found, in_order, leaks, strict=True):
-                breached.append(lies_above(beliefs.own[needs], limit, ACCUMULATED))
-                work += leak.work
-        afforded = int(EFFORT * len(found[0]) * len(targets) / ATTACKS / work)
+    work, limit = 0, adversary.limit
+    while (len(found[0]) < FEWEST_SETS or work < TRIAL_EFFORT) and (batch := tuple(islice(sample, BATCH))):
+        for _, attacks in attack_sets(SetSample(batch, 0).shared_out(), targets, limit, adversary.solver, QUICK):
+            for breached, needs, attack in zip(found, in_order, attacks, strict=True):
+                breached.append(lies_above(attack.beliefs.own[needs], limit, ACCUMULATED))
+                work += attack.work
+        afforded = int(EFFORT * adversary.share * len(found[0]) * len(targets) / ATTACKS / work)
         if not is_first and afforded < min(FEWEST_AFFORDED, listed.n_all):
             return None
-        progress(min(len(found[0]) / MOST_SETS, 1.0), f"Trying epsilon {epsilon:g}")
+        progress(min(len(found[0]) / MOST_TRIED, 1.0), f"Trying epsilon {epsilon:g}")
+    if not found[0]:
+        return None
     is_whole = afforded >= listed.n_all
     exact = is_whole and afforded >= EXACT_EFFORT * listed.n_all
     n_afforded = listed.n_all if is_whole else max(afforded, len(found[0]))
     return Trial(epsilon, np.array(found[0]), np.array(found[1]), n_afforded, listed.n_all, FULL if exact else QUICK)
-
-
-def _in_turn(batch: list[Signatures]) -> Iterator[tuple[float, Signatures]]:
-    for done, one in enumerate(batch, start=1):
-        yield done / len(batch), Signatures(one.attributes, one.classes.astype(np.int32), one.rows, one.values)

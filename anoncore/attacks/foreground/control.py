@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import nan, sqrt
+from typing import Any
 
 import numpy as np
 
-from anoncore.attacks.foreground.mining import Target, Unreliable
 from anoncore.base.errors import AnonymizationError, CancelledError
+from anoncore.base.number import Number
 from anoncore.base.progress import Progress, silent
 from anoncore.base.random_numbers import generator
+from anoncore.base.score import Score
 from anoncore.kernels.arrays import Int64
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release, ReleaseMethod
@@ -19,6 +21,9 @@ from anoncore.release.release import Release, ReleaseMethod
 Interval = tuple[float, float]
 
 CONFIDENCE = 0.95
+SHUFFLED = (
+    "The same share where nothing was to be learned: {attribute} shuffled over all people before the method runs."
+)
 DEALT = (
     "The method that made the release is not known, so for the control the secrets were dealt anew over its groups: "
     "each got those of another group of its size."
@@ -47,14 +52,6 @@ def shuffled_release(
         except AnonymizationError as error:
             note = FAILED + str(error)
     return release, dealt_over_groups(release.partition, seed), note
-
-
-def control_target(
-    release: Release, attribute: str, unreliable: Unreliable, seed: int, progress: Progress = silent
-) -> tuple[Target, str]:
-    """What the attack reads where nothing is to be learned (see `shuffled_release`); and a note, or an empty text."""
-    control, source, note = shuffled_release(release, attribute, seed, progress)
-    return Target.of(control, attribute, unreliable, source), note
 
 
 def _seeded(method: ReleaseMethod, seed: int) -> ReleaseMethod:
@@ -88,12 +85,35 @@ def dealt_over_groups(partition: Partition, seed: int) -> Int64:
 def _rows_of(partition: Partition, takers: Int64, givers: Int64, rng: np.random.Generator) -> Int64:
     """For the rows of `takers` in turn, the rows of `givers` in turn, those of each group in random order."""
     ordered = np.concatenate([partition.rows(int(group)) for group in takers])
-    place = np.empty(partition.n_groups, dtype=np.int64)
+    place = np.empty(partition.n_groups, np.int64)
     place[givers] = np.arange(len(givers))
     from_whom = np.lexsort((rng.random(partition.n_rows), place[partition.group]))
-    source = np.empty(partition.n_rows, dtype=np.int64)
+    source = np.empty(partition.n_rows, np.int64)
     source[ordered] = from_whom
     return source
+
+
+def beside_control(breach: Number, excess: str) -> tuple[Number, Number]:
+    """The numbers of what an attack gets on shuffled secrets, and of what it gets above that, in these words."""
+    name = breach.name.removesuffix("-breach")
+    control = replace(
+        breach,
+        name=f"{name}-control",
+        title=f"{breach.title} by chance",
+        template=SHUFFLED,
+        baseline="",
+        short="By chance",
+    )
+    above = replace(
+        breach,
+        name=f"{name}-excess",
+        title=f"{breach.title} above chance",
+        template=excess,
+        bounds=(-1.0, 1.0),
+        baseline="0: what the attack gets on shuffled secrets.",
+        short="Above chance",
+    )
+    return control, above
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,15 @@ class Excess:
     excess: float
     control_interval: Interval
     excess_interval: Interval
+
+    def scores(self, control: Number, excess: Number, words: Mapping[str, str]) -> dict[str, Any]:
+        """The fields of a result that say so."""
+        return {
+            "control": Score(self.control, control, words=words),
+            "excess": Score(self.excess, excess, baseline=0.0, words=words),
+            "control_interval": self.control_interval,
+            "excess_interval": self.excess_interval,
+        }
 
     @classmethod
     def of(cls, share: float, draws: Sequence[float], n_people: int) -> Excess:

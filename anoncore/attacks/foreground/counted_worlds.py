@@ -20,7 +20,7 @@ from math import comb
 import numpy as np
 
 from anoncore.attacks.foreground.fact_worlds import Counted
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
 from anoncore.kernels.foreground_cases import Cases, Occurrences
 from anoncore.kernels.foreground_solver import Unknowns, expectation_step
 
@@ -43,7 +43,7 @@ MET = 1e-6
 """Share of the people whom a fact counts by which the expected count may miss it."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _ListedGroup:
     """The worlds of a group, bool (n_worlds, N) over its `rows`, and which counts each adds, as one number."""
 
@@ -52,7 +52,7 @@ class _ListedGroup:
     adds: Int64
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ListedWorlds:
     """All worlds of a small table, group by group; `allowed` float (n_counts,) is 1 for counts that the facts allow."""
 
@@ -77,14 +77,14 @@ class ListedWorlds:
             sum(min(int(counted.people[rows].sum()), int(k)) for rows, k in zip(rows_of, n, strict=True))
             for counted in counts
         ]
-        widths = np.array(most, dtype=np.int64) + 1
+        widths = np.array(most, np.int64) + 1
         if float(np.prod(widths.astype(np.float64))) * len(group) > MOST_COUNTS:
             return None
         # A combination of counts is one number, each count being a digit that never overflows.
         place = np.append(1, np.cumprod(widths)[:-1])
         listed = []
         for rows, with_value in zip(rows_of, n.tolist(), strict=True):
-            worlds = np.zeros((comb(len(rows), with_value), len(rows)), dtype=np.bool_)
+            worlds = np.zeros((comb(len(rows), with_value), len(rows)), np.bool_)
             for world, people in enumerate(combinations(range(len(rows)), with_value)):
                 worlds[world, list(people)] = True
             is_counted = np.column_stack([counted.people[rows] for counted in counts]).astype(np.int64)
@@ -165,8 +165,11 @@ class WeighedCounts:
 
     @cached_property
     def _unknowns(self) -> Unknowns:
-        every = np.arange(len(self.people) + 1)
-        return Unknowns(self.held.case, self.held.groups, self.held.certain[0], every, self.people.astype(np.float64))
+        every, supports = np.arange(len(self.people)), self.held.supports
+        certain = np.zeros(len(every))
+        certain[supports.classes] = supports.certain
+        people = self.people.astype(np.float64)
+        return Unknowns(self.held.case, self.held.groups, every.astype(np.int32), certain, every, people)
 
     def shares(self, f: Floats) -> Floats:
         """The shares `f` of the classes under the odds so far."""
@@ -188,7 +191,7 @@ class WeighedCounts:
         return expected, False
 
     def _expected(self, f: Floats) -> Floats:
-        updated, _ = expectation_step(self.cases, self._unknowns, np.append(self.shares(f), 0.5))
+        updated, _ = expectation_step(self.cases, self._unknowns, len(self.people), np.append(self.shares(f), 0.5))
         return np.clip(updated, 0, 1) * self.people
 
     def _spread(self, f: Floats, counts: Floats) -> Floats:

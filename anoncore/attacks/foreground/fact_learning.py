@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import nan
 
@@ -12,12 +12,13 @@ import numpy as np
 
 from anoncore.attacks.foreground.counted_worlds import ListedWorlds, WeighedCounts
 from anoncore.attacks.foreground.fact_worlds import ValueFacts, atoms
-from anoncore.attacks.foreground.mining import Leaks, Target, attack_set, published_values, set_leak
-from anoncore.attacks.foreground.sets import Signatures
+from anoncore.attacks.foreground.mining import SetAttack, Target, attack_set, published_values, set_leak
+from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import Precision, Solution, Solver, solve
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
 from anoncore.kernels.foreground_cases import Compositions, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
+from anoncore.kernels.foreground_shares import Supports, shares_of, stored, with_shares_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 
 COUNTED_PRECISION = Precision(tolerance=1e-7, most_steps=1_000)
@@ -26,7 +27,7 @@ ALIKE = 0.5
 """A share that is everybody's: which one it is does not matter to worlds with equally many people who have x."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Learned:
     """The shares of x in the signatures, float (m,), and the belief in x about every row, float (n_rows,)."""
 
@@ -37,7 +38,7 @@ class _Learned:
     contradicted: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ToldValue:
     """One value x and the people of whom facts leave open whether they have it.
 
@@ -71,8 +72,8 @@ class ToldValue:
     @cached_property
     def published(self) -> PublishedValues:
         """The undecided people by group, as if x were the only value and nobody had it."""
-        nobody = np.ones(len(self.order), dtype=np.int32)
-        value = np.zeros(len(self.group), dtype=np.int64)
+        nobody = np.ones(len(self.order), np.int32)
+        value = np.zeros(len(self.group), np.int64)
         return published_values(self.order, self.starts, nobody, value, self.group, self.n, 1)
 
     @cached_property
@@ -97,9 +98,9 @@ class ToldValue:
             return np.where(self.facts.has, 1.0, self.share_of_group)
         nobody = Signatures(
             (),
-            np.zeros(len(self.facts.has), dtype=np.int32),
-            np.zeros(0, dtype=np.int64),
-            np.zeros((0, 0), dtype=np.int32),
+            np.zeros(len(self.facts.has), np.int32),
+            np.zeros(0, np.int64),
+            np.zeros((0, 0), np.int32),
         )
         return replace(self, fixed=ALIKE)._learned_with_counts(nobody, COUNTED_PRECISION).belief
 
@@ -110,8 +111,8 @@ class ToldValue:
         m = len(signatures)
         groups = compositions(self.order, self.starts, signatures.classes, m + 1)
         cases, held, occurrence_of_pair = cases_of(groups, m + 1, self.group, self.n, self.published.value_start)
-        known = np.bincount(signatures.classes[self.facts.has], minlength=m + 1)
-        held = held._replace(certain=held.certain + known)
+        known = np.bincount(signatures.classes[self.facts.has], minlength=m + 1)[:m]
+        held = held._replace(supports=_with_certain(held.supports, known))
         solution = solve(
             cases, held, signatures.rows, np.array([self.start]), np.array([self.fixed]), solver, precision
         )
@@ -119,7 +120,7 @@ class ToldValue:
             self.published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, 1.0
         )
         return _Learned(
-            solution.shares[0, :m],
+            shares_of(solution.shares, 0),
             self._of_everybody(believed.other),
             solution.steps,
             solution.converged,
@@ -161,10 +162,10 @@ class ToldValue:
         if self.fixed >= 0:
             return kind, np.array([self.fixed])
         fixed, place = np.unique(self.share_of_group, return_inverse=True)
-        return np.where(kind < m, kind, m + place.ravel()), fixed
+        return np.where(kind < m, kind, m + place), fixed
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Listed:
     """Expectations over all worlds of a small table."""
 
@@ -181,7 +182,7 @@ class _Listed:
         return self.worlds.probabilities(shares[self.kind])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Weighed:
     """Expectations under the odds that meet the counts of a larger table.
 
@@ -204,10 +205,10 @@ class _Weighed:
         key, class_of, people = np.unique(
             cell[told.order] * n_kinds + kind[told.order], return_inverse=True, return_counts=True
         )
-        classes = np.zeros(len(kind), dtype=np.int32)
-        classes[told.order] = class_of.ravel()
-        anybody = np.zeros(len(key), dtype=np.int64)
-        anybody[class_of.ravel()] = told.order
+        classes = np.zeros(len(kind), np.int32)
+        classes[told.order] = class_of
+        anybody = np.zeros(len(key), np.int64)
+        anybody[class_of] = told.order
         member = np.array([counted.people[anybody] for counted in counts])
         groups = compositions(told.order, told.starts, classes, len(key) + 1)
         cases, held, occurrence_of_pair = cases_of(groups, len(key) + 1, told.group, told.n, told.published.value_start)
@@ -223,7 +224,7 @@ class _Weighed:
     def belief(self, shares: Floats) -> Floats:
         """The belief in x about every row."""
         odds, told = self.odds, self.told
-        weighed = np.append(odds.shares(shares[self.of_class]), ALIKE)[None, :]
+        weighed = stored(odds.shares(shares[self.of_class])[None, :], np.array([ALIKE]))
         believed = beliefs(
             told.published, self.classes, self.groups, odds.cases, odds.held, self.occurrence_of_pair, weighed, 1.0
         )
@@ -235,7 +236,7 @@ class _Weighed:
 _Worlds = _Listed | _Weighed
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ToldTarget:
     """What is attacked by somebody who knows facts.
 
@@ -277,19 +278,19 @@ class ToldTarget:
             own, other = _taken_in(own, other, self.target.true == value, told.equally_likely())
         return own, other
 
-    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> Leaks:
-        """What one attribute set leaks, and the beliefs about every row; a belief above `limit` is a breach."""
+    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> SetAttack:
+        """The attack with one attribute set; a belief above `limit` is a breach."""
         begin = time.perf_counter()
-        target, m = self.target, len(signatures)
-        leak, found = attack_set(signatures, self.others, limit, solver, precision)
-        order = target.partition.order
-        own, other = found.own, found.other
-        shares = np.column_stack((leak.learned.T, np.zeros(target.n_values)))
+        target = self.target
+        attack = attack_set(signatures, self.others, limit, solver, precision)
+        leak, order = attack.leak(), target.partition.order
+        own, other = attack.beliefs.own, attack.beliefs.other
+        shares = leak.learned_shares
         steps, converged, contradicted = leak.steps, leak.converged, leak.contradicted
         for value, told in self.told.items():
             learned = told.learned(signatures, solver, precision)
             own, other = _taken_in(own, other, target.published.true == value, learned.belief[order])
-            shares[value, :m] = learned.shares
+            shares = with_shares_of(shares, value, learned.shares)
             steps, converged = steps + learned.steps, converged and learned.converged
             contradicted += learned.contradicted
         needs, could = target.needs[order], target.could[order]
@@ -300,10 +301,21 @@ class ToldTarget:
             int(lies_above(other[could], limit, ACCUMULATED).sum()),
             float(own[needs].sum()),
             contradicted,
-            nan,
         )
-        solution = Solution(shares, steps, converged)
-        return set_leak(signatures, target, solution, together, time.perf_counter() - begin, leak.work), together
+        solution, seconds = Solution(shares, steps, converged), time.perf_counter() - begin
+
+        def leak_told() -> SetLeak:
+            return set_leak(signatures, target, solution, together, nan, seconds, attack.work)
+
+        return SetAttack(together, attack.work, leak_told)
+
+
+def _with_certain(supports: Supports, known: Int64) -> Supports:
+    """The support of the only value, with further rows that surely have it, int64 (m,)."""
+    certain = known.astype(np.float64)
+    certain[supports.classes] += supports.certain
+    classes = np.union1d(supports.classes, np.flatnonzero(known)).astype(np.int32)
+    return Supports(np.zeros(1, np.int64), np.array([len(classes)]), classes, certain[classes])
 
 
 def _taken_in(own: Floats, other: Floats, is_own: Bools, belief: Floats) -> tuple[Floats, Floats]:

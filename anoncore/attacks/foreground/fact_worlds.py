@@ -14,7 +14,7 @@ import numpy as np
 
 from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.errors import DataError
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
 from anoncore.release.release import Release
 
 Allowed = tuple[tuple[bool, ...], ...]
@@ -89,7 +89,7 @@ def _passing(allowed: Allowed, flow: Sequence[Sequence[int]], value: int) -> set
 OPEN = -1
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Counted:
     """At least `least` and at most `most` of the `people`, bool (n_rows,), have a value."""
 
@@ -98,7 +98,7 @@ class Counted:
     most: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ValueFacts:
     """What is known of one value x: who has it, who lacks it, bool (n_rows,), and how many of some others have it."""
 
@@ -203,7 +203,7 @@ class _Known:
 
     def forbid(self, code: int, people: Bools) -> None:
         """These people lack the code."""
-        self.cannot[code] = self.cannot.get(code, np.zeros(len(self.must), dtype=np.bool_)) | people
+        self.cannot[code] = self.cannot.get(code, np.zeros(len(self.must), np.bool_)) | people
 
     def follow(self) -> bool:
         """Draw all conclusions; False where no possible world is left."""
@@ -223,7 +223,7 @@ class _Known:
 
     def _decided(self, value: int) -> tuple[Bools, Bools]:
         """Who has the value for certain, and who lacks it."""
-        nobody = np.zeros(len(self.must), dtype=np.bool_)
+        nobody = np.zeros(len(self.must), np.bool_)
         return self.decided.get(value, (nobody, nobody))
 
     def _open_counts(self, value: int) -> list[Counted]:
@@ -254,7 +254,7 @@ class _Known:
             dealt = usable(tuple(map(tuple, kinds.tolist())), tuple(n_people.tolist()), tuple(slots.tolist()))
             if dealt is None:
                 return False
-            self._decide(rows, codes, np.array(dealt, dtype=np.bool_)[kind_of_row.ravel()])
+            self._decide(rows, codes, np.array(dealt, np.bool_)[kind_of_row.ravel()])
         return True
 
     def _decide(self, rows: Int64, codes: Int64, can: Bools) -> None:
@@ -264,7 +264,7 @@ class _Known:
             own = values == value
             has, lacks = ~can[:, ~own].any(axis=1), ~can[:, own].any(axis=1)
             if has.any() or lacks.any():
-                nobody = np.zeros((2, len(self.must)), dtype=np.bool_)
+                nobody = np.zeros((2, len(self.must)), np.bool_)
                 of_value = self.decided.setdefault(int(value), (nobody[0], nobody[1]))
                 of_value[0][rows[has]], of_value[1][rows[lacks]] = True, True
 
@@ -324,7 +324,7 @@ class _Known:
         n_with_of_kind = kinds[:, -1] * times
         met = milp(
             np.zeros(len(place)),
-            integrality=np.ones(len(place), dtype=np.int64),
+            integrality=np.ones(len(place), np.int64),
             bounds=Bounds(0, (kinds[:, :-1] * times[:, None]).ravel()),
             constraints=[
                 LinearConstraint(whole.tocsr(), n_with_of_kind, n_with_of_kind),
@@ -337,4 +337,4 @@ class _Known:
 def atoms(masks: Sequence[Bools]) -> Int64:
     """Numbers that tell people apart by which of the masks they are in, int64 (n_rows,)."""
     number = sum(mask.astype(np.int64) << place for place, mask in enumerate(masks))
-    return np.unique(number, return_inverse=True)[1].ravel()
+    return np.unique(number, return_inverse=True)[1]

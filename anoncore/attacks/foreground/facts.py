@@ -214,7 +214,7 @@ class Fact(Shown):
             if self.row > data.n_rows:
                 raise DataError(f"The fact '{self}' is about a row that does not exist; there are {data.n_rows:,}.")
             return np.arange(1, data.n_rows + 1) == self.row
-        meant = np.ones(data.n_rows, dtype=np.bool_)
+        meant = np.ones(data.n_rows, np.bool_)
         for name, operator, value in self._comparisons(data.require_quasi_identifiers()):
             meant &= _compared(self, data.domain[name], operator, value)[data.codes[name]]
         if not meant.any():

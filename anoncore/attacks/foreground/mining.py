@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import cpu_count
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
 from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, solve
-from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
-from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
+from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs, mean_range
+from anoncore.kernels.foreground_shares import LearnedShares, positions
 from anoncore.kernels.foreground_worlds import OF_GROUP
-from anoncore.kernels.grouping import group_histogram
+from anoncore.kernels.grouping import starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -30,10 +31,9 @@ WAITING = 8
 """Attribute sets per core that are attacked with, or wait to be."""
 
 Unreliable = Literal["overall", "uniform", "group"]
-UNRELIABLE: tuple[Unreliable, ...] = get_args(Unreliable)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Target:
     """What is attacked: the values that need protection, in the groups as published and in the original rows.
 
@@ -87,7 +87,7 @@ class Target:
     @property
     def could(self) -> Bools:
         """Whether there is a protected value that the row does not have, so that it can be flagged without reason."""
-        return ~self.needs if self.n_values == 1 else np.ones(len(self.true), dtype=np.bool_)
+        return ~self.needs if self.n_values == 1 else np.ones(len(self.true), np.bool_)
 
     @cached_property
     def n_needing(self) -> int:
@@ -99,8 +99,8 @@ class Target:
         """Number of rows that can be flagged without reason."""
         return int(self.could.sum())
 
-    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> Leaks:
-        """What one attribute set leaks, see `attack_set`."""
+    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> SetAttack:
+        """The attack with one attribute set, see `attack_set`."""
         return attack_set(signatures, self, limit, solver, precision)
 
     def figures(self, own: Floats, other: Floats, limit: float) -> tuple[float, float, float]:
@@ -156,25 +156,26 @@ def published_values(
     )
 
 
-def breach_limit(r: float, at_least: bool) -> float:
-    """The belief above which somebody is breached; with `at_least` a belief of 1 / r itself is a breach."""
-    # Above it by more than rounding means then: not below 1 / r by more than rounding.
-    return (1 - ACCUMULATED) / (1 + ACCUMULATED) / r if at_least else 1 / r
-
-
 def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-Leaks = tuple[SetLeak, Beliefs]
-"""What one attribute set leaks of one target, and the beliefs about every row."""
+@record
+class SetAttack:
+    """The attack with one attribute set on one target: the beliefs about every row, its work (see `SetLeak.work`), and
+    what the set leaks, which is computed when it is asked for.
+    """
+
+    beliefs: Beliefs
+    work: int
+    leak: Callable[[], SetLeak]
 
 
 class Attacked(Protocol):
     """What can be attacked with one attribute set after the other."""
 
-    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> Leaks:
-        """What one attribute set leaks, and the beliefs about every row; a belief above `limit` is a breach."""
+    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> SetAttack:
+        """The attack with one attribute set; a belief above `limit` is a breach."""
 
 
 def attack_sets(
@@ -183,7 +184,7 @@ def attack_sets(
     limit: float,
     solver: Solver,
     precision: Precision = FULL,
-) -> Iterator[tuple[float, list[Leaks]]]:
+) -> Iterator[tuple[float, list[SetAttack]]]:
     """Attack each target with one attribute set after the other, on all processors: what comes with each set, and what
     it gives, target by target.
 
@@ -192,7 +193,7 @@ def attack_sets(
     """
     n_cores = cpu_count() or 1
     pool = ThreadPoolExecutor(n_cores)
-    running: deque[tuple[float, list[Future[Leaks]]]] = deque()
+    running: deque[tuple[float, list[Future[SetAttack]]]] = deque()
     try:
         for share, signatures in sets:
             tasks = [pool.submit(target.attacked, signatures, limit, solver, precision) for target in targets]
@@ -209,11 +210,8 @@ def attack_sets(
 
 def attack_set(
     signatures: Signatures, target: Target, limit: float, solver: Solver, precision: Precision = FULL
-) -> tuple[SetLeak, Beliefs]:
-    """Learn from one attribute set and attack with it alone: what the set leaks, and the beliefs about every row.
-
-    A belief above `limit` is a breach.
-    """
+) -> SetAttack:
+    """Learn from one attribute set and attack with it alone. A belief above `limit` is a breach."""
     begin = time.perf_counter()
     published, m = target.published, len(signatures)
     groups = compositions(published.order, published.starts, signatures.classes, m + 1)
@@ -222,27 +220,38 @@ def attack_set(
     learning = time.perf_counter() - begin
     found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, limit)
     work = _work(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true)
-    return set_leak(signatures, target, solution, found, learning, work), found
+
+    def leak() -> SetLeak:
+        apart = mean_range(published, groups, solution.shares)
+        return set_leak(signatures, target, solution, found, apart, learning, work)
+
+    return SetAttack(found, work, leak)
 
 
 def set_leak(
-    signatures: Signatures, target: Target, solution: Solution, found: Beliefs, seconds: float, work: int
+    signatures: Signatures,
+    target: Target,
+    solution: Solution,
+    found: Beliefs,
+    apart: float,
+    seconds: float,
+    work: int,
 ) -> SetLeak:
-    """What was learned with one attribute set beside the truth, and whom it gives away."""
-    learned = solution.shares[:, : len(signatures)].T
-    true = true_shares(signatures, target.view)[:, : target.n_values]
+    """What was learned with one attribute set beside the truth, and whom it gives away; `apart` is the mean range."""
+    true = true_shares(signatures, target.view, target.n_values)
+    learned_error, guessing_error = _relative_errors(solution.shares, true, target.shares)
     return SetLeak(
         attributes=signatures.attributes,
         signatures=signatures.values,
         rows=signatures.rows,
-        learned=learned,
-        true=true,
+        learned_shares=solution.shares,
+        true_shares=true,
         recall=_share(found.breached, target.n_needing),
         flagged=_share(found.flagged, target.n_could),
         mean_probability=_share(found.believed, target.n_needing),
-        relative_error=_relative_error(learned, true),
-        guessing_error=_relative_error(np.broadcast_to(target.shares, true.shape), true),
-        mean_range=found.mean_range,
+        relative_error=learned_error,
+        guessing_error=guessing_error,
+        mean_range=apart,
         steps=solution.steps,
         converged=solution.converged,
         contradicted=found.contradicted,
@@ -258,18 +267,33 @@ def _work(cases: Cases, held: Occurrences, steps: int, n_values: int) -> int:
     return of_all_values * steps // n_values
 
 
-def true_shares(signatures: Signatures, view: SensitiveValues) -> Floats:
-    """Share of each value among the original rows of each signature, (m, view.size)."""
+def true_shares(signatures: Signatures, view: SensitiveValues, n_values: int) -> LearnedShares:
+    """Share of each of the first `n_values` values among the original rows of each signature."""
     m = len(signatures)
-    count = group_histogram(signatures.classes, view.codes, m + 1, view.size)
-    shares: Floats = count[:m] / signatures.rows[:, None]
-    return shares
+    here = (signatures.classes < m) & (view.codes < n_values)
+    key, count = np.unique(view.codes[here].astype(np.int64) * m + signatures.classes[here], return_counts=True)
+    value, classes = np.divmod(key, m)
+    size = np.bincount(value, minlength=n_values)
+    at = np.cumsum(size) - size
+    shares = count / signatures.rows[classes]
+    return LearnedShares(m, at, at, size, classes.astype(np.int32), shares, np.zeros(n_values), np.arange(n_values))
 
 
 def _share(part: float, whole: int) -> float:
     return part / whole if whole else float("nan")
 
 
-def _relative_error(learned: Floats, true: Floats) -> float:
-    known = true > 0
-    return _mean(np.abs(learned - true)[known] / true[known])
+def _relative_errors(learned: LearnedShares, true: LearnedShares, guess: Floats) -> tuple[float, float]:
+    """Mean of |share - true| / true where true is above 0, of the learned shares and of the overall ones `guess`."""
+    keys, wanted = (
+        np.repeat(np.arange(len(one.size)), one.size) * one.m + one.classes[positions(one.classes_at, one.size)]
+        for one in (learned, true)
+    )
+    shares = np.zeros(len(wanted))
+    if len(keys):
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        shares = np.where(keys[place] == wanted, learned.shares[positions(learned.at, learned.size)][place], 0.0)
+    return (
+        _mean(np.abs(shares - true.shares) / true.shares),
+        _mean(np.abs(guess[wanted // true.m] - true.shares) / true.shares),
+    )

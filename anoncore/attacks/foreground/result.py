@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -15,12 +13,13 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64, record
+from anoncore.kernels.foreground_shares import shares_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.release.release import Release
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupView(Result):
     """One group under the attack with one attribute set and one sensitive value x.
 
@@ -79,7 +78,7 @@ class GroupView(Result):
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class ForegroundKnowledge(Result):
     """What the foreground-knowledge attack found in one release.
 
@@ -252,7 +251,7 @@ class ForegroundKnowledge(Result):
             raise ParameterError(f"There is no attribute set {place}; there are {len(self.sets)}, counted from 0.")
         leak = self.sets[place]
         domains = [release.data.domain[name] for name in leak.attributes]
-        m, n_values = leak.learned.shape
+        m, n_values = len(leak.rows), len(self.values)
         frame = pd.DataFrame(
             {
                 name: np.repeat(d.texts[leak.signatures[:, i]], n_values)
@@ -291,9 +290,7 @@ class ForegroundKnowledge(Result):
         """
         partition = release.partition
         if not 0 <= group < partition.n_groups:
-            raise ParameterError(
-                f"There is no {release.group_word} {group}; they are numbered 0 to {partition.n_groups - 1}."
-            )
+            raise ParameterError(f"There is no group {group}; they are numbered 0 to {partition.n_groups - 1}.")
         if value is not None and value not in self.values:
             raise ParameterError(f"{value!r} is not a protected value; there is {listing(self.values)}.")
         rows = partition.rows(group)
@@ -331,9 +328,9 @@ class ForegroundKnowledge(Result):
     def _shares(self, release: Release, rows: Int64, place: int, x: int, n: int) -> tuple[Floats, Bools]:
         """p(s:x) of each row, and whether its signature is too rare; without any set everyone has the overall share."""
         if place < 0:
-            return np.full(len(rows), self.overall_shares[x]), np.ones(len(rows), dtype=np.bool_)
+            return np.full(len(rows), self.overall_shares[x]), np.ones(len(rows), np.bool_)
         leak = self.sets[place]
         signatures = signatures_of(release.data, leak.attributes, self.minimum_rows)
-        classes = np.zeros(len(rows), dtype=np.int32) if signatures is None else signatures.classes[rows]
+        classes = np.zeros(len(rows), np.int32) if signatures is None else signatures.classes[rows]
         fixed = n / len(rows) if np.isnan(self.fixed_shares[x]) else self.fixed_shares[x]
-        return np.append(leak.learned[:, x], fixed)[classes], classes == len(leak.rows)
+        return np.append(shares_of(leak.learned_shares, x), fixed)[classes], classes == len(leak.rows)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from itertools import islice
 from math import comb
 
 import numpy as np
 
 from anoncore.attacks.foreground.sets import Signatures, levels, signatures_of
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata
 
@@ -20,6 +20,9 @@ SEARCHED_ROWS = 60_000
 """Rows of which the frequent attribute sets are listed; of a larger table they are a random sample."""
 MOST_LISTED = 4_000
 """Attribute sets that are listed at most; larger ones are not looked for where they could be more."""
+MOST_TRIED = 48
+"""Attribute sets that are drawn to choose epsilon by some of them."""
+GOLDEN = (5**0.5 - 1) / 2
 MOST_LISTS = 12
 """Lists of the attribute sets of one table that are kept."""
 TOWARDS_MOST = 0.25
@@ -67,7 +70,7 @@ def extended(counts: Floats, n_sets: int, n_all: int) -> float:
     return min(float(1 - counts[0] + least ** (1 - TOWARDS_MOST) * most**TOWARDS_MOST), 1.0)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SetSample:
     """Attribute sets that are drawn, with the smallest codes that hold their classes, and how many there are in all."""
 
@@ -80,7 +83,7 @@ class SetSample:
             yield done / len(self.sets), Signatures(one.attributes, one.classes.astype(np.int32), one.rows, one.values)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _SomeRows:
     """Some rows of a table, by their codes."""
 
@@ -92,18 +95,28 @@ class _SomeRows:
 class SetList:
     """The attribute sets of a table with a frequent signature, and samples of them.
 
-    `n_all` is how many there are, at most where not all are listed.
+    `n_all` is how many there are, at most where not all are listed. The table may be some rows of another one, whose
+    list it then has: `whole`.
     """
 
     def __init__(
-        self, data: Microdata, names: tuple[str, ...], minimum_rows: float, max_size: int | None, seed: int
+        self,
+        data: Microdata,
+        names: tuple[str, ...],
+        minimum_rows: float,
+        max_size: int | None,
+        seed: int,
+        whole: SetList | None = None,
     ) -> None:
-        rng = np.random.default_rng(seed)
-        self.sets, self.n_all = _listed(data, names, minimum_rows, max_size, rng)
         self._data = weakref.ref(data)
         self._minimum_rows = minimum_rows
         self._lock = threading.Lock()
-        self._start = float(rng.random())
+        if whole is None:
+            rng = np.random.default_rng(seed)
+            self.sets, self.n_all = _listed(data, names, minimum_rows, max_size, rng)
+            self._start = float(rng.random())
+        else:
+            self.sets, self.n_all, self._start = whole.sets, whole.n_all, whole._start
         self._made: dict[int, Signatures | None] = {}
 
     def drawn(self, n_sets: int) -> SetSample:
@@ -113,10 +126,16 @@ class SetList:
         # Of a large table, some sets that are listed have no frequent signature, as the drawn ones show.
         return SetSample(found, max(round(self.n_all * len(found) / max(len(places), 1)), len(found)))
 
-    def in_random_order(self, n_sets: int) -> Iterator[Signatures]:
-        """The sets of `drawn`, each made when it is asked for, so that every beginning is a fair sample."""
-        places = self._places(n_sets)
-        for place in np.random.default_rng(len(places)).permutation(places):
+    def beginning(self, n_sets: int) -> SetSample:
+        """The first `n_sets` of the sets by which epsilon is chosen."""
+        return SetSample(tuple(islice(self.spread_out(), n_sets)), self.n_all)
+
+    def spread_out(self) -> Iterator[Signatures]:
+        """MOST_TRIED of the sets, each made when it is asked for; every beginning has small sets and large ones."""
+        places = self._places(MOST_TRIED)
+        # Multiples of the golden ratio, modulo 1, lie evenly wherever one stops.
+        along = (self._start + GOLDEN * np.arange(len(places))) % 1
+        for place in places[np.argsort(np.argsort(along))]:
             one = self._at(place)
             if one is not None:
                 yield one
@@ -136,10 +155,17 @@ class SetList:
             return self._made[place]
 
 
-def set_list(data: Microdata, names: tuple[str, ...], minimum_rows: float, max_size: int | None, seed: int) -> SetList:
-    """The list of a table's attribute sets, which is the same for all its releases."""
+def set_list(
+    data: Microdata,
+    names: tuple[str, ...],
+    minimum_rows: float,
+    max_size: int | None,
+    seed: int,
+    whole: SetList | None = None,
+) -> SetList:
+    """The list of a table's attribute sets, which is the same for all its releases; see `SetList`."""
     key = (names, minimum_rows, max_size, seed)
-    return cached(data, "attribute sets", key, lambda: SetList(data, *key), MOST_LISTS)
+    return cached(data, "attribute sets", key, lambda: SetList(data, *key, whole), MOST_LISTS)
 
 
 def _listed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
@@ -11,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.foreground_cases import refine
+from anoncore.kernels.foreground_shares import LearnedShares, written_out
 from anoncore.table.domain import Domain
 
 DENSE = 4
@@ -35,7 +35,7 @@ class Coded(Protocol):
         """The values behind the codes."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Signatures:
     """The reliable signatures of one attribute set: those with at least J rows.
 
@@ -52,7 +52,7 @@ class Signatures:
         return len(self.rows)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SetLeak(Result):
     """What one attribute set gives away on its own.
 
@@ -64,8 +64,8 @@ class SetLeak(Result):
         Codes of its m reliable signatures.
     rows : ndarray of int64, shape (m,)
         Rows that have each signature.
-    learned, true : ndarray of float, shape (m, n_values)
-        p(s:x) by the release and by the original table.
+    learned_shares, true_shares : LearnedShares
+        p(s:x) by the release and by the original table, where they are not 0; `learned` and `true` have all of them.
     recall : float
         Share of the people with a protected value whose p(t:x) exceeds 1 / r by this set alone.
     flagged : float
@@ -107,8 +107,8 @@ class SetLeak(Result):
     attributes: tuple[str, ...]
     signatures: Codes
     rows: Int64
-    learned: Floats
-    true: Floats
+    learned_shares: LearnedShares
+    true_shares: LearnedShares
     recall: float
     flagged: float
     mean_probability: float
@@ -122,6 +122,16 @@ class SetLeak(Result):
     work: int
 
     @property
+    def learned(self) -> Floats:
+        """p(s:x) by the release, float (m, n_values)."""
+        return written_out(self.learned_shares).T
+
+    @property
+    def true(self) -> Floats:
+        """p(s:x) by the original table, float (m, n_values)."""
+        return written_out(self.true_shares).T
+
+    @property
     def label(self) -> str:
         """The attributes as text."""
         return ", ".join(self.attributes)
@@ -129,8 +139,8 @@ class SetLeak(Result):
 
 def everyone(data: Coded) -> Signatures:
     """The empty attribute set, which tells nobody apart."""
-    codes = np.zeros(data.n_rows, dtype=np.int32)
-    return Signatures((), codes, np.array([data.n_rows]), np.zeros((1, 0), dtype=np.int32))
+    codes = np.zeros(data.n_rows, np.int32)
+    return Signatures((), codes, np.array([data.n_rows]), np.zeros((1, 0), np.int32))
 
 
 def signatures_of(data: Coded, attributes: Sequence[str], minimum_rows: float) -> Signatures | None:
@@ -178,7 +188,7 @@ def _refined(parent: Signatures, data: Coded, name: str, minimum_rows: float) ->
         count = np.bincount(number_of_key)
         chosen = np.flatnonzero((count >= minimum_rows) & (unique < m * size))
         kept, rows = np.asarray(unique)[chosen], count[chosen]
-        renumber = np.full(len(unique), len(kept), dtype=np.int32)
+        renumber = np.full(len(unique), len(kept), np.int32)
         renumber[chosen] = np.arange(len(kept), dtype=np.int32)
         classes = renumber[number_of_key]
     if len(kept) == 0:

@@ -6,26 +6,28 @@ which every solver here reaches: an adversary who starts from what is published 
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from anoncore.base.errors import ParameterError
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
+from anoncore.kernels.foreground_alike import alike_signatures, first_like
 from anoncore.kernels.foreground_cases import Cases, Occurrences
-from anoncore.kernels.foreground_solver import (
-    Unknowns,
-    expectation_step,
-    fixed_points,
-    signature_keys,
-    step_jacobian,
-)
+from anoncore.kernels.foreground_shares import LearnedShares, positions
+from anoncore.kernels.foreground_solver import Unknowns, expectation_step, fixed_points, step_jacobian
 
 Solver = Literal["fixed-point", "newton"]
 
 TOLERANCE = 1e-12
 """Largest change of a share in one more step of expectation-maximization at which the solution counts as reached."""
+OF_SQUARE = 0.1
+"""Largest tolerance, as a part of the square of the overall share of the value.
+
+Where one person of n has a value, the people of the rarer signature in their group end up with it. Two signatures may
+differ by one row only; then a step moves their shares by about the square of 1 / n, and it takes hundreds of steps.
+"""
 MOST_STEPS = 100_000
 WARM_UP = 30
 """Steps of expectation-maximization before Newton's method, which then starts near their limit."""
@@ -43,23 +45,30 @@ MOST_UNKNOWNS = 3_000
 
 @dataclass(frozen=True)
 class Precision:
-    """When the fixed point counts as reached: no share changes by more than the tolerance, or after so many steps."""
+    """When the fixed point counts as reached: no share changes by more than the tolerance, or after so many steps.
+
+    Shares of a rare value may all be smaller than the tolerance, so theirs is smaller: see `of_values`.
+    """
 
     tolerance: float = TOLERANCE
     most_steps: int = MOST_STEPS
+
+    def of_values(self, shares: Floats) -> Floats:
+        """The tolerance for each of some values, by their overall shares."""
+        return np.minimum(self.tolerance, OF_SQUARE * shares**2)
 
 
 FULL = Precision()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Solution:
-    """Shares of the signatures for every value, float (n_values, m + 1): the last is the fixed one of all other rows.
+    """Shares of the signatures for every value.
 
     `steps` counts those of all values, and `converged` says whether the tolerance was reached for each of them.
     """
 
-    shares: Floats
+    shares: LearnedShares
     steps: int
     converged: bool
 
@@ -79,25 +88,44 @@ def solve(
     jumps ahead along its path, with this precision; `newton` takes Newton steps as soon as they lead to the maximum of
     the likelihood that the path is near. Raises ParameterError for Newton's method with more than 3,000 signatures.
     """
-    n_values, m = len(start), len(rows)
-    shares = np.zeros((n_values, m + 1))
-    shares[:, m] = fixed
-    values = np.flatnonzero(start > 0)
+    supports, like = held.supports, first_like(cases, held, rows, start, fixed)
+    # Each problem is solved once, for the first value that poses it.
+    values, times = np.unique(like[start > 0], return_counts=True)
+    size = np.zeros(len(start), np.int64)
+    size[values] = supports.size[values]
+    at = np.cumsum(size) - size
     if solver == "newton":
-        found = [_newton(cases, _unknowns(cases, held, rows, int(x)), start[x], fixed[x]) for x in values]
-        for x, (solution, _, _) in zip(values, found, strict=True):
-            shares[x] = solution
-        return Solution(shares, sum(steps for _, steps, _ in found), all(converged for _, _, converged in found))
-    # Which signatures are alike is found out only where the first step leaves it open, which it rarely does.
-    unknown = np.full((len(values), m), -1, dtype=np.int64)
-    shares[values], steps, change = _followed(cases, held, rows, values, unknown, start, fixed, precision)
+        of_values = [_newton(cases, held, rows, int(x), start[x], fixed[x]) for x in values]
+        found = (
+            np.concatenate([_NO_SHARES, *(shares for shares, _, _ in of_values)]),
+            np.array([steps for _, steps, _ in of_values]),
+            np.array([change for _, _, change in of_values]),
+        )
+    else:
+        found = _followed(cases, held, rows, values, (_NONE, _NONE), start, fixed, precision)
+    shares, steps, change = found
     left = np.flatnonzero(steps < 0)
     if len(left) > 0:
-        alike = np.array([_unknowns(cases, held, rows, int(x)).alike[:-1] for x in values[left]])
-        shares[values[left]], steps[left], change[left] = _followed(
-            cases, held, rows, values[left], alike, start, fixed, precision
-        )
-    return Solution(shares, int(steps.sum()), bool((change <= precision.tolerance).all()))
+        # Which signatures are alike is found out only where the first step leaves it open.
+        alike = _alike(cases, held, rows, values[left])
+        of_left, steps[left], change[left] = _followed(cases, held, rows, values[left], alike, start, fixed, precision)
+        shares[positions(at[values[left]], size[values[left]])] = of_left
+    tolerance = TOLERANCE if solver == "newton" else precision.of_values(start[values])
+    is_learned = start > 0
+    learned = LearnedShares(
+        m=len(rows),
+        classes_at=supports.at,
+        at=at[like],
+        size=np.where(is_learned, supports.size, 0),
+        classes=supports.classes,
+        shares=shares,
+        fixed=fixed,
+        like=like,
+    )
+    return Solution(learned, int(steps @ times), bool((change <= tolerance).all()))
+
+
+_NONE, _NO_SHARES = np.zeros(0, np.int64), np.zeros(0)
 
 
 def _followed(
@@ -105,49 +133,54 @@ def _followed(
     held: Occurrences,
     rows: Int64,
     values: Int64,
-    alike: Int64,
+    alike: tuple[Int64, Int64],
     start: Floats,
     fixed: Floats,
     precision: Precision,
 ) -> tuple[Floats, Int64, Floats]:
     """The limit of expectation-maximization for some values, the steps that it took, and the last change."""
-    shares, steps, change = fixed_points(cases, held, rows, values, alike, start, fixed, *astuple(precision))
+    shares, steps, change = fixed_points(
+        cases, held, rows, values, *alike, start, fixed, precision.of_values(start), precision.most_steps
+    )
     return shares, steps, change
 
 
-def _unknowns(cases: Cases, held: Occurrences, rows: Int64, value: int) -> Unknowns:
-    """What is solved for one value, with signatures that nothing tells apart as one unknown.
+def _alike(cases: Cases, held: Occurrences, rows: Int64, values: Int64) -> tuple[Int64, Int64]:
+    """Signatures that nothing tells apart, see `alike_signatures`.
 
     Solved as one unknown, they stay equal in floating point too. Otherwise rounding would decide which of them has the
     value where nothing in the release does: their equal shares may be a saddle, from which every error grows.
     """
-    m = len(rows)
-    own = slice(held.value_start[value], held.value_start[value + 1])
-    alike, n_alike = np.zeros(m, dtype=np.int64), 1
-    unknowns = Unknowns(held.case[own], held.groups[own], held.certain[value], alike, np.ones(1))
-    inverses = [np.array([pow(int(n), -1, prime) for n in rows], dtype=np.int64) for prime in PRIMES]
-    while n_alike < m:
-        colour = np.append(alike, n_alike)
-        keys = [
-            signature_keys(cases, unknowns, colour, prime, inverse)
-            for prime, inverse in zip(PRIMES, inverses, strict=True)
-        ]
-        # Whoever was told apart before still is: the number so far comes first.
-        finer = np.unique(np.column_stack([alike, *keys]), axis=0, return_inverse=True)[1].ravel()
-        n_finer = int(finer.max()) + 1
-        if n_finer == n_alike:
-            break
-        alike, n_alike = finer, n_finer
-    return unknowns._replace(
-        alike=np.append(alike, n_alike), people=np.bincount(alike, weights=rows).astype(np.float64)
+    people, place = np.unique(rows, return_inverse=True)
+    inverses = np.array([[pow(int(n), -1, prime) for n in people] for prime in PRIMES], np.int64)
+    begins, alike = alike_signatures(
+        cases, held, len(rows), values, np.array(PRIMES), np.ascontiguousarray(inverses[:, place])
     )
+    return begins, alike
 
 
-def _newton(cases: Cases, unknowns: Unknowns, start: float, fixed: float) -> tuple[Floats, int, bool]:
+def _unknowns(cases: Cases, held: Occurrences, rows: Int64, value: int) -> Unknowns:
+    """What is solved for one value, with signatures that nothing tells apart as one unknown."""
+    supports, alike = held.supports, _alike(cases, held, rows, np.array([value]))[1]
+    own = slice(held.value_start[value], held.value_start[value + 1])
+    support = slice(supports.at[value], supports.at[value] + supports.size[value])
+    classes = supports.classes[support]
+    people = np.bincount(alike[: len(classes)], weights=rows[classes], minlength=int(alike.max()) + 1).astype(
+        np.float64
+    )
+    if len(classes) < len(rows):
+        people[alike[-1]] += rows.sum() - rows[classes].sum()
+    return Unknowns(held.case[own], held.groups[own], classes, supports.certain[support], alike[: len(classes)], people)
+
+
+def _newton(
+    cases: Cases, held: Occurrences, rows: Int64, value: int, start: float, fixed: float
+) -> tuple[Floats, int, float]:
     """Plain steps, and Newton steps in between where these lead to the maximum of the likelihood nearby.
 
-    Gives the shares of the signatures, float (m + 1,), the steps, and whether the tolerance was reached.
+    Gives the shares of the signatures of the support, the steps, and the last change.
     """
+    unknowns, m = _unknowns(cases, held, rows, value), len(rows)
     u = len(unknowns.people)
     if u > MOST_UNKNOWNS:
         raise ParameterError(
@@ -155,14 +188,14 @@ def _newton(cases: Cases, unknowns: Unknowns, start: float, fixed: float) -> tup
             "'fixed-point', or a smaller epsilon, which leaves fewer signatures."
         )
     shares = np.append(np.full(u, start), fixed)
-    steps, next_try, pause, converged = 0, WARM_UP, 1, False
-    while steps < MOST_STEPS and not converged:
-        updated, likelihood = expectation_step(cases, unknowns, shares)
+    steps, next_try, pause, largest = 0, WARM_UP, 1, np.inf
+    while steps < MOST_STEPS and largest > TOLERANCE:
+        updated, likelihood = expectation_step(cases, unknowns, m, shares)
         change = updated - shares[:u]
         steps += 1
-        converged = bool(np.abs(change).max() <= TOLERANCE)
-        tries = steps >= next_try and not converged
-        jump = _newton_step(cases, unknowns, shares, change, likelihood) if tries else None
+        largest = float(np.abs(change).max())
+        tries = steps >= next_try and largest > TOLERANCE
+        jump = _newton_step(cases, unknowns, m, shares, change, likelihood) if tries else None
         if jump is not None:
             shares, pause = jump, 1
             continue
@@ -170,10 +203,12 @@ def _newton(cases: Cases, unknowns: Unknowns, start: float, fixed: float) -> tup
             # Each try costs a system of equations; the longer none succeeds, the rarer they become.
             next_try, pause = steps + pause, 2 * pause
         shares = np.append(shares[:u] + change, fixed)
-    return shares[unknowns.alike], steps, converged
+    return shares[unknowns.alike], steps, largest
 
 
-def _newton_step(cases: Cases, unknowns: Unknowns, shares: Floats, change: Floats, likelihood: float) -> Floats | None:
+def _newton_step(
+    cases: Cases, unknowns: Unknowns, m: int, shares: Floats, change: Floats, likelihood: float
+) -> Floats | None:
     """Newton's step from `shares`, and a plain one after it; None where it might lead away from the limit.
 
     `change` (u,): what a plain step adds; `likelihood`: the logarithm of that of `shares`. The step is taken only where
@@ -187,7 +222,7 @@ def _newton_step(cases: Cases, unknowns: Unknowns, shares: Floats, change: Float
     leaves = (spread <= EDGE) & np.where(shares[:u] < 0.5, change > ROUNDING * shares[:u], change < -ROUNDING)
     if len(inside) == 0 or leaves.any():
         return None
-    slope = np.eye(len(inside)) - step_jacobian(cases, unknowns, shares)[np.ix_(inside, inside)]
+    slope = np.eye(len(inside)) - step_jacobian(cases, unknowns, m, shares)[np.ix_(inside, inside)]
     # Rows * slope * spread is minus the second derivative of the likelihood by the log-odds; scaled to be symmetric.
     scale = np.sqrt(unknowns.people[inside] / spread[inside])
     bend = scale[:, None] * slope / scale
@@ -199,12 +234,12 @@ def _newton_step(cases: Cases, unknowns: Unknowns, shares: Floats, change: Float
     step = _kept_inside(shares[inside], direction) - shares[inside]
     jump = np.append(shares[:u] + change, shares[u])
     jump[inside] = shares[inside] + step
-    landed = np.append(expectation_step(cases, unknowns, jump)[0], shares[u])
+    landed = np.append(expectation_step(cases, unknowns, m, jump)[0], shares[u])
     after = landed[:u] - jump[:u]
     predicted = change[inside] - slope @ step
     if not np.abs(after[inside] - predicted).max() <= FITTING * np.abs(change).max():
         return None
-    landed_likelihood = expectation_step(cases, unknowns, landed)[1]
+    landed_likelihood = expectation_step(cases, unknowns, m, landed)[1]
     return landed if landed_likelihood >= likelihood - ROUNDING * abs(likelihood) else None
 
 

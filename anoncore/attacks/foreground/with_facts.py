@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -12,13 +10,13 @@ from anoncore.base.arguments import checked_methods
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Floats
+from anoncore.kernels.arrays import Bools, Floats, record
 
 MOST_PEOPLE = 20
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class ForegroundWithFacts(Result):
     """The foreground-knowledge attack of an adversary who knows facts, beside the same attack without them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -12,14 +11,14 @@ import numpy as np
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
 from anoncore.base.showing import Result
-from anoncore.kernels.arrays import Bools, Floats
+from anoncore.kernels.arrays import Bools, Floats, record
 from anoncore.kernels.foreground_groups import person_probabilities
 
 MOST_WORLDS = 20_000
 """Above this the worlds of a group are not listed; `group_probabilities` needs no list."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PossibleWorlds(Result):
     """Every way in which n of the N people of a group may have the sensitive value x.
 
@@ -131,7 +130,7 @@ def possible_worlds(f: Sequence[float] | Floats, n: int) -> PossibleWorlds:
             f"A group of {size} people of whom {n} have the value has {comb(size, n):,} possible worlds; at most "
             f"{MOST_WORLDS:,} are listed. The probabilities themselves need no list."
         )
-    has_value = np.zeros((comb(size, n), size), dtype=np.bool_)
+    has_value = np.zeros((comb(size, n), size), np.bool_)
     for world, people in enumerate(combinations(range(size), n)):
         has_value[world, list(people)] = True
     weight = np.where(has_value, shares, 1 - shares).prod(axis=1)
@@ -141,7 +140,7 @@ def possible_worlds(f: Sequence[float] | Floats, n: int) -> PossibleWorlds:
 
 
 def _checked(f: Sequence[float] | Floats, n: int) -> Floats:
-    shares = np.array(f, dtype=np.float64)
+    shares = np.array(f, np.float64)
     if shares.ndim != 1 or len(shares) == 0 or not ((shares >= 0) & (shares <= 1)).all():
         raise ParameterError("f needs one probability from 0 to 1 for each person of the group.")
     if not 0 <= n <= len(shares):

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from anoncore.base.texts import is_missing, value_text
-from anoncore.publishing.report.treatments import parameter_text, parameters_of
+from anoncore.publishing.report.subject import parameter_text, parameters_of
 from anoncore.release.release import Release, ReleaseMethod
 
 WITHHELD = "(withheld)"

@@ -24,14 +24,14 @@ from anoncore.front.dossier.dossier_parts import (
     TableOfRelease,
     Treatment,
 )
-from anoncore.front.dossier.measured_release import ALONE_BEFORE, size_classes
+from anoncore.front.dossier.measured_identifiability import ALONE_BEFORE, size_classes
 from anoncore.front.dossier.measured_treatment import GIVEN_AWAY, LOST, policy_result
-from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.judgement import Judgement
 from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.finding import Verification
-from anoncore.publishing.report.treatments import parameter_text
+from anoncore.publishing.report.subject import parameter_text
+from anoncore.recipes.typed_answers import Answers
 
 NEEDS_ORIGINAL = "it needs the original table, which is not at hand"
 ROWS_ONLY = "rows are counted here, and one person may have several"
@@ -77,7 +77,7 @@ def released(certificate: Certificate, verification: Verification, answers: Answ
     )
 
 
-def people(certificate: Certificate, verification: Verification, answers: Answers) -> People:
+def people(certificate: Certificate, answers: Answers) -> People:
     """Section 2; which columns the original had is a claim."""
     columns = [
         Column(name=one.name, role=one.role, treatment=FORMS[one.form], decided_by=answers.decided_by(one.name))

@@ -1,40 +1,39 @@
-"""The dossier of a release, as data and as a page to read, print and sign."""
+"""The dossier of a release, made of the release itself or of its certificate and what is published."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Self
 
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import DataError, ParameterError
+from anoncore.base.errors import ParameterError
 from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.shared_work import Cache, kept_results
 from anoncore.base.texts import no_such
 from anoncore.base.version import __version__
 from anoncore.front.dossier import certified_claims as claims
 from anoncore.front.dossier import measured_release as measuring
 from anoncore.front.dossier import measured_treatment as treating
-from anoncore.front.dossier.dossier_page import dossier_page
-from anoncore.front.dossier.dossier_parts import Sections
+from anoncore.front.dossier.dossier_document import DossierDocument
+from anoncore.front.dossier.dossier_parts import Considered
+from anoncore.front.dossier.measured_identifiability import identifiability
 from anoncore.front.dossier.other_draws import OTHER_DRAWS, other_draws
-from anoncore.front.dossier.typed_answers import Answers
-from anoncore.front.policy.judgement import CODES
 from anoncore.front.policy.policy import Policy
-from anoncore.front.policy.published_rules import judge_files
+from anoncore.front.policy.published_rules import Verifying, judge_files
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.verification import verify
 from anoncore.publishing.signing.signers import NOBODY
-from anoncore.recipes.schema import DRAFT
+from anoncore.recipes.typed_answers import Answers
 from anoncore.release.release import Release
 from anoncore.search.sweeping import Point
 from anoncore.table.microdata import Microdata
 
 
 @checked_methods
-class Dossier(Sections):
+class Dossier(DossierDocument):
     """What a person reads, prints and signs before a release leaves the house, in seven sections.
 
     It says what was measured, counted or claimed, and never that a law is met. It holds no value of the original table
@@ -88,10 +87,11 @@ class Dossier(Sections):
         release: Release,
         policy: Policy | None = None,
         answers: Answers | None = None,
-        considered: Sequence[Point] = (),
+        considered: Sequence[Point | Considered] = (),
         control: Microdata | None = None,
         draws: int = OTHER_DRAWS,
         progress: Progress | None = None,
+        cache: Cache | None = None,
     ) -> Self:
         """The dossier of a release: what its tables and the original show is measured.
 
@@ -105,9 +105,9 @@ class Dossier(Sections):
             The rules beside which its levels stand.
         answers : Answers, optional
             What only people know; what is not given stays empty.
-        considered : sequence of Point
+        considered : sequence of Point or Considered
             The releases that were considered instead, as `anoncore.search.sweep` measures them with the criteria
-            `two-way-error` and `strongest-attribute`.
+            `two-way-error` and `strongest-attribute`; or their names and these two numbers.
         control : Microdata, optional
             People who are not in the release, drawn as those were who are in it; see `Microdata.split`.
         draws : int
@@ -115,6 +115,9 @@ class Dossier(Sections):
             apart.
         progress : callable, optional
             Called with the share done and a text; it may raise CancelledError to stop.
+        cache : callable, optional
+            What keeps results of the release that were worked out elsewhere: `cache(name, function, *arguments)` gives
+            `function(release, *arguments)`.
 
         Returns
         -------
@@ -124,7 +127,7 @@ class Dossier(Sections):
         Raises
         ------
         ParameterError
-            For an answer about a column that the table lacks, and for what was considered and is no point of a sweep.
+            For an answer about a column that the table lacks, and for what was considered and is neither.
 
         Examples
         --------
@@ -141,13 +144,21 @@ class Dossier(Sections):
         answers, tell = answers or Answers(), progress or silent
         _require_columns(answers, measuring.names_of(release.data))
         points = treating.require_points(considered)
-        measured = measuring.MeasuredRelease(release, answers, control, part_of(tell, 0.0, 0.7))
+        results = kept_results(release, cache)
+        measured = measuring.MeasuredRelease(release, answers, control, part_of(tell, 0.0, 0.7), results)
         recipient = "" if policy is None else policy.context.sentence
         adversaries = measuring.adversaries(measured)
         tell(0.7, "Measuring")
         judgement = None
         if policy is not None:
-            judgement = judge_release(policy, release, control=control, tables=measured.tables, cache=measured.results)
+            judgement = judge_release(
+                policy,
+                release,
+                control=control,
+                tables=measured.tables,
+                cache=measured.results,
+                progress=part_of(tell, 0.7, 0.9),
+            )
         tell(0.9, "Writing")
         return cls(
             made=_now(),
@@ -156,7 +167,7 @@ class Dossier(Sections):
             released=measuring.released(measured, recipient),
             people=measuring.people(measured),
             adversaries=adversaries,
-            identifiability=measuring.identifiability(measured, *other_draws(measured, draws)),
+            identifiability=identifiability(measured, *other_draws(measured, draws)),
             treatment=treating.treatment(measured, points),
             reached=treating.reached(measured, judgement),
             decisions=treating.decisions(answers, "", ()),
@@ -203,7 +214,8 @@ class Dossier(Sections):
         Raises
         ------
         DataError
-            For files that cannot be read, and for the certificate of a release in parts or in a database.
+            For files that cannot be read, and for the certificate of a release in parts or in a database; see
+            `of_verification`.
         ParameterError
             For an answer about a column that the certificate does not name.
 
@@ -222,19 +234,62 @@ class Dossier(Sections):
         >>> [(level.title, level.text, level.standing) for level in dossier.identifiability.levels]
         [('k-anonymity (k = 2)', '2', 'counted')]
         """
-        if certificate.parts is not None or certificate.stored is not None:
-            where = "a database" if certificate.stored is not None else "parts"
-            raise DataError(
-                f"There is no dossier from the certificate of a release in {where}; name its recipe instead."
-            )
-        answers, tell = answers or Answers(), progress or silent
-        _require_columns(answers, [one.name for one in certificate.attributes])
-        found = verify(certificate, files, progress=part_of(tell, 0.0, 0.6))
+        _require_columns(answers or Answers(), [one.name for one in certificate.attributes])
+        found = verify(certificate, files, progress=progress)
         found = Verification((*found.findings, *findings))
-        judgement = None
-        if policy is not None:
-            judgement = judge_files(policy, certificate, found, lambda asked: verify(asked, files, False))
-        tell(0.9, "Writing")
+        return cls.of_verification(
+            certificate, found, lambda asked: verify(asked, files, False), policy, answers, signature
+        )
+
+    @classmethod
+    def of_verification(
+        cls,
+        certificate: Certificate,
+        found: Verification,
+        verifying: Verifying,
+        policy: Policy | None = None,
+        answers: Answers | None = None,
+        signature: str = NOBODY,
+    ) -> Self:
+        """The dossier of a certified release that was checked already, wherever it lies: files, parts, or a database.
+
+        Parameters
+        ----------
+        certificate : Certificate
+            What was certified.
+        found : Verification
+            How it came out in what is published, such as `verify_folder` or `verify_stored` finds it.
+        verifying : callable
+            Checks another certificate by the same published tables, by which a policy is judged.
+        policy : Policy, optional
+            The rules that are put to the published tables.
+        answers : Answers, optional
+            What only people know; what is not given stays empty.
+        signature : str
+            Who signed the certificate, in words, such as `signed_by` finds it.
+
+        Returns
+        -------
+        Dossier
+            The dossier.
+
+        Raises
+        ------
+        ParameterError
+            For an answer about a column that the certificate does not name.
+
+        Examples
+        --------
+        >>> from anoncore import Dossier
+        >>> from anoncore.publishing import Certificate, verify_folder
+        >>> certificate = Certificate.load("release/certificate.json")  # doctest: +SKIP
+        >>> found = verify_folder("release", certificate)  # doctest: +SKIP
+        >>> again = lambda asked: verify_folder("release", asked, hashes=False)
+        >>> dossier = Dossier.of_verification(certificate, found, again)  # doctest: +SKIP
+        """
+        answers = answers or Answers()
+        _require_columns(answers, [one.name for one in certificate.attributes])
+        judgement = None if policy is None else judge_files(policy, certificate, found, verifying)
         recipient = "" if policy is None else policy.context.sentence
         not_checked = [claims.CLAIMED.format(sentence) for sentence in certificate.not_checked]
         return cls(
@@ -242,89 +297,13 @@ class Dossier(Sections):
             software=__version__,
             basis="certificate",
             released=claims.released(certificate, found, answers, recipient),
-            people=claims.people(certificate, found, answers),
+            people=claims.people(certificate, answers),
             adversaries=claims.adversaries(certificate, found),
             identifiability=claims.identifiability(certificate, found),
             treatment=claims.treatment(certificate, answers),
             reached=claims.reached(found, judgement),
             decisions=treating.decisions(answers, f"{signature.rstrip('.')}.", not_checked),
         )
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of the command: 1 where a rule or the certificate fails, 3 where something is only claimed or
-        was not measured, else 0.
-        """
-        policy, outcomes = self.reached.policy, {one.outcome for one in self.reached.statements}
-        codes = {0 if policy is None else CODES[policy.status]}
-        if self.basis == "certificate":
-            codes.add(1 if "fails" in outcomes else 3 if "claimed" in outcomes else 0)
-        return next((code for code in (1, 3) if code in codes), 0)
-
-    @property
-    def holds_if_unknown(self) -> bool:
-        """Whether what was asked holds only over what is known: a column that is published as it is breaks it."""
-        return any(one.outcome == "holds over what is known" for one in self.reached.statements)
-
-    def to_html(self) -> str:
-        """The dossier as one HTML text, to read and to print: no script, no request, every text escaped.
-
-        Returns
-        -------
-        str
-            The HTML document.
-
-        Raises
-        ------
-        AnonymizationError
-            Where Jinja2 is not installed (the extra `report`).
-        """
-        return dossier_page(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The dossier as plain values, as JSON holds them.
-
-        Returns
-        -------
-        dict of str to object
-            What the schema describes.
-        """
-        return self.model_dump(mode="json")
-
-    def to_json(self) -> str:
-        """The dossier as JSON text, to keep and to compare.
-
-        Returns
-        -------
-        str
-            The JSON.
-        """
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-    @classmethod
-    def schema(cls) -> dict[str, Any]:  # type: ignore[override]  # pydantic's own, which is deprecated
-        """The JSON schema of a dossier.
-
-        Returns
-        -------
-        dict of str to object
-            A schema of the draft 2020-12.
-
-        Examples
-        --------
-        >>> from anoncore import Dossier
-        >>> Dossier.schema()["properties"]["format"]["const"]
-        'anoncore-dossier'
-        """
-        described = cls.model_json_schema(mode="serialization")
-        described.pop("description", None)
-        return {"$schema": DRAFT, **described, "title": "Dossier of a release by anoncore"}
-
-    def __repr__(self) -> str:
-        return f"Dossier of a {self.basis}: {self.reached.verdict}"
-
-    def __str__(self) -> str:
-        return repr(self)
 
 
 def _now() -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from anoncore.base.showing import printable
-from anoncore.front.dossier.typed_answers import Decision, Signatory
+from anoncore.recipes.typed_answers import Decision, Signatory
 
 Standing = Literal["measured", "counted", "claimed", "not measured", "fails"]
 """How a number is known: measured on the original table, counted in the published files, claimed by a certificate and

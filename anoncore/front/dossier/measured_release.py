@@ -1,4 +1,4 @@
-"""The sections of a dossier that are measured of a release, with its original table at hand."""
+"""The first three sections of a dossier, measured of a release with its original table at hand."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from anoncore import attacks, privacy
+from anoncore import attacks
 from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import AnonymizationError, CancelledError
 from anoncore.base.progress import Progress
 from anoncore.base.score import Score
+from anoncore.base.shared_work import Cache
 from anoncore.base.texts import share_text
 from anoncore.front.dossier.allowed_texts import AllowedTexts
 from anoncore.front.dossier.dossier_parts import (
@@ -25,48 +26,34 @@ from anoncore.front.dossier.dossier_parts import (
     Column,
     Figure,
     Finder,
-    Identifiability,
     NotTried,
     People,
     Released,
-    SizeClass,
-    Sizes,
-    Spread,
     TableOfRelease,
 )
-from anoncore.front.dossier.typed_answers import Answers
 from anoncore.measures.criteria import BREACH_R
-from anoncore.measures.kept_results import KeptResults
 from anoncore.measures.verdict import Verdict, verdict
 from anoncore.publishing.certification.certifying import content_hash
-from anoncore.publishing.report.treatments import attributes_told
+from anoncore.publishing.report.subject import attributes_told
+from anoncore.recipes.typed_answers import Answers
 from anoncore.release.release import Release
-from anoncore.release.unchanged import unchanged
 from anoncore.table.microdata import Microdata
 
-SIZE_LIMITS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
-"""Sizes of groups that are counted together: 11 is the least that the EMA, Health Canada and CMS take."""
 NOT_KNOWN = "The method that made the release is not known."
 NO_CONTROL = "No people who are not in the release were at hand as a control group."
-ALONE_BEFORE = "Rows that were alone in the original table"
 ADVICE = re.compile("; (give|use) .*")
 """How the part of a message begins that says what to call next, which is no matter of a dossier."""
-NO_SHARE = "the share of the population that is in the table was not given"
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRelease:
-    """A release and what is measured of it, each once."""
+    """A release and what is measured of it, each once: `results` keeps what measures give."""
 
     release: Release
     answers: Answers
     control: Microdata | None
     progress: Progress
-
-    @cached_property
-    def results(self) -> KeptResults:
-        """Results of measures, each worked out once."""
-        return KeptResults(self.release)
+    results: Cache
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -253,89 +240,6 @@ def _risk_notes(measured: MeasuredRelease) -> Iterator[str]:
     except AnonymizationError:  # each adversary says why
         return
     yield from (measured.say(note) for note in risk.notes)
-
-
-def identifiability(measured: MeasuredRelease, draws: str, spread: list[Spread]) -> Identifiability:
-    """Section 4; `draws` and `spread` say whether the method draws at random, and how far other draws lie apart."""
-    release, notes = measured.release, []
-    levels: list[Figure] = []
-    try:
-        profile = measured.results("privacy.profile", privacy.profile)
-    except AnonymizationError as error:
-        title = "Levels of the worst group"
-        levels.append(Figure(name="levels", title=title, standing="not measured", reason=measured.say(str(error))))
-    else:
-        levels = [measured.figure(one, one.attribute) for one in profile.scores]
-        notes = [measured.say(note) for note in profile.notes]
-    return Identifiability(
-        levels=levels, sizes=[*_sizes(release)], uniques=[*_uniques(measured)], draws=draws, spread=spread, notes=notes
-    )
-
-
-def _sizes(release: Release) -> Iterator[Sizes]:
-    if release.is_synthetic:
-        return
-    for part in release.fragments[:1] if release.is_shared else release.fragments:
-        counts: dict[int, int] = {}
-        for size in release.people_per_group(part).tolist():
-            counts[size] = counts.get(size, 0) + 1
-        word = release.counted_word
-        yield Sizes(
-            table="all tables" if release.is_shared and len(release.fragments) > 1 else part.name,
-            counted="people" if word == "people" else "rows",
-            classes=size_classes(counts),
-            standing="measured",
-        )
-
-
-def size_classes(counts: dict[int, int]) -> list[SizeClass]:
-    """Groups by size, of the number of groups of each size; sizes that no group has are told as well."""
-    found = []
-    for low, high in SIZE_LIMITS:
-        inside = {size: number for size, number in counts.items() if size >= low and (high is None or size <= high)}
-        sizes = f"{low} or more" if high is None else f"{low}" if high == low else f"{low} to {high}"
-        members = sum(size * number for size, number in inside.items())
-        found.append(SizeClass(sizes=sizes, groups=sum(inside.values()), members=members))
-    return found
-
-
-def _uniques(measured: MeasuredRelease) -> Iterator[Figure]:
-    """Who is alone by what others may know: in the original, in the release, and in the population."""
-    release = measured.release
-    try:
-        release.require_original("Who was alone is counted in the original table")
-        before = unchanged(release.data).partition.sizes
-    except AnonymizationError as error:
-        reason = measured.say(str(error))
-        yield Figure(name="unique-rows-before", title=ALONE_BEFORE, standing="not measured", reason=reason)
-    else:
-        yield _share("unique-rows-before", ALONE_BEFORE, float((before == 1).sum()) / release.data.n_rows)
-    name, title = "unique-rows-published", "Rows that are alone by what is published"
-    try:
-        risk = measured.results("attacks.reidentification", attacks.reidentification)
-    except AnonymizationError as error:
-        yield Figure(name=name, title=title, standing="not measured", reason=measured.say(str(error)))
-    else:
-        yield _share(name, title, float((risk.class_size == 1).mean()))
-    yield _population(measured)
-
-
-def _population(measured: MeasuredRelease) -> Figure:
-    title, fraction = "Unique in the population (estimated)", measured.answers.sampled_share
-    reason = NO_SHARE
-    if fraction is not None:
-        try:
-            found = attacks.population_uniqueness(measured.release, fraction)
-        except AnonymizationError as error:
-            reason = measured.say(str(error))
-        else:
-            figure = measured.figure(found.share)
-            return figure.model_copy(update={"title": title, "meaning": f"{figure.meaning} {found.method}"})
-    return Figure(name="population-uniques", title=title, standing="not measured", reason=reason)
-
-
-def _share(name: str, title: str, share: float) -> Figure:
-    return Figure(name=name, title=title, value=share, text=share_text(share), standing="measured")
 
 
 def names_of(data: Microdata) -> Sequence[str]:

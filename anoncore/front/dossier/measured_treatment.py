@@ -21,10 +21,10 @@ from anoncore.front.dossier.dossier_parts import (
     Treatment,
 )
 from anoncore.front.dossier.measured_release import NOT_KNOWN, MeasuredRelease
-from anoncore.front.dossier.typed_answers import Answers
 from anoncore.front.policy.judgement import Judgement
 from anoncore.measures.criteria import CRITERIA, evaluate
-from anoncore.publishing.certification.given_seeds import seed_entry
+from anoncore.publishing.certification.claimed_entries import seed_entry
+from anoncore.recipes.typed_answers import Answers
 from anoncore.search.sweeping import Point
 
 LOST, GIVEN_AWAY = "two-way-error", "strongest-attribute"
@@ -34,7 +34,7 @@ CONSIDERED = (LOST, GIVEN_AWAY)
 AS_MADE = "This release"
 
 
-def treatment(measured: MeasuredRelease, considered: Sequence[Point]) -> Treatment:
+def treatment(measured: MeasuredRelease, considered: Sequence[Point | Considered]) -> Treatment:
     """Section 5."""
     release, algorithm = measured.release, measured.release.algorithm
     costs = [*_costs(measured)]
@@ -87,7 +87,7 @@ def _losses(measured: MeasuredRelease) -> Iterator[ColumnLoss]:
         yield ColumnLoss(column=name, loss=float(value))
 
 
-def _considered(measured: MeasuredRelease, points: Sequence[Point]) -> Iterator[Considered]:
+def _considered(measured: MeasuredRelease, points: Sequence[Point | Considered]) -> Iterator[Considered]:
     """This release and those that were considered instead; nothing where none was."""
     if not points:
         return
@@ -103,6 +103,10 @@ def _considered(measured: MeasuredRelease, points: Sequence[Point]) -> Iterator[
         is_chosen=True,
     )
     for point in points:
+        if isinstance(point, Considered):
+            said = {"label": measured.say(point.label), "reason": measured.say(point.reason), "is_chosen": False}
+            yield point.model_copy(update=said)
+            continue
         yield Considered(
             label=measured.allowed.method(point.algorithm),
             lost=point.values.get(LOST),
@@ -111,15 +115,15 @@ def _considered(measured: MeasuredRelease, points: Sequence[Point]) -> Iterator[
         )
 
 
-def require_points(considered: Sequence[object]) -> Sequence[Point]:
-    """The releases that were considered. Raises ParameterError where they are not the points of a sweep."""
+def require_points(considered: Sequence[object]) -> Sequence[Point | Considered]:
+    """The releases that were considered. Raises ParameterError where they are not the points of a sweep or entries."""
     for one in considered:
-        if not isinstance(one, Point):
+        if not isinstance(one, Point | Considered):
             raise ParameterError(
                 f"considered takes the points of anoncore.search.sweep, not {type(one).__name__}; measure them with "
                 f"the criteria {list(CONSIDERED)}."
             )
-    return [one for one in considered if isinstance(one, Point)]
+    return [one for one in considered if isinstance(one, Point | Considered)]
 
 
 def _number(value: float | AnonymizationError) -> float | None:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from anoncore.base.showing import Lines, Shown, counted, printable
-from anoncore.base.texts import listing
+from anoncore.base.showing import Lines, Shown, printable
+from anoncore.base.texts import counted, listing
 
 Status = Literal["kept", "broken", "not measured", "only if nobody knows"]
 WORST_FIRST: tuple[Status, ...] = ("broken", "not measured", "only if nobody knows", "kept")

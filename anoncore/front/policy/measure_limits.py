@@ -12,12 +12,13 @@ from anoncore.attacks.control_figures import Figures
 from anoncore.attacks.strongest import AIMS
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError, ReleaseError
 from anoncore.base.number import REGISTERED, Number
+from anoncore.base.progress import Progress, silent
+from anoncore.base.shared_work import Cache
 from anoncore.base.texts import listing
 from anoncore.front.policy.judgement import JudgedRule, Status
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import number_text
 from anoncore.measures.criteria import BREACH_R, CRITERIA, scores_in, value_of
-from anoncore.measures.kept_results import Cache
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
 
@@ -38,6 +39,7 @@ class Judged:
     secrets: tuple[str, ...]
     control: Microdata | None
     cache: Cache
+    progress: Progress = silent
 
 
 def judged_limit(key: str, rule: str, number: Number, limit: Limit, judged: Judged) -> Iterator[JudgedRule]:
@@ -107,7 +109,9 @@ def _strongest(number: Number, attribute: str | None, judged: Judged) -> Measure
     aim, about = STRONGEST[number.name], attribute or judged.secrets[0]
 
     def tried(release: Release) -> attacks.Strongest:
-        return attacks.strongest(release, about, BREACH_R, control=judged.control, aims=(aim,))
+        return attacks.strongest(
+            release, about, BREACH_R, control=judged.control, aims=(aim,), progress=judged.progress
+        )
 
     found = judged.cache(f"policy: strongest attack on {aim} of {about}", tried)
     attack = getattr(found, aim)
@@ -131,6 +135,8 @@ def _told(number: Number, attribute: str | None, judged: Judged) -> Measured:
         given["attribute"] = attribute
     if "control" in parameters and judged.control is not None:
         given["control"] = judged.control
+    if "progress" in parameters:
+        given["progress"] = judged.progress
     lacking = [
         name
         for place, (name, one) in enumerate(parameters.items())

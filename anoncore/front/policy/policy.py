@@ -13,11 +13,11 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.extensions import load_extensions
 from anoncore.base.showing import Shown
 from anoncore.base.texts import no_such
+from anoncore.base.toml_reading import read_text, toml_values
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.wording import rules_in_words
-from anoncore.front.toml_reading import read_text, toml_values
 from anoncore.measures.criteria import NUMBERS
 from anoncore.recipes.schema import DRAFT
 from anoncore.release.release import Release

@@ -14,7 +14,7 @@ from anoncore.front.policy.refused_contents import NOT_LOOKED_FOR, NOT_PUBLISHED
 from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import REFUSED_IDENTIFIERS, REFUSED_TEXT, rules_in_words
-from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Asked, Attribute
 from anoncore.publishing.certification.finding import Finding, Verification

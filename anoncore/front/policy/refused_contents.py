@@ -10,8 +10,8 @@ from anoncore.front.policy.judgement import JudgedRule
 from anoncore.front.policy.sections import Refuse
 from anoncore.front.policy.wording import REFUSED_IDENTIFIERS, REFUSED_TEXT, column_key
 from anoncore.privacy import identifiers
-from anoncore.table.suggestions import is_free_text
-from anoncore.table.summary import summarize
+from anoncore.table.identifiers.column_values import ColumnValues
+from anoncore.table.summary import summarize_column
 
 NOT_LOOKED_FOR = "not looked for"
 NOT_PUBLISHED = "not published"
@@ -44,7 +44,12 @@ def judged_columns(refuse: Refuse, published: Sequence[str]) -> Iterator[JudgedR
 def judged_contents(refuse: Refuse, tables: Tables) -> Iterator[JudgedRule]:
     """A line each for free text and for identifiers, where they are refused."""
     if refuse.free_text:
-        found = [summary.name for table in tables.values() for summary in summarize(table) if is_free_text(summary)]
+        found = [
+            str(name)
+            for table in tables.values()
+            for name, column in table.items()
+            if ColumnValues(column, summarize_column(column)).is_free_text
+        ]
         yield _found("refuse.free_text", REFUSED_TEXT, [f"'{name}'" for name in dict.fromkeys(found)])
     if refuse.identifiers is not None:
         yield _found("refuse.identifiers", REFUSED_IDENTIFIERS, identifiers_in(tables))

@@ -1,29 +1,36 @@
-"""A policy turned against a release: a line for every rule."""
+"""A policy turned against a release: a line for every rule, and what every group reaches beside the levels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import ceil
 
-from anoncore.base.errors import DataError
-from anoncore.base.texts import no_such
-from anoncore.front.policy.judgement import JudgedRule, Judgement
-from anoncore.front.policy.level_rules import judged_levels, unless_found
-from anoncore.front.policy.measure_limits import Judged, judged_limit
+from anoncore import privacy
+from anoncore.base.errors import AnonymizationError, DataError
+from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.shared_work import Cache, kept_results
+from anoncore.base.texts import counted, no_such
+from anoncore.front.policy.judgement import JudgedRule, Judgement, Status
+from anoncore.front.policy.measure_limits import NO_SECRET, NOBODYS, Judged, judged_limit
 from anoncore.front.policy.refused_contents import Tables, judged_columns, judged_contents
 from anoncore.front.policy.rules import Rules
-from anoncore.front.policy.sections import Limit, measure_named
-from anoncore.front.policy.wording import rules_in_words
+from anoncore.front.policy.sections import Levels, Limit, measure_named
+from anoncore.front.policy.wording import level_rules, rules_in_words
+from anoncore.kernels.rounding import reaches
 from anoncore.measures.criteria import NUMBERS
-from anoncore.measures.kept_results import Cache, KeptResults
-from anoncore.measures.verdict import breaking_columns, insensitive_columns
+from anoncore.measures.promise_marks import rows_that_fit
+from anoncore.measures.verdict import breaking_columns, insensitive_columns, joined_rows
+from anoncore.privacy.guarantees import COMPARISON_WORDS, Guarantee, level_texts
+from anoncore.privacy.guarantees import judged as guarantees_of
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
 LARGEST_CHANCES = ("reidentified-largest", "individual-risk-largest")
 """Chances to be found that are 1 / the size of the smallest group, so that a limit of them asks for a size."""
+NO_KNOWN = "no column is tagged as known to others: it would hold only if nobody knows anything of anybody"
 
 
 def judge_release(
@@ -33,17 +40,19 @@ def judge_release(
     control: Microdata | None = None,
     tables: Tables | None = None,
     cache: Cache | None = None,
+    progress: Progress = silent,
 ) -> Judgement:
     """What `Policy.judge` gives, also of tables that are published with more columns than the release has.
 
-    `tables` are the published tables by name where they are at hand; `cache` keeps results of the release.
+    `tables` are the published tables by name where they are at hand; `cache` keeps results of the release. `progress`
+    may raise CancelledError to stop.
     """
     data = release.data
     names = data.sensitive if secret is None else (secret,) if isinstance(secret, str) else tuple(secret)
     for name in names:
         if name not in data.sensitive:
             raise DataError(no_such("sensitive attribute", name, data.sensitive))
-    judged = Judged(release, names, control, KeptResults(release) if cache is None else cache)
+    judged = Judged(release, names, control, kept_results(release, cache), progress)
     lines = tuple(_lines(policy, judged, tables))
     said = tuple(
         replace(
@@ -57,16 +66,18 @@ def judge_release(
 def _lines(policy: Rules, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
     release = judged.release
     rules = rules_in_words(policy)
-    of_people = list(judged_levels(policy.levels, judged))
+    of_people = list(_judged_levels(policy.levels, judged))
     others: list[JudgedRule] = []
     if policy.levels.largest_belief is not None:
         key, limit = "levels.largest_belief", Limit(at_most=policy.levels.largest_belief)
         of_people += judged_limit(key, rules[key], NUMBERS["largest-belief"], limit, judged)
-    for name, limit in policy.risks.items():
-        number = measure_named(name)
-        found = judged_limit(f"risks.{name}", rules[f"risks.{name}"], number, limit, judged)
+    for place, (name, limit) in enumerate(policy.risks.items()):
+        number, n = measure_named(name), len(policy.risks)
+        tell = part_of(judged.progress, place / n, (place + 1) / n)
+        tell(0.0, number.title)
+        found = judged_limit(f"risks.{name}", rules[f"risks.{name}"], number, limit, replace(judged, progress=tell))
         if name == "k":
-            found = (unless_found(line, KAnonymity(k=max(1, ceil(limit.value))), judged) for line in found)
+            found = (_unless_found(line, KAnonymity(k=max(1, ceil(limit.value))), judged) for line in found)
         (others if number.family == "cost" else of_people).extend(found)
     yield from _unless_known(of_people, policy, judged)
     yield from others
@@ -97,9 +108,70 @@ def _breaking(policy: Rules, judged: Judged) -> tuple[tuple[str, ...], str]:
     wanted += [KAnonymity(k=size) for size in sizes]
     leaks, over_all = insensitive_columns(release, wanted, judged.cache)
     word = release.data.people_word
-    columns = tuple(leak.column for leak in leaks if breaking_columns([leak], over_all, word))
-    return columns, breaking_columns(leaks, over_all, word)
+    columns = [leak.column for leak in leaks if breaking_columns([leak], over_all, word)]
+    joined = joined_rows(release, wanted, judged.cache)
+    columns += [str(release.data.pseudonym)] if joined else []
+    return tuple(columns), "; ".join(filter(None, [joined, breaking_columns(leaks, over_all, word)]))
 
 
 def _is_chance(limit: Limit | None) -> bool:
     return limit is not None and limit.at_most is not None and limit.at_most > 0
+
+
+def _judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
+    """A line for every level, and for every secret that it is about."""
+    requirements = levels.requirements(judged.release.data)
+    for key, rule in level_rules(levels).items():
+        axis = key.removeprefix("levels.")
+        value = float(getattr(levels, axis))
+        requirement = requirements.get(axis)
+        reason = NOBODYS if judged.release.is_synthetic else NO_SECRET if requirement is None else ""
+        reason = reason or ("" if judged.release.data.quasi_identifiers else NO_KNOWN)
+        if requirement is None or reason:
+            yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=reason, limit=value)
+            continue
+        try:
+            guarantees = guarantees_of(judged.release, [requirement])
+        except AnonymizationError as error:
+            yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=str(error), limit=value)
+            continue
+        about = [one for one in guarantees if one.attribute is None or one.attribute in judged.secrets]
+        if not about:
+            yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=NO_SECRET, limit=value)
+        for guarantee in about:
+            yield _unless_found(_line(key, rule, guarantee), requirement, judged)
+
+
+def _line(key: str, rule: str, guarantee: Guarantee) -> JudgedRule:
+    reached, asked = level_texts(guarantee.reached, guarantee.asked)
+    asked = f"{COMPARISON_WORDS[guarantee.requirement.comparison]} {asked}"
+    status: Status = "kept" if guarantee.holds else "broken"
+    told = guarantee.requirement.reached_text(guarantee.reached, reached, None)
+    return JudgedRule(
+        key, rule, guarantee.attribute, asked, told, status, limit=guarantee.asked, value=guarantee.reached
+    )
+
+
+def _unless_found(line: JudgedRule, requirement: Requirement, judged: Judged) -> JudgedRule:
+    """The line, broken where groups are large enough and hide nobody: by what is known, or by a join of tables.
+
+    A bucket of k rows does not hide whose row is whose, and classes of tables that are joined are smaller than those of
+    each.
+    """
+    if line.status != "kept":
+        return line
+    release, cache = judged.release, judged.cache
+    if requirement.attribute_free:
+        with suppress(AnonymizationError):  # without a known attribute nobody is found by one
+            fitting = rows_that_fit(release, cache)
+            if not reaches(fitting, line.limit):
+                rows = counted(fitting, "row")
+                reason = f"what is published of the known columns fits {rows} at worst, however large the groups are"
+                return replace(line, status="broken", reason=reason)
+    if not release.is_shared:
+        k, l = (int(line.limit), 1) if requirement.attribute_free else (1, int(getattr(requirement, "l", 1)))
+        with suppress(AnonymizationError):  # without a common attribute there is nothing to join on
+            joins = cache("privacy.joins", privacy.joins, k, l)
+            if not joins.holds:
+                return replace(line, status="broken", reason=joins.sentences[0])
+    return line

@@ -1,8 +1,7 @@
-"""What a policy holds: its fields, checked, and what is wrong with them in a sentence."""
+"""What a policy holds: its fields, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -10,9 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.extensions import load_extensions
-from anoncore.base.showing import printable
-from anoncore.base.texts import did_you_mean, listing, quoted
-from anoncore.front.policy.sections import Context, Levels, Limit, Line, Name, Refuse, measure_named, require_fitting
+from anoncore.base.toml_reading import Line, wrong_key
+from anoncore.front.policy.sections import Context, Levels, Limit, Name, Refuse, measure_named, require_fitting
 
 
 @checked_methods
@@ -41,7 +39,7 @@ class Rules(BaseModel):
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise ParameterError(printable(_sentence(error))) from None
+            raise ParameterError(wrong_key(error, "policy", Rules)) from None
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
@@ -52,25 +50,3 @@ class Rules(BaseModel):
                 "it has no rule; write one under [levels], [risks] or [refuse], such as k = 11 under [levels]"
             )
         return self
-
-
-SECTIONS: Mapping[str, type[BaseModel]] = {"context": Context, "levels": Levels, "refuse": Refuse, "risks": Limit}
-
-
-def _sentence(error: ValidationError) -> str:
-    """What is wrong with a policy, in a sentence that names the key."""
-    first = error.errors()[0]
-    place = [str(part) for part in first["loc"] if not str(part).startswith(("constrained-", "function-"))]
-    key, above, message = ".".join(place), place[:-1], first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        section = SECTIONS.get(place[0]) if above else Rules
-        names = list(section.model_fields) if section is not None else []
-        where = f"[{'.'.join(above)}] has" if above else "A policy has"
-        return f"{where} no key {quoted(place[-1])}; it has {listing(names)}.{did_you_mean(place[-1], names)}"
-    if first["type"] == "missing":
-        return f"The policy lacks '{key}'; write it down, such as {key} = \"Research under contract\"."
-    if first["type"] == "value_error":
-        return f"Policy: {f'{key}: ' if key else ''}{message}."
-    if message.startswith("Input should be "):
-        return f"Policy: {key} should be {message.removeprefix('Input should be ')}, not {quoted(first['input'])}."
-    return f"Policy: {key}: {message}."

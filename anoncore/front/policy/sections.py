@@ -10,8 +10,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from anoncore.base.number import Number
-from anoncore.base.showing import printable
 from anoncore.base.texts import listing, nearest, quoted
+from anoncore.base.toml_reading import Line
 from anoncore.kernels.rounding import ACCUMULATED, reaches, stays_within
 from anoncore.measures.criteria import NUMBERS
 from anoncore.measures.evaluation import MEASURES
@@ -33,20 +33,12 @@ MOST_NUMBERED = 24
 """Measures that a message lists."""
 
 
-def _one_line(text: str) -> str:
-    if printable(text) != text:
-        raise ValueError("it is one line of printable text")
-    return text.strip()
-
-
 def _told(text: str) -> str:
     if not text:
         raise ValueError("it is empty")
     return text
 
 
-Line = Annotated[str, Field(strict=True, max_length=1_000), AfterValidator(_one_line)]
-"""A text on one line, which may be empty."""
 Name = Annotated[Line, AfterValidator(_told)]
 Share = Annotated[float, Field(strict=True, gt=0, le=1)]
 

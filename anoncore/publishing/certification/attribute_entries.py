@@ -29,7 +29,8 @@ def attribute_entries(release: Release, tables: Sequence[PublishedTable]) -> lis
             entries += [Attribute(name=name, role=role.value), *bounds]
             continue
         form = _form(release, name)
-        shown = _shown(name, tables, form) if form != "region" else set()
+        cells = {text for table in tables if name in table.columns for text in table.columns[name].texts}
+        shown = {value for text in cells for value in set_members(text, name)} if form == "set" else cells
         entries.append(described(data, name, form, shown))
         entries += bounds
     return entries
@@ -41,6 +42,7 @@ def described(data: Microdata | TableProfile, name: str, form: Form, shown: set[
     """
     domain, role, protected = data.domain[name], data.roles[name], data.sensitive_values.get(name)
     says_more = form != "region" and (role.value != "quasi-identifier" or protected is not None)
+    says_more = says_more and name != getattr(data, "pseudonym", None)  # of which there are as many as people
     return Attribute(
         name=name,
         role=role.value,
@@ -86,12 +88,6 @@ def cell_type(domain: Domain) -> Literal["number", "date", "text"]:
     if domain.kind is not Kind.NUMERIC:
         return "text"
     return "date" if domain.is_date else "number"
-
-
-def _shown(name: str, tables: Sequence[PublishedTable], form: Form) -> set[str]:
-    """The values that a reader of the tables sees."""
-    cells = {text for table in tables if name in table.columns for text in table.columns[name].texts}
-    return {value for text in cells for value in set_members(text, name)} if form == "set" else cells
 
 
 def _text(value: Any, form: Form) -> str:

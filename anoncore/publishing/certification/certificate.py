@@ -13,15 +13,23 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pydantic import Field, ValidationError, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_serializer,
+    model_serializer,
+    model_validator,
+)
 
 from anoncore.base.arguments import checked, checked_methods
 from anoncore.base.errors import DataError
+from anoncore.base.plain_json import plain_json
 from anoncore.base.showing import printable
 from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Codes
+from anoncore.publishing.certification.claimed_entries import ABOUT, Earlier, PreparedColumns, TriedAttacks
 from anoncore.publishing.certification.digests import Texts, cells_hash
-from anoncore.publishing.certification.earlier import ABOUT, Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     Attribute,
@@ -40,9 +48,7 @@ from anoncore.publishing.certification.entries import (
     Unit,
     Version,
 )
-from anoncore.publishing.certification.tried_attacks import TriedAttacks
 from anoncore.publishing.export import FileFormat
-from anoncore.publishing.plain_json import plain_json
 from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import Column, cell_name, cell_texts, text_order
 from anoncore.table.microdata import Microdata
@@ -51,7 +57,51 @@ COMPLAINT = "This is no certificate of a release ({})."
 
 
 @checked_methods
-class Certificate(Entry):
+class CertificateText(Entry):
+    """What a certificate of any kind is: checked fields that are read from JSON."""
+
+    @classmethod
+    def loads(cls, text: str | bytes) -> Self:
+        """The certificate that `dumps` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The JSON text.
+
+        Returns
+        -------
+        Certificate or JoinedCertificate
+            The certificate, with every field checked.
+
+        Raises
+        ------
+        DataError
+            For a text that is no such certificate.
+        """
+        plain_json(text, COMPLAINT)
+        try:
+            return cls.model_validate_json(text, strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            reason = f"{f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
+            raise DataError(COMPLAINT.format(printable(reason))) from None
+
+    def dumps(self) -> str:
+        """The certificate as JSON text; fields that a release does not use and that came later are left out."""
+        return json.dumps(self.model_dump(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+    @model_serializer(mode="wrap")
+    def _used(self, serialized: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The fields but those that came later and are not used, which earlier versions would not know."""
+        fields = type(self).model_fields
+        values = serialized(self).items()
+        return {name: value for name, value in values if value is not None or fields[name].is_required()}
+
+
+@checked_methods
+class Certificate(CertificateText):
     """What a release is and what holds of it.
 
     One that was made here holds nothing that the files do not show, except the keyed hash of the input. Whoever writes
@@ -114,6 +164,8 @@ class Certificate(Entry):
         whole. The hashes of such a release are made of those of its parts.
     stored : list of Stored or None
         The published tables as a database holds them; None for a release in files.
+    prepared : PreparedColumns or None
+        Columns of dates that were shifted, and of pseudonyms; a claim. None without any.
     signatures : list of Signature or None
         Who signed the certificate, see `sign`; None where nobody did.
 
@@ -159,6 +211,7 @@ class Certificate(Entry):
     numbers: Literal["bounds", "midpoints"] | None = None
     parts: Annotated[list[Part], Field(min_length=1)] | None = None
     stored: list[Stored] | None = None
+    prepared: PreparedColumns | None = None
     signatures: list[Signature] | None = None
 
     @property
@@ -181,6 +234,7 @@ class Certificate(Entry):
         known |= {one.part_of for one in self.attributes if one.part_of is not None}
         named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
         named |= {one.attribute for one in self.attacks or ()}
+        named |= {*(self.prepared.columns if self.prepared is not None else ())}
         named.discard(None)
         if self.joins is not None:
             named.add(self.joins.common)
@@ -212,34 +266,6 @@ class Certificate(Entry):
         return self
 
     @classmethod
-    def loads(cls, text: str | bytes) -> Self:
-        """The certificate that `dumps` wrote.
-
-        Parameters
-        ----------
-        text : str or bytes
-            The JSON text.
-
-        Returns
-        -------
-        Certificate
-            The certificate, with every field checked.
-
-        Raises
-        ------
-        DataError
-            For a text that is no certificate.
-        """
-        plain_json(text, COMPLAINT)
-        try:
-            return cls.model_validate_json(text, strict=True)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            reason = f"{f'{where}: ' if where else ''}{first['msg'].removeprefix('Value error, ')}"
-            raise DataError(COMPLAINT.format(printable(reason))) from None
-
-    @classmethod
     def load(cls, path: str | Path) -> Self:
         """The certificate in a file.
 
@@ -260,15 +286,11 @@ class Certificate(Entry):
         """
         return cls.loads(file_text(Path(path)))
 
-    def dumps(self) -> str:
-        """The certificate as JSON text; fields that a release does not use and that came later are left out."""
-        fields = type(self).model_fields
-        unused: dict[str, Any] = {
-            name: True for name in fields if not fields[name].is_required() and getattr(self, name) is None
-        }
-        if all(one.part_of is None for one in self.attributes):
-            unused["attributes"] = {"__all__": {"part_of"}}
-        return json.dumps(self.model_dump(exclude=unused), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    @field_serializer("attributes")
+    def _attributes(self, attributes: list[Attribute]) -> list[dict[str, Any]]:
+        """The attributes without what came later, where none of them uses it."""
+        unused = {"part_of"} if all(one.part_of is None for one in attributes) else set()
+        return [one.model_dump(exclude=unused) for one in attributes]
 
 
 def file_text(path: Path) -> bytes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from anoncore.publishing.certification.digests import column_hashes, joined_hash
 from anoncore.publishing.certification.entries import Attribute, Table
 from anoncore.publishing.certification.finding import Finding, either
 from anoncore.publishing.certification.published_release import by_name, with_role
-from anoncore.publishing.certification.published_rows import PartFile, TableRows
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import (
     MARK,
@@ -61,20 +62,25 @@ def read_files(
         tell(0.5, "Comparing the contents with those certified")
         findings += _difference_findings(certificate, shown, files)
     as_written = [*_name_findings(certificate, shown), *spelling_findings(certificate, shown)]
-    return ReadRelease(findings, [[TableRows(one.table)] for one in shown], as_written)
+    return ReadRelease(findings, [[one.table] for one in shown], as_written)
 
 
 @dataclass(frozen=True, eq=False)
 class ShownTable:
-    """A certified table as the files show it."""
+    """A certified table as files or a database show it."""
 
     entry: Table
     written: WrittenTable
 
-    @property
+    @cached_property
     def table(self) -> PublishedTable:
         """Its cells in the texts that are equal in all formats, by its certified name."""
-        return replace(self.written.published, name=self.entry.name)
+        return self.written.published(self.entry.name)
+
+    @cached_property
+    def exact(self) -> PublishedTable:
+        """Its cells as they are written, by its certified name."""
+        return PublishedTable(self.entry.name, dict(zip(self.written.names, self.written.cells, strict=True)))
 
 
 def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[ShownTable], list[Finding]]:
@@ -85,9 +91,9 @@ def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple
     tables: list[WrittenTable] = []
     findings = []
     for name, content in files.items():
-        reading = read_strictly(name, content)
-        tables += reading.tables
-        findings += [Finding(f"file '{name}'", "fails", fault) for fault in reading.faults]
+        read, faults = read_strictly(name, content)
+        tables += read
+        findings += [Finding(f"file '{name}'", "fails", fault) for fault in faults]
     shown: list[ShownTable] = []
     missing: list[Table] = []
     for entry in certificate.tables:
@@ -98,8 +104,10 @@ def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple
             shown.append(ShownTable(entry, fitting[0]))
         else:
             missing.append(entry)
-    problems = [_missing(entry) for entry in missing] + [_too_many(one, missing) for one in tables]
-    return ([] if problems else shown), findings + problems
+            sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
+            findings.append(Finding(f"table '{entry.name}'", "fails", sentence))
+    problems = [_too_many(one, missing) for one in tables]
+    return ([] if missing or problems else shown), findings + problems
 
 
 def _title(certificate: Certificate, entry: Table, format: FileFormat) -> str:
@@ -107,11 +115,6 @@ def _title(certificate: Certificate, entry: Table, format: FileFormat) -> str:
     names = [table.name for table in certificate.tables]
     place = names.index(entry.name)
     return sheet_titles(names)[place] if format == "excel" else member_names(names)[place] + ENDINGS[format]
-
-
-def _missing(entry: Table) -> Finding:
-    sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
-    return Finding(f"table '{entry.name}'", "fails", sentence)
 
 
 def _too_many(table: WrittenTable, missing: Sequence[Table]) -> Finding:
@@ -147,15 +150,15 @@ def _name_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Ite
                 sentence = f"{written.where}: the column '{name}' is called {label!r} and not {expected!r}."
                 yield Finding(check, "fails", sentence)
         if certificate.linked_by is not None:
-            yield from _group_numbers(one.entry, written, certificate.linked_by)
+            yield from _group_numbers(one, certificate.linked_by)
 
 
-def _group_numbers(entry: Table, written: WrittenTable, group: str) -> Iterator[Finding]:
+def _group_numbers(shown: ShownTable, group: str) -> Iterator[Finding]:
     """Whether groups have numbers from 0 on and nothing else for a name, and stand in their order."""
-    column = written.exact(entry.name).columns[group]
+    column, written = shown.exact.columns[group], shown.written
     number_of = {group_cell(number, written.format): number for number in range(len(column.texts))}
     other = next((cell for cell in column.texts if cell not in number_of), None)
-    check = f"numbers of groups in '{entry.name}'"
+    check = f"numbers of groups in '{shown.entry.name}'"
     if other is not None:
         last = len(column.texts) - 1
         sentence = (
@@ -175,8 +178,7 @@ def _difference_findings(
     """Whether every table, the joins of them and the files are those that were certified."""
     same = True
     for one in shown:
-        reason = _difference(one.entry, one.table, certificate.linked_by)
-        reason = reason or _written_difference(one, by_name(certificate.attributes), certificate.linked_by)
+        reason = _difference(one, certificate.linked_by) or _written_difference(one, certificate.linked_by)
         same = same and not reason
         yield content_finding(one.entry, reason)
         if one.entry.written is None and not reason:
@@ -210,12 +212,12 @@ def _is_joined(certificate: Certificate, shown: Sequence[ShownTable], group: str
     if certificate.written is None or len(formats) > 1:
         return True
     (format,) = formats
-    exact = [one.written.exact(one.entry.name) for one in shown]
-    return certificate.written.get(format) == ordered_hash(exact, group)
+    return certificate.written.get(format) == ordered_hash([one.exact for one in shown], group)
 
 
-def _difference(entry: Table, table: PublishedTable, group: str | None) -> str:
+def _difference(shown: ShownTable, group: str | None) -> str:
     """Why a table is not the certified one; empty if it is."""
+    entry, table = shown.entry, shown.table
     if table.n_rows != entry.rows:
         return f"'{entry.name}' has {table.n_rows:,} rows, but {entry.rows:,} were certified."
     if table_hash(table, group) == entry.sha256:
@@ -239,16 +241,24 @@ def spelling_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> 
             if name == certificate.linked_by:
                 continue
             fault = _spelling(one.written, name, cells, attributes[name])
-            if not fault and name in known and len(cells.texts) > len(values.texts):
-                pairs = np.unique(np.column_stack([values.codes, cells.codes]), axis=0)
-                place = int(np.argmax(np.diff(pairs[:, 0]) == 0))
-                first, second = (shown_cell(cells.texts[code])[1:-1] for code in pairs[place : place + 2, 1])
+            if not fault and name in known and (pair := two_spellings(cells, values)):
                 fault = (
-                    f"{one.written.where}: '{name}' writes one value in two ways, {first!r} and {second!r}, by which a "
-                    "reader tells its rows apart; write it in one way before the release is made."
+                    f"{one.written.where}: '{name}' writes one value in two ways, {pair}, by which a reader tells its "
+                    "rows apart; write it in one way before the release is made."
                 )
             if fault:
                 yield Finding(f"cells of '{one.entry.name}'", "fails", fault)
+
+
+def two_spellings(cells: Column, values: Column) -> str:
+    """Two ways in which one value of a column is written, such as an empty text and a missing cell; empty where there
+    are none. `cells` is the column as it is written, `values` in the texts that are equal in all formats.
+    """
+    if len(cells.texts) == len(values.texts):
+        return ""
+    pairs = np.unique(np.column_stack([values.codes, cells.codes]), axis=0)
+    place = int(np.argmax(np.diff(pairs[:, 0]) == 0))
+    return " and ".join(shown_cell(cells.texts[code]) for code in pairs[place : place + 2, 1])
 
 
 def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attribute) -> str:
@@ -290,17 +300,16 @@ def _sheet_numbers(content: str) -> tuple[str, ...]:
     return (f"{number:.16g}", repr(number), str(int(number)) if number.is_integer() else "")
 
 
-def _written_difference(one: ShownTable, attributes: Mapping[str, Attribute], group: str | None) -> str:
+def _written_difference(one: ShownTable, group: str | None) -> str:
     """Where the values of a table are those certified, but written otherwise; empty where they are not."""
     if one.entry.written is None:
         return ""
     expected = one.entry.written.get(one.written.format)
     if expected is None:
         return f"{one.written.where}: this table cannot be written in such a file without changes."
-    exact = one.written.exact(one.entry.name)
-    if ordered_hash([exact], group) == expected.sha256:
+    if ordered_hash([one.exact], group) == expected.sha256:
         return ""
-    hashes = column_hashes(exact, group)
+    hashes = column_hashes(one.exact, group)
     changed = [name for name in hashes if hashes[name] != expected.column_sha256.get(name)]
     if changed:
         return (

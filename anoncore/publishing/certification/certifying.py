@@ -13,24 +13,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import anoncore
 from anoncore import privacy
 from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ReleaseError
+from anoncore.base.shared_work import Cache, kept_results
 from anoncore.base.texts import is_missing, listing, value_text
+from anoncore.base.version import __version__
 from anoncore.measures import verdict
-from anoncore.measures.kept_results import Cache, KeptResults
 from anoncore.measures.verdict import guarantees_of, insensitive_columns
-from anoncore.privacy.check import COMPARISON_WORDS
+from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import Certificate, earlier_of, input_hash
-from anoncore.publishing.certification.certified_tables import read_files
+from anoncore.publishing.certification.certified_tables import read_files, two_spellings
+from anoncore.publishing.certification.claimed_entries import (
+    Earlier,
+    PreparedColumns,
+    TriedAttacks,
+    require_drawn_seeds,
+    seed_entry,
+    seed_sentences,
+)
 from anoncore.publishing.certification.counting import Counted
-from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
-from anoncore.publishing.certification.earlier import Earlier
 from anoncore.publishing.certification.entries import (
     Asked,
     InputTable,
@@ -42,11 +48,8 @@ from anoncore.publishing.certification.entries import (
     Unit,
     Written,
 )
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_entry, seed_sentences
+from anoncore.publishing.certification.further_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.judging import (
-    HIDDEN_PEOPLE,
-    HIDDEN_SUPPRESSION,
-    HIDDEN_UNIT,
     UNSHOWABLE,
     Judged,
     Question,
@@ -55,11 +58,11 @@ from anoncore.publishing.certification.judging import (
     people_check,
     recheck_joins,
     recheck_people,
+    unit_reason,
 )
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name
-from anoncore.publishing.certification.published_rows import PartFile, TableRows
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.published_rows import file_entries
 from anoncore.publishing.certification.scan import Scan
-from anoncore.publishing.certification.tried_attacks import TriedAttacks
 from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.recipe import without_seeds
@@ -71,6 +74,10 @@ from anoncore.table.given_table import as_pandas
 PEOPLE = (
     "One person may have several rows. Different people were counted when the release was made; the column that says "
     "whose row it is stays with whoever made it. A group has at least as many rows as people."
+)
+PSEUDONYMS = (
+    "One person may have several rows. Different people were counted by their pseudonyms when the release was made; "
+    "who they are, only the holder of the key can tell. A group has at least as many rows as people."
 )
 INPUT = (
     "HMAC-SHA-256 of the table's content without identifiers, in whatever order of rows. Its key stays with whoever "
@@ -150,30 +157,7 @@ def certify(
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
     """
-    certificate = certified(release, key, files, requirements, tables, after, cache, asked, guessable_seed, attacks)
-    read = read_files(certificate, files) if files else None
-    wrong = next((one for one in (*read.findings, *read.as_written) if one.outcome == "fails"), None) if read else None
-    if wrong is not None:
-        raise DataError(
-            f"There is no certificate for a file that is not what is written of these tables: {wrong.sentence}"
-        )
-    return certificate
-
-
-def certified(
-    release: Release,
-    key: str,
-    files: Mapping[str, bytes] | None = None,
-    requirements: Sequence[Requirement] = (),
-    tables: Mapping[str, Any] | None = None,
-    after: Sequence[Certificate | Earlier] = (),
-    cache: Cache | None = None,
-    asked: Sequence[Requirement] = (),
-    guessable_seed: bool = False,
-    attacks: Sequence[Strongest] = (),
-) -> Certificate:
-    """State what holds of a release as `certify` does, of files that were just written of its tables."""
-    measure = KeptResults(release) if cache is None else cache
+    measure = kept_results(release, cache)
     require_drawn_seeds(release.algorithm, guessable_seed)
     personal = measure("privacy.personal_guarantees", privacy.personal_guarantees)
     if not personal:
@@ -187,23 +171,28 @@ def certified(
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
     unit = None if release.data.people is None else release.data.unit
+    prepared = PreparedColumns.of(release.data, release.attributes)
+    hashed = [name for name in release.data.attributes if prepared is None or name not in prepared.columns]
     guarantees = guarantees_of(requirements, measure)
     guarantees += tuple(_also_holding(asked, guarantees, measure))
     leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
     splits = [(one.columns, one.k) for one in (over_all, *(leak.split for leak in leaks)) if one is not None]
     questions = [Question(one.requirement, one.attribute) for one in guarantees]
     shown_ones = [one for one in questions if unit is None and not hidden_reason(published.attributes, one)]
-    counted = Counted([[TableRows(one)] for one in shown], published.attributes, group, shown_ones, splits=splits)
+    counted = Counted([[one] for one in shown], published.attributes, group, shown_ones, splits=splits)
     sizes = counted.sizes()
     entries = [
         _asked(counted, guarantee, question, unit)
         for guarantee, question in zip(guarantees, questions, strict=True)
-        if guarantee.requirement not in asked or question not in shown_ones or _holds(counted, question)
+        if guarantee.requirement not in asked
+        or question not in shown_ones
+        or judged(question, counted.levels(question)).holds
     ]
     method = None if release.algorithm is None else method_entry(release.algorithm)
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
     written = written_as(frames, cells)
+    _require_one_spelling(published, shown, written)
     earlier = [earlier_of(one) for one in after]
     tried = [TriedAttacks.of(one) for one in attacks]
     found = verdict(release, requirements, measure)
@@ -211,11 +200,11 @@ def certified(
         _table(published, table, scan, place, written)
         for place, (table, scan) in enumerate(zip(shown, sizes, strict=True))
     ]
-    return Certificate(
+    certificate = Certificate(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(release.algorithm),
         method=method,
-        input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key), about=INPUT),
+        input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key, hashed), about=INPUT),
         attributes=attributes,
         tables=described,
         linked_by=group,
@@ -223,16 +212,22 @@ def certified(
         requirements=entries,
         people=people,
         joins=joins,
-        files=[PartFile(name, content).entry for name, content in (files or {}).items()],
+        files=file_entries(files or {}),
         not_checked=[
             *not_checked(entries, people, joins),
             *([EXACT_ROWS] if release.is_synthetic else ()),
             *(one.sentence for one in earlier),
             *(one.sentence for one in tried),
+            *(one.sentence for one in (prepared.findings if prepared is not None else ())),
             *seed_sentences(release.algorithm),
+            UNSIGNED,
         ],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
-        unit=None if unit is None else Unit(column=unit, people=release.data.n_people, about=PEOPLE),
+        unit=None
+        if unit is None
+        else Unit(
+            column=unit, people=release.data.n_people, about=PEOPLE if release.data.pseudonym is None else PSEUDONYMS
+        ),
         after=earlier or None,
         attacks=tried or None,
         decided=decided_entries(leaks, counted.classes),
@@ -240,14 +235,23 @@ def certified(
         breaking=found.breaking or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
+        prepared=prepared,
     )
+    if files:
+        read = read_files(certificate, files)
+        for one in (*read.findings, *read.as_written):
+            if one.outcome == "fails":
+                raise DataError(
+                    f"There is no certificate for a file that is not what is written of these tables: {one.sentence}"
+                )
+    return certificate
 
 
 def software_versions(algorithm: ReleaseMethod | None = None) -> dict[str, str]:
     """The versions of anoncore, of what it runs on, and of what made the release beside it."""
     made_with = () if algorithm is None else algorithm.packages
     return {
-        "anoncore": anoncore.__version__,
+        "anoncore": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "pandas": pd.__version__,
@@ -284,11 +288,32 @@ def require_clear_values(release: Release) -> None:
         for value in release.data.domain[name]:
             other = seen.setdefault("" if is_missing(value) else value_text(value), value)
             if other is not value:
-                alike = " and ".join(f"{value_text(one)!r} ({type(one).__name__})" for one in (other, value))
+                alike = " and ".join(
+                    "a missing cell" if is_missing(one) else f"{value_text(one)!r} ({type(one).__name__})"
+                    for one in (other, value)
+                )
                 raise DataError(
                     f"There is no certificate for '{name}': files write its values {alike} alike, but they were "
                     "counted as different ones. Make them the same in the table, and run again."
                 )
+
+
+def _require_one_spelling(
+    published: PublishedRelease,
+    shown: Sequence[PublishedTable],
+    written: Mapping[FileFormat, Sequence[PublishedTable]],
+) -> None:
+    """Raise DataError where a format writes a known value in two ways, by which its readers tell rows of a group apart:
+    what is missing and an empty text, or "=A" and "'=A", which is how files guard it.
+    """
+    for format, tables in written.items():
+        for table, exact in zip(shown, tables, strict=True):
+            for name in with_role(published.attributes, table.columns):
+                if pair := two_spellings(exact.columns[name], table.columns[name]):
+                    raise DataError(
+                        f"There is no certificate for '{name}': {pair} are counted as one value in files, but in the "
+                        f"format '{format}' they tell rows apart. Make them the same in the table, and run again."
+                    )
 
 
 def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | None:
@@ -340,17 +365,20 @@ def _table(
 
 
 def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, unit: str | None) -> Asked:
-    if not guarantee.holds:
-        raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
-    requirement = guarantee.requirement
-    entry = asked_entry(Question(requirement, guarantee.attribute), reason=hidden_reason(counted.attributes, question))
+    _require(guarantee)
+    reason = hidden_reason(counted.attributes, question)
     if unit is not None:
         reached = None if np.isinf(guarantee.reached) else guarantee.reached
-        return entry.model_copy(update={"reached": reached, "reason": HIDDEN_UNIT.format(unit=unit)})
-    if entry.reason:
-        return entry
-    found = _holding(judged(question, counted.levels(question)))
-    return entry.model_copy(update={"rechecked": True, "reached": found.reached})
+        reason = unit_reason(unit, [name for name, one in counted.attributes.items() if one.form is not None])
+        return asked_entry(question, reached, reason).model_copy(update={"rechecked": False})
+    if reason:
+        return asked_entry(question, reason=reason)
+    return asked_entry(question, _holding(judged(question, counted.levels(question))).reached)
+
+
+def _require(statement: privacy.Guarantee | privacy.PersonalGuarantee) -> None:
+    if not statement.holds:
+        raise ReleaseError(f"There is no certificate for what does not hold: {statement.sentence}")
 
 
 def asked_entry(question: Question, reached: float | None = None, reason: str = "") -> Asked:
@@ -383,11 +411,6 @@ def _also_holding(
             yield from (one for one in found if (one.requirement, one.attribute) not in known)
 
 
-def _holds(counted: Counted, question: Question) -> bool:
-    """Whether a requirement holds as readers of the tables count it."""
-    return judged(question, counted.levels(question)).holds
-
-
 def _holding(found: Judged) -> Judged:
     """What the files show. Raises ReleaseError where readers count something else than holds in the release."""
     if not found.holds:
@@ -398,31 +421,20 @@ def _holding(found: Judged) -> Judged:
 def _personal(
     published: PublishedRelease, method: Method | None, has_numbers: bool, guarantee: privacy.PersonalGuarantee
 ) -> Personal:
-    if not guarantee.holds:
-        raise ReleaseError(f"There is no certificate for what does not hold: {guarantee.sentence}")
-    if guarantee.hidden:
-        return Personal(
-            attribute=None,
-            asked=guarantee.asked,
-            source="" if method is None else method.source,
-            sentence=guarantee.sentence,
-            rechecked=False,
-            reason=guarantee.hidden,
-        )
+    _require(guarantee)
+    attribute = None if guarantee.hidden else guarantee.attribute
+    promised = f"What is promised of everybody's '{attribute}' holds with {guarantee.asked:g} asked."
     entry = Personal(
-        attribute=guarantee.attribute,
+        attribute=attribute,
         asked=guarantee.asked,
         source="" if method is None else method.source,
-        sentence=guarantee.sentence
-        if guarantee.attribute is None
-        else f"What is promised of everybody's '{guarantee.attribute}' holds with {guarantee.asked:g} asked.",
+        sentence=guarantee.sentence if attribute is None else promised,
         rechecked=False,
+        reason=guarantee.hidden,
     )
-    if entry.attribute is None and has_numbers:
-        return entry.model_copy(update={"reason": HIDDEN_SUPPRESSION})
-    found = recheck_people(published, method, entry)
-    if found is None:
-        return entry.model_copy(update={"reason": HIDDEN_PEOPLE})
+    found = recheck_people(published, method, has_numbers, entry)
+    if isinstance(found, str):
+        return entry.model_copy(update={"reason": found})
     return entry.model_copy(update={"rechecked": True, "sentence": _holding(found).sentence})
 
 
@@ -454,4 +466,4 @@ def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins
         for what, statement in entries
         if not statement.rechecked
     ]
-    return [*sentences, UNSIGNED]
+    return sentences

@@ -17,10 +17,8 @@ from anoncore.measures.verdict import columns_find
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import Asked, Personal
-from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.finding import Finding, either
 from anoncore.publishing.certification.judging import (
-    HIDDEN_PEOPLE,
-    HIDDEN_UNIT,
     MOST_NAMED,
     UNSHOWABLE,
     Judged,
@@ -31,8 +29,7 @@ from anoncore.publishing.certification.judging import (
     question_of,
     recheck_joins,
     recheck_people,
-    unknown_method,
-    unshown_reason,
+    unit_reason,
 )
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name, with_role
 from anoncore.requirements import (
@@ -64,12 +61,8 @@ def countable(certificate: Certificate) -> list[Question]:
     return found
 
 
-def requirement_findings(certificate: Certificate, counted: Counted, is_given: bool) -> Iterator[Finding]:
-    """Every requirement, counted where the tables show it.
-
-    `is_given` says that the reader named the known columns: then no others are looked at, and levels need not be those
-    of the certificate, which are about other groups.
-    """
+def requirement_findings(certificate: Certificate, counted: Counted) -> Iterator[Finding]:
+    """Every requirement, counted where the tables show it."""
     if not with_role(counted.attributes, certificate.columns):
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield Finding("known columns", "claimed", sentence)
@@ -79,7 +72,7 @@ def requirement_findings(certificate: Certificate, counted: Counted, is_given: b
         yield Finding("requirements", "claimed", sentence)
     for asked in certificate.requirements:
         try:
-            yield from _asked(certificate, asked, counted, is_given)
+            yield from _asked(certificate, asked, counted)
         except CancelledError:
             raise
         except AnonymizationError as error:
@@ -99,7 +92,7 @@ def _asks_for_something(statement: Asked | Personal, counted: Counted) -> bool:
         return True  # which is found below
 
 
-def _asked(certificate: Certificate, asked: Asked, counted: Counted, is_given: bool) -> Iterator[Finding]:
+def _asked(certificate: Certificate, asked: Asked, counted: Counted) -> Iterator[Finding]:
     question = question_of(asked)
     label, described = asked.label, question.requirement.label()
     if (label, asked.asked) != (described, question.requirement.threshold):
@@ -124,19 +117,19 @@ def _asked(certificate: Certificate, asked: Asked, counted: Counted, is_given: b
         if found is not None and not found.holds:
             yield Finding(label, "fails", found.sentence)
         else:
-            yield claim(label, label, HIDDEN_UNIT.format(unit=certificate.unit.column))
+            yield claim(label, label, unit_reason(certificate.unit.column, certificate.columns))
         return
     found = judged(question, counted.levels(question))
     found = replace(found, sentence=found.sentence + _by_definition(counted, question))
-    if found.holds and not is_given and not _agrees(asked, found):
+    if found.holds and not counted.is_given and not _agrees(asked, found):
         yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
-    yield Finding(label, "holds" if found.holds else "fails", found.sentence)
+    yield either(label, found.holds, found.sentence)
     if not found.holds:
         return
     if counted.further:
         yield from _if_known(question, counted.levels(question, True), counted.further)
-    yield from _if_not_joined(question, counted.levels_alone(question), is_given)
+    yield from _if_not_joined(question, counted.levels_alone(question), counted.is_given)
     yield from _if_read_alike(question, counted.texts(question.attribute or ""))
 
 
@@ -239,17 +232,14 @@ def people_findings(certificate: Certificate, published: PublishedRelease) -> It
     """Every promise about persons and the joins, counted where the tables show it."""
     for promise in certificate.people:
         check = people_check(promise)
-        reason = unshown_reason(certificate.numbers is not None, promise)
-        reason = reason or unknown_method(certificate.method, promise)
-        found = None if reason else recheck_people(published, certificate.method, promise)
-        if found is None:
-            what = promise.sentence.rstrip(".") if reason in UNSHOWABLE else f"The {check}"
-            yield claim(check, what, reason or HIDDEN_PEOPLE)
+        found = recheck_people(published, certificate.method, certificate.numbers is not None, promise)
+        if isinstance(found, str):
+            yield claim(check, promise.sentence.rstrip(".") if found in UNSHOWABLE else f"The {check}", found)
             continue
-        yield Finding(check, "holds" if found.holds else "fails", found.sentence)
+        yield either(check, found.holds, found.sentence)
         if found.holds and promise.sentence != found.sentence:
             # What was counted need not be what the certificate says of it.
             yield Finding(check, "claimed", f"The certificate says: {promise.sentence}")
     if certificate.joins is not None:
-        found = recheck_joins(published, certificate.joins)
-        yield Finding(f"joins on '{certificate.joins.common}'", "holds" if found.holds else "fails", found.sentence)
+        joined = recheck_joins(published, certificate.joins)
+        yield either(f"joins on '{certificate.joins.common}'", joined.holds, joined.sentence)

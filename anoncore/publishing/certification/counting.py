@@ -18,9 +18,10 @@ from anoncore.publishing.certification.published_release import (
     with_members,
     with_role,
 )
-from anoncore.publishing.certification.published_rows import Rows, TableRows
+from anoncore.publishing.certification.published_rows import Rows
 from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
 from anoncore.release.partition import Partition
+from anoncore.release.reading.published_table import PublishedTable
 
 Tables = Sequence[Sequence[Rows]]
 """The rows of every published table, each in one piece or in several."""
@@ -32,6 +33,7 @@ class Counted:
 
     `questions` are what every group is asked, `splits` the sets of columns that may tell its rows apart further, and
     `further` the columns that are known to readers who know more than the certificate says. `group` joins the tables.
+    `is_given` says that the reader named the known columns, so that numbers of the certificate are about other groups.
     """
 
     tables: Tables
@@ -40,12 +42,13 @@ class Counted:
     questions: Sequence[Question]
     further: frozenset[str] = frozenset()
     splits: Sequence[Split] = ()
+    is_given: bool = False
     tell: Progress = silent
 
     @cached_property
     def published(self) -> PublishedRelease | None:
         """The tables where all of them are in memory."""
-        whole = tuple(rows.table for parts in self.tables for rows in parts if isinstance(rows, TableRows))
+        whole = tuple(rows for parts in self.tables for rows in parts if isinstance(rows, PublishedTable))
         return PublishedRelease(whole, self.attributes, self.group) if len(whole) == len(self.tables) else None
 
     def levels(self, question: Question, is_knowing: bool = False) -> list[Level]:
@@ -148,9 +151,9 @@ class Counted:
             if name is None or self.attributes[name].form != "set":
                 continue
             for rows, *_ in self.tables:
-                if isinstance(rows, TableRows) and name in rows.names:
+                if isinstance(rows, PublishedTable) and name in rows.names:
                     apart = told_apart(rows.names, self.attributes, self.group, further)
-                    members, known = with_members(rows.table, apart, name)
-                    scan = scan_rows([TableRows(members)], self.attributes, [question], known=known)
+                    members, known = with_members(rows, apart, name)
+                    scan = scan_rows([members], self.attributes, [question], known=known)
                     found.append((apart, scan))
         return found

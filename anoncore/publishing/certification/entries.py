@@ -42,7 +42,7 @@ class InputTable(Entry):
 
 
 class Unit(Entry):
-    """Whose rows these are: the column by which different people were counted, which is not published."""
+    """Whose rows these are: the column by which different people were counted; only pseudonyms of it are published."""
 
     column: str
     people: int = Field(ge=1, lt=LARGEST)

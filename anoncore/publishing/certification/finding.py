@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from anoncore.base.showing import Lines, Shown, counted, printable
+from anoncore.base.showing import Lines, Shown, printable
+from anoncore.base.texts import counted
 
 Outcome = Literal["holds", "fails", "claimed"]
 
@@ -47,9 +48,9 @@ class Finding:
             object.__setattr__(self, name, printable(getattr(self, name)))
 
 
-def either(check: str, holds: bool, good: str, bad: str) -> Finding:
-    """What a check that was counted here found, in the sentence for the way in which it came out."""
-    return Finding(check, "holds" if holds else "fails", good if holds else bad)
+def either(check: str, holds: bool, good: str, bad: str | None = None) -> Finding:
+    """What a check that was counted here found, in the sentence for the way in which it came out; by default in one."""
+    return Finding(check, "holds" if holds else "fails", good if holds or bad is None else bad)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,17 +15,12 @@ from anoncore.base.errors import AnonymizationError, ReleaseError
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
-from anoncore.privacy.check import COMPARISON_WORDS, level_texts
-from anoncore.privacy.guarantees import HIDDEN_ATTACK, HIDDEN_NOISE
+from anoncore.privacy.guarantees import COMPARISON_WORDS, HIDDEN_ATTACK, HIDDEN_NOISE, level_texts
 from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
 from anoncore.publishing.certification.entries import Asked, Attribute, Joins, Method, Personal
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
 from anoncore.release.release import Release
-from anoncore.requirements import (
-    REQUIREMENTS,
-    Comparison,
-    Requirement,
-)
+from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 from anoncore.table.hierarchy import ROOT
 
 T = TypeVar("T")
@@ -33,6 +28,7 @@ HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the relea
 UNKNOWN_METHOD = "only the method that promises it can count it, and this installation does not have it"
 HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 HIDDEN_UNIT = "people were counted by '{unit}', which is not published"
+SHOWN_UNIT = "people were counted by '{unit}', and no file shows that a pseudonym is one person"
 UNSHOWABLE = (HIDDEN_NOISE, HIDDEN_ATTACK)
 HIDDEN_TABLE = "the original distribution of '{attribute}' is not published"
 HIDDEN_POPULATION = "the population that the table is compared with is not published"
@@ -97,41 +93,44 @@ def judged(question: Question, levels: Sequence[Level], is_told: bool = True) ->
     )
 
 
-def unshown_reason(has_numbers: bool, promise: Personal) -> str:
-    """Why no table can show what is promised of everybody; empty where tables might."""
-    if promise.reason in UNSHOWABLE:
-        return promise.reason
-    return HIDDEN_SUPPRESSION if promise.attribute is None and has_numbers else ""
+def unit_reason(unit: str, published: Collection[str]) -> str:
+    """Why no table can show how many people a group has."""
+    return (SHOWN_UNIT if unit in published else HIDDEN_UNIT).format(unit=unit)
 
 
-def unknown_method(method: Method | None, promise: Personal) -> str:
-    """Why a promise about everybody's value of an attribute cannot be counted here; empty where its method is here."""
-    is_known = promise.attribute is None or method is None or method.name in ALGORITHMS
-    return "" if is_known else UNKNOWN_METHOD
-
-
-def recheck_people(published: PublishedRelease, method: Method | None, promise: Personal) -> Judged | None:
-    """Check the promise about every person as the adversary would; None where the tables hide who has what.
+def recheck_people(
+    published: PublishedRelease, method: Method | None, has_numbers: bool, promise: Personal
+) -> Judged | str:
+    """Check a promise about every person as the adversary would; why that cannot be done where the tables hide it.
 
     Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
-    holds if it does for all of them, and fails if it must fail for one.
+    holds if it does for all of them, and fails if it must fail for one. `has_numbers` says that numbers stand for
+    ranges.
     """
     attribute = promise.attribute
+    if promise.reason in UNSHOWABLE:
+        return promise.reason
     if attribute is None:
-        return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
+        return (
+            HIDDEN_SUPPRESSION
+            if has_numbers
+            else _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
+        )
     if method is None:
-        return None
+        return HIDDEN_PEOPLE
+    if method.name not in ALGORITHMS:
+        return UNKNOWN_METHOD
 
-    def work() -> Judged | None:
+    def work() -> Judged | str:
         release = published.people()
         if release is None:
-            return None
+            return HIDDEN_PEOPLE
         algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
         if not published.tells_people:
             return _bounded(release, algorithm, attribute, promise.asked)
         guarantees = algorithm.personal_guarantees(release)
         kept = next((guarantee for guarantee in guarantees if guarantee.attribute == attribute), None)
-        return None if kept is None else Judged(kept.holds, kept.sentence, kept.reached)
+        return HIDDEN_PEOPLE if kept is None else Judged(kept.holds, kept.sentence, kept.reached)
 
     return _said(promise.sentence, work)
 
@@ -159,11 +158,11 @@ def _recheck_matches(published: PublishedRelease, asked: float) -> Judged:
     return Judged(found.holds, found.sentence, found.reached)
 
 
-def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: float) -> Judged | None:
-    """Judge the promise by everybody who fits: it holds if it does for all and fails if it must for one; else None."""
+def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: float) -> Judged | str:
+    """Judge the promise by everybody who fits: it holds if it does for all and fails if it must for one."""
     diversity = getattr(algorithm, "diversity", None)
     if diversity not in ("posterior", "distinct"):
-        return None
+        return HIDDEN_PEOPLE
     domain = release.data.domain[attribute]
     protected = [domain.code_of(value) for value in release.data.sensitive_values.get(attribute, ())]
 
@@ -184,7 +183,7 @@ def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: floa
         return Judged(False, f"{what}, fails: someone in the tables has at most {bounds.high:.4g}, whoever that is.")
     if bounds is not None and reaches(bounds.low, asked, 2 * ACCUMULATED):
         return Judged(True, f"{what}, holds: everybody who fits the tables has at least {bounds.low:.4g}.")
-    return None
+    return HIDDEN_PEOPLE
 
 
 def recheck_joins(published: PublishedRelease, asked: Joins) -> Judged:

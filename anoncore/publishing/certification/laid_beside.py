@@ -10,7 +10,7 @@ from anoncore import attacks
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.publishing.certification.certificate import Certificate, earlier_of
 from anoncore.publishing.certification.certifying import content_hash
-from anoncore.publishing.certification.earlier import Earlier, Together
+from anoncore.publishing.certification.claimed_entries import Earlier, Together
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, FrequencyDiversity

@@ -12,7 +12,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import MISSING_TEXT
-from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.arrays import Floats
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, cell_text, moment_of
@@ -96,7 +96,8 @@ class PublishedRelease:
         data = self.microdata({common: Column.of([text for _, cells in members for text in cells.texts])})
         fragments = []
         for table, partition, (spread, cells) in zip(self.tables, own, members, strict=True):
-            codes = self._codes(data, common, cells)
+            values = [data.domain[common].code_of(_value(self.attributes[common], text)) for text in cells.texts]
+            codes = np.array(values, dtype=np.int32)[cells.codes]
             recoding: Recoding = Exact(data.domain[common], partition, codes)
             if is_set:
                 order = np.lexsort((codes, spread.group))
@@ -166,11 +167,6 @@ class PublishedRelease:
             hierarchies=hierarchies,
             sensitive_values=sensitive_values,
         )
-
-    def _codes(self, data: Microdata, name: str, cells: Column) -> Codes:
-        """The cells as codes of a table that may have been made of other cells."""
-        values = [data.domain[name].code_of(_value(self.attributes[name], text)) for text in cells.texts]
-        return np.array(values, dtype=np.int32)[cells.codes]
 
 
 def _value(attribute: Attribute, text: str) -> Any:
@@ -268,11 +264,7 @@ def set_members(text: str, name: str) -> list[str]:
     members = set_parts(text)
     if members is None:
         raise DataError(f"'{name}' holds {text!r}, which is no set of values.")
-    return [_unmarked(member) for member in members]
-
-
-def _unmarked(text: str) -> str:
-    return "" if text == MISSING_TEXT else cell_text(text)
+    return ["" if member == MISSING_TEXT else cell_text(member) for member in members]
 
 
 def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import SEEK_END, BytesIO
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,58 +19,6 @@ from anoncore.release.reading.published_table import PublishedTable
 
 UNIT_ROWS = 1 << 21
 """Row groups of at most so many rows are read together; one row group that has more is read alone."""
-STEP = 1 << 20
-
-
-class Rows(Protocol):
-    """Rows of a published table that are read some at a time, wherever they lie."""
-
-    @property
-    def name(self) -> str:
-        """What they are called in a sentence."""
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns in their order."""
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-
-    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        """Some columns of the rows, so many at a time that they fit into memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class TableRows:
-    """The rows of a table in memory."""
-
-    table: PublishedTable
-
-    @property
-    def name(self) -> str:
-        """What they are called in a sentence."""
-        return self.table.name
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns in their order."""
-        return list(self.table.columns)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return self.table.n_rows
-
-    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        """Some columns of all rows, coded as they are."""
-        coded = []
-        for name in names:
-            column = self.table.columns[name]
-            texts = pa.array(column.texts, pa.large_string())
-            coded.append(pa.DictionaryArray.from_arrays(pa.array(column.codes), texts))
-        # A table without columns has no rows in Arrow.
-        yield pa.table(coded or [pa.nulls(self.n_rows)], names=list(names) or [""])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +31,13 @@ class PartFile:
     @cached_property
     def entry(self) -> File:
         """The file as a certificate names it. Raises DataError for a file that cannot be read."""
-        if isinstance(self.source, bytes):
-            return File(name=self.name, bytes=len(self.source), sha256=hashlib.sha256(self.source).hexdigest())
-        found, size = hashlib.sha256(), 0
-        try:
-            with self.source.open("rb") as file:
-                while content := file.read(STEP):
-                    found.update(content)
-                    size += len(content)
-        except OSError as error:
-            raise self._unreadable(error) from None
-        return File(name=self.name, bytes=size, sha256=found.hexdigest())
+
+        def hashed() -> tuple[str, int]:
+            with BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest(), file.seek(0, SEEK_END)
+
+        sha256, size = self.read(hashed)
+        return File(name=self.name, bytes=size, sha256=sha256)
 
     @property
     def names(self) -> list[str]:
@@ -120,8 +65,21 @@ class PartFile:
         """The number of rows that the file says it has."""
         return int(self.read(lambda: pq.read_metadata(opened(self.source))).num_rows)
 
+    @property
+    def is_one_piece(self) -> bool:
+        """Whether all rows are read at a time."""
+        return self.n_rows <= UNIT_ROWS
+
+    @cached_property
+    def whole(self) -> pa.Table:
+        """The rows that are read at a time first, which are kept and not read again. Raises DataError."""
+        return next(self.units(self.names), self.schema.empty_table())
+
     def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """The rows of some columns, a few row groups at a time; texts are dictionary-coded. Raises DataError."""
+        if "whole" in self.__dict__:
+            yield self.whole.select(list(names))
+            return
         file = self.read(lambda: coded_file(opened(self.source), self.schema))
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         for numbers in _together(sizes):
@@ -133,14 +91,20 @@ class PartFile:
         try:
             return read()
         except OSError as error:
-            raise self._unreadable(error) from None
+            reason = (error.strerror or "it is damaged or no part of a release").lower()
+            raise DataError(f"'{self.name}' cannot be read: {reason}.") from None
         except Exception:
             # Parsers raise nearly anything on a file that is cut short or changed.
             raise DataError(f"'{self.name}' is damaged or is no part of a release: it cannot be read.") from None
 
-    def _unreadable(self, error: OSError) -> DataError:
-        reason = (error.strerror or "it is damaged or no part of a release").lower()
-        return DataError(f"'{self.name}' cannot be read: {reason}.")
+
+Rows = PublishedTable | PartFile
+"""Rows of a published table that are read some at a time, wherever they lie."""
+
+
+def file_entries(files: Mapping[str, bytes]) -> list[File]:
+    """Files by name as a certificate names them."""
+    return [PartFile(name, content).entry for name, content in files.items()]
 
 
 def opened(source: bytes | Path) -> pa.NativeFile:

@@ -1,55 +1,60 @@
-"""One scan of the parts of a release: its groups, what each of them reaches, and digests of the rows."""
+"""One scan of the rows of a published table: its groups, what each of them reaches, and digests of its parts.
+
+The cells by which readers tell rows apart become one key of each row. Rows that are read in one piece are grouped in
+memory, and those that are read in several are counted by DuckDB, which spills what does not fit there.
+"""
 
 from __future__ import annotations
 
-import os
-import threading
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
-from itertools import islice
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
+from anoncore.base.temporary import temporary_directory
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, Words
+from anoncore.kernels.checking import levels_of_counts
+from anoncore.kernels.grouping import numbered_keys
+from anoncore.kernels.hashing import text_hashes
+from anoncore.publishing.certification.digests import PartDigester
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.judging import Question
-from anoncore.publishing.certification.part_digests import PartDigester
 from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
-from anoncore.publishing.certification.published_rows import PartFile, Rows, TableRows, array_of
-from anoncore.publishing.certification.scan_groups import (
-    ClassSplit,
-    GroupKeys,
-    Triples,
-    UnitGroups,
-    coded_cells,
-    counted,
-    joined_counts,
-    levels_of_counts,
-    shared_keys,
-    unit_partition,
-)
-from anoncore.release.reading.published_table import Column, cell_texts
+from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
+from anoncore.publishing.certification.written_cells import arrow_texts
+from anoncore.release.partition import Partition
+from anoncore.release.reading.published_table import Column, PublishedTable, cell_texts, is_text_type, text_bytes
 from anoncore.requirements.requirement import Check
 from anoncore.table.microdata import Microdata, Role
 
 TABLE = "release"
 """What the table of a release in parts is called, as that of a release in memory."""
-WAITING = 0.5
-"""Seconds after which progress is told again."""
-
-
 AT_ONCE = 8
 """Sets of columns that one reading of the parts answers for."""
+MEMORY = "512MB"
+"""What DuckDB keeps in memory of rows that are read in several pieces."""
+BATCH_ROWS = 1 << 18
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
-Shared = Mapping[tuple[int, int], Int64]
-"""For each piece, by the number of its part and its own in it, those of its groups of which other pieces have rows."""
+Lanes = npt.NDArray[np.uint64]
+Runs = tuple[Lanes, Int64]
+"""Keys (n_runs, 2) of rows that stand together and have the same one, and how many rows these are (n_runs,)."""
+Keyed = tuple[Sequence[Runs], Mapping[str, Codes]]
+"""Rows by keys, of the known cells first and then of each set of further columns, and by the numbers of their values of
+each attribute that is asked about (n_rows,)."""
+Groups = tuple[Int64, Codes, Int64]
+"""Some whole groups one after the other: where the codes of each begin and the last ones end (n_groups + 1,), codes of
+a sensitive attribute (n,), and how many rows of the group each stands for (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +67,7 @@ class PublishedValues:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What the parts show: rows, the size of every group, levels, and how often each value of an attribute stands.
+    """What the rows show: their number, the size of every group, levels, and how often each value of an attribute is.
 
     `sizes` int64 (n_groups,); `values` has the profile of each attribute that was asked about, alone; `columns` the
     digests of the parts' columns by the name of the part, where they were asked for. `splits` says what each of the
@@ -72,10 +77,9 @@ class Scan:
 
     n_rows: int
     sizes: Int64
-    levels: tuple[tuple[Question, Level], ...]
+    levels: Sequence[tuple[Question, Level]]
     values: Mapping[str, PublishedValues]
     columns: Mapping[str, dict[str, str]]
-    shared: Shared
     splits: Mapping[Split, tuple[int, int]]
 
     @property
@@ -98,32 +102,42 @@ def scan_rows(
     progress: Progress | None = None,
     splits: Sequence[Split] = (),
     known: Sequence[str] | None = None,
-    shared: Shared | None = None,
 ) -> Scan:
     """Read the rows of a table once, in pieces, and say what its groups reach; `digested` parts get digests of columns.
 
     Groups are those that a reader sees: rows of any parts that agree in the columns `known`, by default the
-    quasi-identifiers. What a requirement needs to know of the whole table is counted first, from the sensitive columns
-    alone. Where pieces share groups other than at their edges, all are read a second time, unless an earlier scan of
-    the same groups gave `shared`. `optional` questions are left out where their attribute has more than MOST_VALUES
-    different values; for the others that is a DataError. In a table in memory there may be any number of them.
+    quasi-identifiers. `optional` questions are left out where their attribute has more than MOST_VALUES different
+    values; for the others that is a DataError. In a table in memory there may be any number of them.
     """
-    tell = progress or silent
-    most = None if files and isinstance(files[0], TableRows) else MOST_VALUES
     if known is None:
         known = with_role(attributes, files[0].names if files else ())
-    asked = _attributes_of(questions)
-    values: dict[str, PublishedValues] = {}
-    for name in dict.fromkeys([*asked, *_attributes_of(optional)]):
-        counted_ones = _counted_values(files, attributes[name], most, tell)
-        if counted_ones is not None:
-            values[name] = counted_ones
-        elif name in asked:
-            raise DataError(f"'{name}' has more than {most:,} different values, which cannot be counted.")
-    answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
-    scan = _Scan(files, known, list(dict.fromkeys(answered)), values, digested, list(dict.fromkeys(splits)), shared)
-    scan.run(tell)
-    return scan.result()
+    required = _attributes_of(questions)
+    asked = list(dict.fromkeys([*required, *_attributes_of(optional)]))
+    splits = list(dict.fromkeys(splits))
+    most = None if files and isinstance(files[0], PublishedTable) else MOST_VALUES
+    keys = [GroupKeys(names) for names in (known, *(names for names, _ in splits))]
+    numbered = {name: _Values() for name in asked}
+    names = dict.fromkeys(chain(files[0].names if files and digested else (), numbered, *(one.names for one in keys)))
+    columns: dict[str, dict[str, str]] = {}
+
+    def keyed(unit: pa.Table) -> Keyed:
+        values = {name: one.number(array_of(unit, name), most) for name, one in numbered.items()}
+        return [one.of_rows(unit) for one in keys], values
+
+    with ExitStack() as stack:
+        units = _units(files, [*names], columns if digested else None, progress or silent)
+        groups = _grouped(map(keyed, units), stack)
+        values = {}
+        for name, counted in numbered.items():
+            if counted.rows is not None:
+                values[name] = published_values(attributes[name], counted.rows)
+            elif name in required:
+                raise DataError(f"'{name}' has more than {most:,} different values, which cannot be counted.")
+        sizes = groups.sizes()
+        answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
+        levels = _levels(groups, sizes, dict.fromkeys(answered), values, numbered, tuple(known))
+        classes = {split: groups.classes(place, split[1]) for place, split in enumerate(splits)}
+    return Scan(int(sizes.sum()), sizes, levels, values, columns, classes)
 
 
 def _attributes_of(questions: Sequence[Question]) -> list[str]:
@@ -136,9 +150,7 @@ def published_values(attribute: Attribute, counts: Mapping[str, int]) -> Publish
     cells = Column.coded(np.arange(len(texts)), texts)
     data: Microdata = PublishedRelease((), {attribute.name: attribute}, None).microdata({attribute.name: cells})
     rows = np.bincount(
-        data.codes[attribute.name],
-        weights=[counts[text] for text in texts],
-        minlength=len(data.domain[attribute.name]),
+        data.codes[attribute.name], weights=[counts[text] for text in texts], minlength=len(data.domain[attribute.name])
     )
     profile = TableProfile(
         sum(counts.values()),
@@ -152,182 +164,184 @@ def published_values(attribute: Attribute, counts: Mapping[str, int]) -> Publish
     return PublishedValues(profile, dict(zip(texts, codes.tolist(), strict=True)))
 
 
-def _counted_values(
-    files: Sequence[Rows], attribute: Attribute, most: int | None, tell: Progress
-) -> PublishedValues | None:
-    """The values of a column in all parts; None where there are too many of them."""
-    counts: Counter[str] = Counter()
-    for number, file in enumerate(files):
-        tell(0.1 * number / len(files), f"Counting the values of '{attribute.name}'")
-        for unit in file.units([attribute.name]):
-            texts, codes = _texts_and_codes(unit, attribute.name)
-            for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
-                if rows:
-                    counts[text] += rows
-            if most is not None and len(counts) > most:
-                return None
-    return published_values(attribute, counts)
-
-
-def _texts_and_codes(unit: pa.Table, name: str) -> tuple[list[str], Codes]:
-    """The distinct texts of a column, the last of which is that of a missing cell, and the number of every cell's."""
-    coded = coded_cells(array_of(unit, name))
-    texts = [*cell_texts(coded.dictionary), ""]
-    return texts, coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
-
-
-class _Scan:
-    """A scan of parts in several threads, each of which reads a part at a time."""
-
-    def __init__(
-        self,
-        files: Sequence[Rows],
-        known: Sequence[str],
-        questions: Sequence[Question],
-        values: Mapping[str, PublishedValues],
-        digested: bool,
-        splits: Sequence[Split],
-        shared: Shared | None,
-    ) -> None:
-        self._files, self._values, self._digested, self._shared = files, values, digested, shared
-        self._questions = questions
-        self._splits = {split: ClassSplit(*split) for split in splits}
-        names = files[0].names if files else []
-        self._known = list(known)
-        self._secret = list(values)
-        further = [name for columns, _ in splits for name in columns]
-        self._names = list(names) if digested else list(dict.fromkeys([*self._known, *values, *further]))
-        self._keys = GroupKeys(len(self._known))
-        self.checks = [(question, check) for question in questions for check in checks_of(question, values)]
-        self._units: list[UnitGroups] = []
-        self._columns: dict[str, dict[str, str]] = {}
-        self._n_rows, self._stopped = 0, False
-        self._lock = threading.Lock()
-
-    def run(self, tell: Progress) -> None:
-        """Read every part once."""
-        total = sum(file.n_rows for file in self._files) or 1
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            running: set[Future[None]] = {pool.submit(self._read, number) for number in range(len(self._files))}
-            try:
-                while running:
-                    finished, running = wait(running, timeout=WAITING)
-                    for one in finished:
-                        one.result()
-                    tell(0.1 + 0.85 * self._n_rows / total, f"{self._n_rows:,} of {total:,} rows checked")
-            finally:
-                self._stopped = True
-                for one in running:
-                    one.cancel()
-
-    def _read(self, part: int) -> None:
-        file = self._files[part]
-        digester = PartDigester(file.schema) if self._digested and isinstance(file, PartFile) else None
-        for number, unit in enumerate(file.units(self._names)):
-            if self._stopped:
-                return
-            if unit.num_rows:
-                groups = self._groups((part, number), unit)
-                with self._lock:
-                    self._units.append(groups)
-                    self._n_rows += unit.num_rows
+def _units(
+    files: Sequence[Rows], names: Sequence[str], digests: dict[str, dict[str, str]] | None, tell: Progress
+) -> Iterator[pa.Table]:
+    """The rows of all parts some at a time; `digests` gets those of the parts' columns."""
+    total, done = sum(file.n_rows for file in files) or 1, 0
+    for file in files:
+        digester = PartDigester(file.schema) if digests is not None and isinstance(file, PartFile) else None
+        for unit in file.units(names):
             if digester is not None:
                 digester.add(unit)
-        if digester is not None:
-            columns = digester.close()
-            with self._lock:
-                self._columns[file.name] = columns
+            if unit.num_rows:
+                yield unit
+            done += unit.num_rows
+            tell(0.95 * done / total, f"{done:,} of {total:,} rows checked")
+        if digests is not None and digester is not None:
+            digests[file.name] = digester.close()
 
-    def _groups(self, place: tuple[int, int], unit: pa.Table) -> UnitGroups:
-        known = [coded_cells(array_of(unit, name)) for name in self._known]
-        keys, partition = unit_partition(self._keys, known, unit.num_rows)
-        codes = {name: self._codes(name, unit) for name in self._secret}
-        levels = [
-            check.levels(partition, None if check.values is None else codes[check.values.attribute])
-            for _, check in self.checks
-        ]
-        # Where rows are sorted by groups, one that goes on in the next piece is that of the first or of the last row.
-        edges = np.unique(partition.group[[0, -1]]).astype(np.int64)
-        mergeable = edges if self._shared is None else self._shared[place]
-        counts = [counted(partition, codes[name], mergeable) for name in self._secret]
-        goes_on = np.zeros(partition.n_groups, dtype=bool)
-        goes_on[mergeable] = True
-        further = {name: coded_cells(array_of(unit, name)) for columns, _ in self._splits for name in columns}
-        splits = [split.piece(partition, keys, goes_on, further) for split in self._splits.values()]
-        return UnitGroups(place, keys, partition.sizes.astype(np.int64), levels, mergeable, counts, splits)
 
-    def _codes(self, name: str, unit: pa.Table) -> Codes:
-        """The code of every cell as requirements count it."""
-        texts, codes = _texts_and_codes(unit, name)
-        # What is in no row, such as an unused entry of a dictionary, has no code and needs none.
-        return np.array([self._values[name].codes.get(text, 0) for text in texts], dtype=np.int32)[codes]
+@dataclass
+class _Values:
+    """The different texts of a column by the numbers that they get as they come, and the rows of each; no rows are
+    counted any more (None) once there are too many texts.
+    """
 
-    def result(self) -> Scan:
-        """What all pieces show together, with the groups that several of them have as one."""
-        units = sorted(self._units, key=lambda unit: unit.place)
-        _, groups, numbers = shared_keys([unit.keys for unit in units])
-        shared = {unit.place: own for unit, own in zip(units, groups, strict=True)}
-        are_mergeable = all(np.isin(own, unit.mergeable).all() for own, unit in zip(groups, units, strict=True))
-        if (self._secret or self._splits) and not are_mergeable:
-            again = _Scan(self._files, self._known, self._questions, self._values, False, [*self._splits], shared)
-            again.run(silent)
-            return replace(again.result(), columns=self._columns)
-        n_shared = 1 + max((int(own.max()) for own in numbers if len(own)), default=-1)
-        sizes = np.zeros(n_shared, dtype=np.int64)
-        counts: list[list[Triples]] = [[] for _ in self._secret]
-        alone = []
-        for unit, own, number in zip(units, groups, numbers, strict=True):
-            mask = np.ones(len(unit.sizes), dtype=bool)
-            mask[own] = False
-            alone.append(mask)
-            if not len(own):
-                continue
-            np.add.at(sizes, number, unit.sizes[own])
-            rank = np.full(len(mask), -1, dtype=np.int64)
-            rank[own] = number
-            for place, (group, code, rows) in enumerate(unit.counts):
-                kept = rank[group] >= 0
-                counts[place].append((rank[group[kept]], code[kept], rows[kept]))
-        joined = {name: joined_counts(own) for name, own in zip(self._secret, counts, strict=True) if own}
-        found: list[tuple[Question, Level]] = []
-        for place, (question, check) in enumerate(self.checks):
-            levels = [unit.levels[place][mask] for unit, mask in zip(units, alone, strict=True)]
-            counted_ones = None if check.values is None else joined.get(check.values.attribute)
-            together = np.concatenate([*levels, levels_of_counts(check, counted_ones, sizes)])
-            found.append((question, Level(check, together, tuple(self._known))))
-        every = [unit.sizes[mask] for unit, mask in zip(units, alone, strict=True)]
-        splits = {
-            key: split.together([unit.splits[place] for unit in units], groups)
-            for place, (key, split) in enumerate(self._splits.items())
-        }
-        return Scan(
-            self._n_rows,
-            np.concatenate([*every, sizes]),
-            tuple(found),
-            self._values,
-            self._columns,
-            shared,
-            splits,
+    numbers: dict[str, int] = field(default_factory=dict)
+    rows: Counter[str] | None = field(default_factory=Counter)
+
+    def number(self, column: pa.Array, most: int | None) -> Codes:
+        """The number of the text of every cell; a missing one has an empty text."""
+        coded = coded_cells(column)
+        texts = [*cell_texts(coded.dictionary), ""]
+        codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+        own = np.zeros(len(texts), dtype=np.int32)
+        if self.rows is not None:
+            # What is in no row, such as an unused entry of a dictionary, is no value.
+            for place, rows in enumerate(np.bincount(codes, minlength=len(texts)).tolist()):
+                if rows:
+                    own[place] = self.numbers.setdefault(texts[place], len(self.numbers))
+                    self.rows[texts[place]] += rows
+            if most is not None and len(self.numbers) > most:
+                self.rows = None
+        return own[codes]
+
+
+def _grouped(units: Iterator[Keyed], stack: ExitStack) -> _InMemory | _InDatabase:
+    """The rows of all pieces by their groups. Raises DataError where there are no rows."""
+    first, second = next(units, None), next(units, None)
+    if first is None:
+        raise DataError("There are no rows.")
+    return _InMemory(*first) if second is None else _InDatabase(chain([first, second], units), stack)
+
+
+class _InMemory:
+    """The groups of rows that were read in one piece, always in the same order."""
+
+    def __init__(self, keys: Sequence[Runs], values: Mapping[str, Codes]) -> None:
+        self._keys, self._values = keys, values
+        known, rows = keys[0]
+        self._partition = Partition(np.repeat(numbered_keys(known)[0].astype(np.int32), rows))
+
+    def sizes(self) -> Int64:
+        """The number of rows of every group."""
+        return self._partition.sizes.astype(np.int64)
+
+    def of(self, name: str) -> Iterable[Groups]:
+        """All groups with the numbers of their values of an attribute, many at a time."""
+        codes = self._values[name][self._partition.order]
+        return [(self._partition.starts, codes, np.ones(len(codes), dtype=np.int64))]
+
+    def classes(self, place: int, k: int) -> tuple[int, int]:
+        """What becomes of the groups by one set of further columns: the size of the smallest class, rows below k."""
+        # Two keys are drawn independently, so that their sum is one for both.
+        known, further = (np.repeat(*self._keys[at], axis=0) for at in (0, 1 + place))
+        sizes = np.bincount(numbered_keys(known + further)[0])
+        return int(sizes.min()), int(sizes[sizes < k].sum())
+
+
+class _InDatabase:
+    """The same of rows that were read in several pieces, counted by DuckDB."""
+
+    def __init__(self, units: Iterable[Keyed], stack: ExitStack) -> None:
+        # It takes long to import, and most releases are read in one piece.
+        import duckdb
+
+        from anoncore.base.faults import reading
+
+        stack.enter_context(reading(TABLE))
+        folder = stack.enter_context(temporary_directory())
+        config: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": str(folder / "spill")}
+        self._database = stack.enter_context(closing(duckdb.connect(":memory:", config=config)))
+        self._database.execute("SET enable_progress_bar = false")
+        for runs, values in units:
+            keys = [np.repeat(*one, axis=0) for one in runs]
+            cells: dict[str, npt.NDArray[Any]] = {
+                f"{lane}{place}": one[:, at] for place, one in enumerate(keys) for at, lane in enumerate("ab")
+            }
+            self._columns = {name: f"v{place}" for place, name in enumerate(values)}
+            # Equal rows are counted before they are kept; factors that nobody knows make one key of all their cells.
+            together: Lanes = np.sum(keys, axis=0)
+            for (name, codes), factor in zip(values.items(), _odd_words(len(values)), strict=True):
+                together += codes.astype(np.uint64)[:, None] * factor
+                cells[self._columns[name]] = codes
+            number, first = numbered_keys(together)
+            counted = pa.table({name: one[first] for name, one in cells.items()} | {"n": np.bincount(number)})
+            self._database.register("counted", counted)
+            self._database.execute("CREATE TABLE IF NOT EXISTS cells AS SELECT * FROM counted LIMIT 0")
+            self._database.execute("INSERT INTO cells SELECT * FROM counted")
+
+    def sizes(self) -> Int64:
+        query = "SELECT sum(n)::BIGINT AS n FROM cells GROUP BY a0, b0 ORDER BY a0, b0"
+        sizes: Int64 = self._database.sql(query).fetchnumpy()["n"]
+        return sizes
+
+    def of(self, name: str) -> Iterator[Groups]:
+        query = f"SELECT a0, b0, {self._columns[name]}, n FROM cells ORDER BY a0, b0"
+        rest: list[npt.NDArray[Any]] = []
+        for batch in chain(self._database.sql(query).to_arrow_reader(BATCH_ROWS), [None]):
+            new = [] if batch is None else [column.to_numpy() for column in batch.columns]
+            rows = [np.concatenate(both) for both in zip(rest, new, strict=True)] if rest and new else rest or new
+            a, b, codes, counts = rows
+            starts = np.append(0, np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1])) + 1)
+            # The last group may go on in the next batch.
+            starts = np.append(starts, len(a)) if batch is None else starts
+            yield starts, codes[: starts[-1]], counts[: starts[-1]]
+            rest = [column[starts[-1] :] for column in rows]
+
+    def classes(self, place: int, k: int) -> tuple[int, int]:
+        apart = f"a0, b0, a{place + 1}, b{place + 1}"
+        query = (
+            f"SELECT min(n), coalesce(sum(n) FILTER (n < {k}), 0)::BIGINT FROM "
+            f"(SELECT sum(n)::BIGINT AS n FROM cells GROUP BY {apart})"
         )
+        smallest, below = self._database.execute(query).fetchall()[0]
+        return int(smallest), int(below)
+
+
+def _levels(
+    groups: _InMemory | _InDatabase,
+    sizes: Int64,
+    questions: Iterable[Question],
+    values: Mapping[str, PublishedValues],
+    numbered: Mapping[str, _Values],
+    known: tuple[str, ...],
+) -> list[tuple[Question, Level]]:
+    """What every group reaches of each question, for each of its checks."""
+    checks = [(question, check) for question in questions for check in checks_of(question, values)]
+    every = np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int32), sizes
+    found = {place: [_level(check, every)] for place, (_, check) in enumerate(checks) if check.values is None}
+    for name in dict.fromkeys(check.values.attribute for _, check in checks if check.values is not None):
+        codes = np.array([values[name].codes[text] for text in numbered[name].numbers], dtype=np.int32)
+        places = [place for place, (_, check) in enumerate(checks) if check.attribute == name]
+        for starts, numbers, rows in groups.of(name):
+            for place in places:
+                found.setdefault(place, []).append(_level(checks[place][1], (starts, codes[numbers], rows)))
+    return [
+        (question, Level(check, np.concatenate(found[place]), known)) for place, (question, check) in enumerate(checks)
+    ]
+
+
+def _level(check: Check, groups: Groups) -> npt.NDArray[np.float64]:
+    unique, size = (-1, 1) if check.values is None else (check.values.unique, check.values.size)
+    return levels_of_counts(*groups, size, check.requirement.level.address, unique, check.reference)
 
 
 class PartClasses:
-    """The classes of some parts, as `privacy.tag_leaks` asks for them.
+    """The classes of some parts, as `privacy.tag_leaks` asks for them; the parts are read anew for some sets at a time.
 
-    Parts are read anew for each question, and only classes that several pieces have rows of are put together in memory.
-    `known` are the columns by which readers tell classes apart, `k` the rows that a class should have, and `shared` is
-    what an earlier scan of the same classes found.
+    `known` are the columns by which readers tell classes apart, and `k` the rows that a class should have.
     """
 
-    def __init__(self, files: Sequence[Rows], known: Sequence[str], k: int, shared: Shared | None = None) -> None:
-        self.k, self._files, self._known, self._shared = k, files, list(known), shared
+    def __init__(self, files: Sequence[Rows], known: Sequence[str], k: int) -> None:
+        self.k, self._files, self._known = k, files, known
 
     def sizes(self, sets: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
         """For each set of columns the size of the smallest class and the rows in classes of fewer than k."""
         waiting = iter(sets)
         while asked := [(columns, self.k) for columns in islice(waiting, AT_ONCE)]:
-            scan = scan_rows(self._files, {}, (), splits=asked, known=self._known, shared=self._shared)
-            self._shared = scan.shared
+            scan = scan_rows(self._files, {}, (), splits=asked, known=self._known)
             yield from (scan.splits[split] for split in asked)
 
 
@@ -341,3 +355,59 @@ def checks_of(question: Question, values: Mapping[str, PublishedValues]) -> tupl
 
 _NO_VALUES = TableProfile(1, {"row": Role.INSENSITIVE}, {}, {}, {})
 """A table of which nothing but the number of rows is asked."""
+
+
+class GroupKeys:
+    """Gives every combination of published cells of some columns a key of 128 bits, the same wherever it is found.
+
+    A key is made of keyed hashes (SipHash) of the cells. The hashes' own key is drawn anew, so that nobody can publish
+    different groups that get one key, but by a chance of one in 2^128.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self._hash_key = np.frombuffer(secrets.token_bytes(16), dtype=np.uint64)
+        self._nothing = hashed_cells(pa.array([""], pa.string()), self._hash_key)
+        self._factors = dict(zip(names, _odd_words(len(names)), strict=True))
+
+    def of_rows(self, unit: pa.Table) -> Runs:
+        """The keys of the rows of a unit in their order."""
+        columns = {name: coded_cells(array_of(unit, name)) for name in self._factors}
+        # Where rows are sorted by groups, few differ from the one before.
+        first = _runs(list(columns.values()), unit.num_rows)
+        lanes = np.zeros((len(first), 2), dtype=np.uint64)
+        for name, column in columns.items():
+            # Every distinct text is hashed once, and rows without a cell have the hash of an empty text.
+            hashes = np.concatenate([hashed_cells(column.dictionary, self._hash_key), self._nothing])
+            codes = column.indices.take(pa.array(first)).fill_null(len(hashes) - 1).to_numpy(zero_copy_only=False)
+            lanes += (hashes * self._factors[name])[codes]
+        return lanes, np.diff(np.append(first, unit.num_rows))
+
+
+def _odd_words(n: int) -> Lanes:
+    """Random odd numbers, uint64 (n, 2)."""
+    return np.frombuffer(secrets.token_bytes(16 * n), dtype=np.uint64).reshape(-1, 2) | np.uint64(1)
+
+
+def hashed_cells(values: pa.Array, key: Words) -> Words:
+    """The keyed hash of each of the distinct values of a column as it is written, uint64 (n_values, 2).
+
+    Values that are one text to `cell_texts`, such as 1.5 and 1.50, stay apart, as they are to a reader of the file.
+    """
+    cells = values if is_text_type(values.type) else pa.array(arrow_texts(values), pa.large_string())
+    return text_hashes(*text_bytes(cells.fill_null("")), key)
+
+
+def _runs(columns: Sequence[pa.Array], n_rows: int) -> Int64:
+    """The rows at which a cell differs from that of the row before, and the first row."""
+    changed = np.zeros(n_rows, dtype=bool)
+    changed[:1] = True
+    for column in columns:
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        changed[1:] |= codes[1:] != codes[:-1]
+    return np.flatnonzero(changed)
+
+
+def coded_cells(column: pa.Array) -> pa.DictionaryArray:
+    """The cells of a column as codes and the distinct values behind them."""
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

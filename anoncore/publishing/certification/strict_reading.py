@@ -1,90 +1,90 @@
-"""Published files read strictly: their tables cell by cell, and whatever else they hold."""
+"""Published files read strictly: their tables cell by cell, and whatever else they hold.
+
+Text tables (CSV) and Parquet files are written again from their cells, and every byte has to come out the same.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 import zipfile
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.extras import require
 from anoncore.base.memory import TEXT_FACTOR, require_memory
-from anoncore.publishing.certification.strict_parquet import parquet_fault, shown_bytes
-from anoncore.publishing.certification.text_cells import (
+from anoncore.kernels.arrays import Bytes
+from anoncore.publishing.certification.published_rows import coded_file, opened
+from anoncore.publishing.certification.written_cells import (
+    WrittenTable,
+    arrow_texts,
+    both_columns,
     first_difference,
-    header_of,
-    row_fault,
     text_columns,
-    text_fault,
 )
-from anoncore.publishing.certification.written_cells import WrittenTable, arrow_texts, both_columns
 from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
-from anoncore.release.reading.published_table import Column, cell_texts
+from anoncore.release.reading.published_table import Column, cell_texts, text_bytes
 from anoncore.sources.excel import BOOK, READING
 from anoncore.sources.headers import require_few_columns
-from anoncore.sources.parquet import read_within, value_type
+from anoncore.sources.parquet import GROUP_ROWS, plain_table, read_within, value_type
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 UNPACKED_LIMIT = 4 << 30
 ADVICE = "verify it on a machine with more memory"
+JOINED_ROWS = 1 << 17
+QUOTED = re.compile('[,"\r\n]')
+WRITTEN_AT_ONCE = 1 << 16
+SHOWN = 40
+LINE_ENDS = ("\r\n", "\n")
+MARK_OF_ORDER = b"\xef\xbb\xbf"
+MAKER = re.compile(r"parquet-cpp-arrow version \d+\.\d+\.\d+")
+SCHEMA = b"ARROW:schema"
 
 
-@dataclass(frozen=True, eq=False)
-class StrictReading:
-    """The tables of a file, and a sentence for everything that it holds besides them or holds otherwise."""
+def read_strictly(name: str, content: bytes) -> tuple[list[WrittenTable], list[str]]:
+    """The tables of a published file, and a sentence for everything that it holds besides them or holds otherwise.
 
-    tables: tuple[WrittenTable, ...]
-    faults: tuple[str, ...]
-
-
-def read_strictly(name: str, content: bytes) -> StrictReading:
-    """Read a published file. Its tables may be incomplete where something is wrong with it.
-
-    Raises DataError for a file that cannot be read as one of those that are written.
+    Tables may be incomplete where something is wrong. Raises DataError for a file that cannot be read as one of those
+    that are written.
     """
     tables: list[WrittenTable] = []
     faults: list[str] = []
     try:
-        _read(name, content, tables, faults)
+        if content.startswith(ZIP):
+            _archive(name, content, tables, faults)
+        else:
+            _table(f"'{name}'", Path(name).stem, content, tables, faults)
     except AnonymizationError:
         raise
     except Exception:
         # Parsers raise nearly anything on a file that is cut short or changed.
         if not faults:
-            raise damaged(name) from None
-    return StrictReading(tuple(tables), tuple(faults))
+            sentence = f"'{name}' is damaged or is no table that was published: it cannot be read."
+            raise DataError(sentence) from None
+    return tables, faults
 
 
-def damaged(name: str) -> DataError:
-    """The error for a file that nothing can be read from."""
-    return DataError(f"'{name}' is damaged or is no table that was published: it cannot be read.")
-
-
-def check_unpacked_size(name: str, archive: zipfile.ZipFile) -> None:
-    """Raise DataError for an archive that would take too much memory."""
-    size = sum(member.file_size for member in archive.infolist())
-    if size > UNPACKED_LIMIT:
-        raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
-    require_memory(size, f"'{name}'", ADVICE)
-
-
-def _read(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
-    if content.startswith(PARQUET):
-        _parquet(f"'{name}'", Path(name).stem, content, tables, faults)
-    elif content.startswith(ZIP):
-        _archive(name, content, tables, faults)
-    else:
-        _text(f"'{name}'", Path(name).stem, content, tables, faults)
+def _table(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
+    """Read a file with one table."""
+    (_parquet if content.startswith(PARQUET) else _text)(where, title, content, tables, faults)
 
 
 def _archive(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_unpacked_size(name, archive)
+        size = sum(member.file_size for member in archive.infolist())
+        if size > UNPACKED_LIMIT:
+            raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+        require_memory(size, f"'{name}'", ADVICE)
         wrong = _archive_fault(content, archive)
         if wrong:
             faults.append(f"'{name}' {wrong}.")
@@ -102,8 +102,7 @@ def _archive(name: str, content: bytes, tables: list[WrittenTable], faults: list
             if unpacked.startswith(ZIP):
                 raise DataError(f"'{name}' holds an archive inside an archive; unpack it first.")
             begun = len(tables)
-            read = _parquet if unpacked.startswith(PARQUET) else _text
-            read(where, member.filename, unpacked, tables, faults)
+            _table(where, member.filename, unpacked, tables, faults)
             tables[begun:] = [replace(table, is_named=True) for table in tables[begun:]]
 
 
@@ -187,3 +186,183 @@ def written_parquet(where: str, title: str, rows: pa.Table, declared: pa.Schema)
     """The table that a Parquet file of declared types holds, cell by cell; `rows` may have texts as dictionaries."""
     coded = [_coded(rows.column(place), value_type(field.type)) for place, field in enumerate(declared)]
     return WrittenTable.of(title, where, "parquet", declared.names, coded)
+
+
+def header_of(content: bytes) -> list[str] | None:
+    """The names of the columns of a CSV; None where it is empty."""
+    return next(csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")), None)
+
+
+def text_fault(content: bytes, labels: Sequence[str], columns: Sequence[pa.DictionaryArray]) -> str:
+    """Where a CSV differs from what is written of its cells, and how; empty where it does not.
+
+    Lines may end with CR LF or with LF, all in the same way. Many rows are compared at a time, of which only different
+    cells are written.
+    """
+    if content.startswith(MARK_OF_ORDER):
+        return "begins with a byte order mark, which is not part of the table"
+    faults = []
+    for line_end in LINE_ENDS:
+        fault = _difference(content, _lines(labels, columns, line_end))
+        if fault is None:
+            return ""
+        faults.append(fault)
+    # The fault that comes later in the file is that of the right line ends.
+    return max(faults)[1]
+
+
+def _lines(labels: Sequence[str], columns: Sequence[pa.DictionaryArray], line_end: str) -> Iterator[Bytes]:
+    """The lines of a CSV as they are written, many at a time."""
+    is_alone = len(labels) == 1
+    header = ",".join(_written(label, is_alone) for label in labels) + line_end
+    yield np.frombuffer(header.encode(), dtype=np.uint8)
+    ends = [""] * (len(columns) - 1) + [line_end]
+    written = [
+        pa.array([_written(text, is_alone) + end for text in column.dictionary.to_pylist()], pa.large_string())
+        for column, end in zip(columns, ends, strict=True)
+    ]
+    for start in range(0, len(columns[0]), JOINED_ROWS):
+        codes = [column.indices.slice(start, JOINED_ROWS) for column in columns]
+        cells = [texts.take(own) for texts, own in zip(written, codes, strict=True)]
+        lines, bounds = text_bytes(pc.binary_join_element_wise(*cells, pa.scalar(",", pa.large_string())))
+        yield lines[bounds[0] : bounds[-1]]
+
+
+def _written(text: str, is_alone: bool) -> str:
+    """A cell as it is written: in quotes where it has to be, which an empty one has that is alone in its line."""
+    if QUOTED.search(text) or (is_alone and not text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _difference(content: bytes, lines: Iterable[Bytes]) -> tuple[int, str] | None:
+    """Where a CSV begins to differ from its lines, and how; None where it does not."""
+    held, begin = np.frombuffer(content, dtype=np.uint8), 0
+    for expected in lines:
+        if not np.array_equal(held[begin : begin + len(expected)], expected):
+            return _described(content, expected.tobytes(), begin)
+        begin += len(expected)
+    return None if begin == len(content) else _described(content, b"", begin)
+
+
+def _described(content: bytes, expected: bytes, begin: int) -> tuple[int, str]:
+    """The first place at which the content is not what was expected from `begin` on."""
+    same = first_difference(content[begin : begin + len(expected)], expected)
+    line = content.count(b"\n", 0, begin + same) + 1
+    begin_of_line = expected.rfind(b"\n", 0, same) + 1
+    has = content[begin + begin_of_line :].split(b"\n", 1)[0].strip(b"\r")
+    wanted = expected[begin_of_line:].split(b"\n", 1)[0].strip(b"\r")
+    if not expected[same:]:
+        return begin + same, f"goes on after the table, on line {line}: {_shown(has)}"
+    return begin + same, f"line {line} is {_shown(has)}, where its cells are written {_shown(wanted)}"
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", errors="backslashreplace")
+    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+
+
+def row_fault(content: bytes, header: Sequence[str]) -> str:
+    """Where a row of a CSV has more or fewer cells than the header, or a quote stays open; empty if nowhere."""
+    lines = csv.reader(io.StringIO(content.decode("utf-8", errors="replace"), newline=""))
+    try:
+        for row in lines:
+            if len(row) != len(header):
+                beyond = f", the last of them {_shown(row[-1].encode())}" if len(row) > len(header) else ""
+                cells, names = (f"{n} cell{'' if n == 1 else 's'}" for n in (len(row), len(header)))
+                return f"line {lines.line_num} has {cells}{beyond}, but the header has {names}"
+    except csv.Error as error:
+        return f"line {lines.line_num} cannot be read ({error})"
+    return ""
+
+
+def parquet_fault(source: bytes | Path, table: pa.Table | None = None) -> str:
+    """What a Parquet file holds besides its rows, or how it is written otherwise; empty where neither is so.
+
+    Its rows are written again, a row group at a time, and every byte has to come out the same: so there is no room for
+    metadata, values that no row has, or bytes between its columns. `table` has all rows where they were read already;
+    rows that the file does not have are not written as it is. Raises what Arrow raises for a damaged file.
+    """
+    with opened(source) as content:
+        schema = pq.read_schema(content)
+        file = coded_file(content, schema)
+        metadata = file.metadata
+        for key, value in (metadata.metadata or {}).items():
+            if key != SCHEMA:
+                return f"holds metadata {shown_bytes(key)}: {shown_bytes(value)}"
+        for field in schema:
+            for key, value in (field.metadata or {}).items():
+                return f"holds metadata of the column '{field.name}', {shown_bytes(key)}: {shown_bytes(value)}"
+        if not MAKER.fullmatch(metadata.created_by):
+            return f"names as its maker {shown_bytes(metadata.created_by.encode())}"
+        rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+        if any(number != GROUP_ROWS for number in rows[:-1]) or any(not 0 < number <= GROUP_ROWS for number in rows):
+            return f"has its rows in groups of other sizes than {GROUP_ROWS:,}"
+        with opened(source) as original:
+            again = _Compared(original)
+            has_no_number = _write_again(file, schema, table, again)
+            again.end()
+        if has_no_number:
+            return "holds numbers that are none (NaN), which no release has and in which anything can be written"
+    if again.differs is None:
+        return ""
+    return (
+        f"is not written as this table is: it differs from byte {again.differs:,} on, which leaves room for values "
+        "that no row has"
+    )
+
+
+def _write_again(file: pq.ParquetFile, declared: pa.Schema, table: pa.Table | None, target: _Compared) -> bool:
+    """Write the rows as long as the bytes are the same; says whether they hold a number that is none."""
+    has_no_number = False
+    is_described = SCHEMA in (file.metadata.metadata or {})
+    schema = pa.schema([pa.field(one.name, value_type(one.type)) for one in declared])
+    with (
+        pa.BufferedOutputStream(pa.PythonFile(target, mode="w"), WRITTEN_AT_ONCE) as content,
+        pq.ParquetWriter(content, schema, store_schema=is_described) as writer,
+    ):
+        for number in range(file.num_row_groups):
+            if target.differs is None:
+                begin = number * GROUP_ROWS
+                rows = file.read_row_group(number) if table is None else table.slice(begin, GROUP_ROWS)
+                rows = plain_table(rows, schema)
+                floats = [rows.column(one.name) for one in rows.schema if pa.types.is_floating(one.type)]
+                has_no_number |= any(bool(pc.any(pc.is_nan(column)).as_py()) for column in floats)
+                writer.write_table(rows)
+    return has_no_number
+
+
+def shown_bytes(content: bytes) -> str:
+    """How some bytes begin, for a sentence."""
+    return repr(content[:SHOWN].decode("utf-8", errors="backslashreplace"))
+
+
+class _Compared(io.RawIOBase):
+    """A file to write to that keeps nothing: it compares what comes with the content of another file.
+
+    `differs` is the first byte in which they differ, None as long as there is none.
+    """
+
+    def __init__(self, original: Any) -> None:
+        self.original, self.at = original, 0
+        self.differs: int | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.at
+
+    def write(self, content: Any) -> int:
+        written = bytes(content)
+        if self.differs is None:
+            expected = self.original.read(len(written))
+            if expected != written:
+                self.differs = self.at + first_difference(expected, written)
+        self.at += len(written)
+        return len(written)
+
+    def end(self) -> None:
+        """Compare the ends, too."""
+        if self.differs is None and self.original.read(1):
+            self.differs = self.at

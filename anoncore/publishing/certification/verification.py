@@ -10,15 +10,10 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import did_you_mean, listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
-from anoncore.publishing.certification.claims import (
-    attack_findings,
-    countable,
-    people_findings,
-    requirement_findings,
-)
+from anoncore.publishing.certification.claims import attack_findings, countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
-from anoncore.publishing.certification.decided_columns import asked_classes, decided_findings, split_of
 from anoncore.publishing.certification.finding import Finding, Verification, either
+from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings, split_of
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -122,14 +117,19 @@ def judged_release(
     if release.tables:
         findings += counted_findings(certificate, release.tables, hashes, is_given, part_of(tell, READ, 0.95))
     findings += attack_findings(certificate)
+    prepared = certificate.prepared
+    findings += [] if prepared is None else prepared.findings
     findings += release.as_written
     tell(0.95, "Comparing the original table")
     if input_digest is not None:
         # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
         names = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
+        made_anew = [] if prepared is None else prepared.columns
+        names = [name for name in names if name not in made_anew]
+        apart = f"; not compared: {listing(made_anew, 30)}" if made_anew else ""
         bad = "This table and key are not those of the certificate: a value, a row, a column or the key differs."
         is_same = input_digest(names) == certificate.input.hmac_sha256
-        findings.append(either("input", is_same, "The release was made of this table.", bad))
+        findings.append(either("input", is_same, f"The release was made of this table{apart}.", bad))
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
@@ -165,18 +165,15 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
 def counted_findings(
     certificate: Certificate, tables: Tables, hashes: bool = True, is_given: bool = False, tell: Progress = silent
 ) -> Iterator[Finding]:
-    """What the certified tables, in their order, show of a certificate, wherever their rows lie.
-
-    `is_given` says that the reader named the known columns, so that numbers of the certificate are about other groups.
-    """
+    """What the certified tables, in their order, show of a certificate, wherever their rows lie; see `Counted`."""
     # What the certificate says of columns that the tables do not have cannot be worked out, and fails below.
     columns, attributes = certificate.columns, by_name(certificate.attributes)
     asked = [] if is_given else asked_classes(certificate)
     classes = [one for one in asked if {*one.columns} <= {*columns}]
     others = () if is_given else with_role(attributes, columns, "insensitive")
     splits = [split_of(one) for one in classes]
-    questions = countable(certificate)
-    counted = Counted(tables, attributes, certificate.linked_by, questions, frozenset(others), splits, tell)
+    questions, group = countable(certificate), certificate.linked_by
+    counted = Counted(tables, attributes, group, questions, frozenset(others), splits, is_given, tell)
     try:
         sizes = counted.sizes()
     except CancelledError:
@@ -186,7 +183,7 @@ def counted_findings(
         return
     if hashes and not is_given:
         yield from _groups(certificate, sizes)
-    found = list(requirement_findings(certificate, counted, is_given))
+    found = [*requirement_findings(certificate, counted), *linked_findings(certificate, counted)]
     if counted.published is not None:
         found += people_findings(certificate, counted.published)
     elif certificate.people or certificate.joins or certificate.linked_by:

@@ -18,8 +18,7 @@ from openpyxl import LXML
 from openpyxl.compat import safe_string
 from openpyxl.utils.datetime import from_excel
 
-from anoncore.publishing.certification.text_cells import first_difference
-from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, sheet_cell
+from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, first_difference, sheet_cell
 from anoncore.publishing.export import EXCEL_ROWS, workbook_bytes
 from anoncore.release.reading.published_table import Column, cell_name, cell_text
 from anoncore.sources.excel import BOOK, LARGEST_CELLS
@@ -31,9 +30,13 @@ SAMPLES: Mapping[str, Any] = {"datetime": datetime(2000, 1, 1, 1), "date": date(
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 TITLE = re.compile(r'<sheet [^<>]*?name="([^"]*)"')
-CELL = re.compile(
-    rb'<c r="([A-Z]{1,3})([1-9][0-9]*)"(?: s="([1-9][0-9]*)")? t="(n|b|inlineStr)"(?:>(.*?)</c>| />)', re.DOTALL
+TOKEN = re.compile(
+    rb'<row r="(?P<row>[1-9][0-9]*)">|(?P<end></row>)|'
+    rb'<c r="(?P<column>[A-Z]{1,3})(?P<of>[1-9][0-9]*)"(?: s="(?P<style>[1-9][0-9]*)")? '
+    rb't="(?P<kind>n|b|inlineStr)"(?:>(?P<body>.*?)</c>| />)',
+    re.DOTALL,
 )
+"""What stands in a sheet between its begin and its end."""
 TEXT = re.compile(r"<is><t( xml:space=\"preserve\")?>([^<]*)</t></is>")
 NUMBER = re.compile(r"<v>(-?[0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]+)?)</v>")
 PARTS = (
@@ -84,13 +87,11 @@ def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTabl
                     f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
                 )
             continue
-        sheet = _Sheet(kinds)
         title = titles[int(number[1]) - 1]
-        sheet.read(content, wanted)
-        if sheet.fault:
-            faults.append(f"sheet '{title}' {sheet.fault}")
-        else:
-            tables.append(sheet.table(title, f"'{name}', sheet '{title}'"))
+        try:
+            tables.append(_Sheet(kinds).read(content, wanted).table(title, f"'{name}', sheet '{title}'"))
+        except SheetError as fault:
+            faults.append(f"sheet '{title}' {fault}")
     return tables, faults
 
 
@@ -127,88 +128,80 @@ def _parts(content: bytes) -> Iterator[tuple[str, bytes]]:
             yield part, archive.read(part)
 
 
+class SheetError(ValueError):
+    """What a sheet holds that no table has there."""
+
+
 @dataclass
 class _Sheet:
     """Reads one sheet from its first byte to its last, and stops at what no table has there."""
 
     kinds: tuple[str, ...]
-    fault: str = ""
     n_rows: int = 0
     columns: list[list[int]] = field(default_factory=list)
     numbers: dict[tuple[bytes, bytes, bytes | None], int] = field(default_factory=dict)
     cells: list[str] = field(default_factory=lambda: [NO_CELL])
     values: list[str] = field(default_factory=lambda: [""])
 
-    def read(self, content: bytes, empty: bytes) -> None:
-        """Take in the rows; `empty` is the sheet as it is written with other rows or none."""
-        before, _, _ = empty.partition(ROWS_BEGIN)
-        before += ROWS_BEGIN
-        after = empty[empty.index(ROWS_END) :]
+    def read(self, content: bytes, empty: bytes) -> _Sheet:
+        """Take in the rows; `empty` is the sheet as it is written with other rows or none. Raises SheetError."""
+        before, after = empty[: empty.index(ROWS_BEGIN)] + ROWS_BEGIN, empty[empty.index(ROWS_END) :]
         if not content.startswith(before):
-            self.fault = f"does not begin as a sheet is written: {_first(content, before)}"
-            return
-        at = len(before)
-        while not self.fault and content.startswith(b"<row", at):
-            at = self._row(content, at)
-        if self.fault or content[at:] == after:
-            self.fault = self.fault or ("" if self.columns else "holds no table")
-        elif content.startswith(ROWS_END, at):
-            self.fault = f"holds something else below its cells: {_first(content[at:], after)}"
-        else:
-            self.fault = f"holds something else than rows after row {self.n_rows}: {_shown(content, at)}"
+            raise SheetError(f"does not begin as a sheet is written: {_first(content, before)}")
+        at, in_row, column = len(before), False, 0
+        while token := TOKEN.match(content, at):
+            row = token["row"]
+            if in_row == (row is not None) or (row is not None and row != b"%d" % (self.n_rows + 1)):
+                break
+            if row is not None:
+                self.n_rows, in_row, column = self.n_rows + 1, True, 0
+                if self.n_rows > EXCEL_ROWS or self.n_rows * len(self.columns) > LARGEST_CELLS:
+                    raise SheetError(f"has more than {EXCEL_ROWS:,} rows or {LARGEST_CELLS:,} cells")
+            elif token["end"] is not None:
+                in_row = False
+            else:
+                column = self._cell(token, column)
+            at = token.end()
+        if in_row:
+            raise SheetError(f"row {self.n_rows} holds something else than cells: {_shown(content, at)}")
+        if content.startswith(b"<row", at):
+            raise SheetError(f"row {self.n_rows + 1} is not written as rows are: {_shown(content, at)}")
+        if not content.startswith(ROWS_END, at):
+            raise SheetError(f"holds something else than rows after row {self.n_rows}: {_shown(content, at)}")
+        if content[at:] != after:
+            raise SheetError(f"holds something else below its cells: {_first(content[at:], after)}")
+        if not self.columns:
+            raise SheetError("holds no table")
+        return self
 
-    def _row(self, content: bytes, at: int) -> int:
-        """Read the row that begins here; returns where it ends."""
-        self.n_rows += 1
-        row, column = self.n_rows, 0
-        begin = b'<row r="%d">' % row
-        if not content.startswith(begin, at):
-            self.fault = f"row {row} is not written as rows are: {_shown(content, at)}"
-            return at
-        if row > EXCEL_ROWS or row * len(self.columns) > LARGEST_CELLS:
-            self.fault = f"has more than {EXCEL_ROWS:,} rows or {LARGEST_CELLS:,} cells"
-            return at
-        at += len(begin)
-        while not content.startswith(b"</row>", at):
-            match = CELL.match(content, at)
-            if match is None:
-                self.fault = f"row {row} holds something else than cells: {_shown(content, at)}"
-                return at
-            number = _column_number(match[1])
-            self.fault = self._misplaced(match, row, number, column)
-            code = 0 if self.fault else self._code(match)
-            if self.fault:
-                self.fault = f"cell {match[1].decode()}{match[2].decode()} {self.fault}: {_shown(content, at)}"
-                return at
-            cells = self.columns[number]
-            cells.extend([0] * (row - 1 - len(cells)))
-            cells.append(code)
-            column, at = number + 1, match.end()
-        return at + len(b"</row>")
-
-    def _misplaced(self, match: re.Match[bytes], row: int, number: int, column: int) -> str:
-        """Why a cell cannot stand where it does; empty where it can. The first row makes the columns."""
-        if int(match[2]) != row or number < column:
-            return f"stands again, or in row {row}"
-        if row > 1:
-            return "" if number < len(self.columns) else "stands beside the table"
-        if number != column:
-            return "stands beside the table: the column before it has no name"
-        self.columns.append([])
-        return ""
-
-    def _code(self, match: re.Match[bytes]) -> int:
-        """The number of a cell's content, whether or not it was seen before."""
-        key = match[3] or b"", match[4], match[5]
-        code = self.numbers.get(key)
-        if code is None:
-            code = self.numbers[key] = len(self.cells)
-            cell, value = self._content(*key) or ("", "")
-            if not cell:
-                self.fault = "is not written as such a cell is"
-            self.cells.append(cell)
-            self.values.append(value)
-        return code
+    def _cell(self, token: re.Match[bytes], column: int) -> int:
+        """Take in a cell that may stand in this column or behind it; returns the next column. Raises SheetError."""
+        number, fault = _column_number(token["column"]), ""
+        if token["of"] != b"%d" % self.n_rows or number < column:
+            fault = f"stands again, or in row {self.n_rows}"
+        elif self.n_rows == 1 and number > column:
+            fault = "stands beside the table: the column before it has no name"
+        elif self.n_rows > 1 and number >= len(self.columns):
+            fault = "stands beside the table"
+        key = token["style"] or b"", token["kind"], token["body"]
+        if not fault and key not in self.numbers:
+            written = self._content(*key)
+            if written is None:
+                fault = "is not written as such a cell is"
+            else:
+                self.numbers[key] = len(self.cells)
+                self.cells.append(written[0])
+                self.values.append(written[1])
+        if fault:
+            raise SheetError(
+                f"cell {(token['column'] + token['of']).decode()} {fault}: {_shown(token.string, token.start())}"
+            )
+        if self.n_rows == 1:
+            self.columns.append([])
+        cells = self.columns[number]
+        cells.extend([0] * (self.n_rows - 1 - len(cells)))
+        cells.append(self.numbers[key])
+        return number + 1
 
     def _content(self, style: bytes, kind: bytes, body: bytes | None) -> tuple[str, str] | None:
         """A cell as it is written, and the text of its value; None where no such cell is written."""

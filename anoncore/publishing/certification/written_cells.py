@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ import pyarrow as pa
 from anoncore.base.errors import DataError
 from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.certification.text_cells import text_columns
 from anoncore.publishing.export import (
     FileFormat,
     check_sheet_size,
@@ -34,6 +34,7 @@ from anoncore.release.reading.published_table import Column, PublishedTable, cel
 MARK = "\0"
 """Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""
 NO_CELL = ""
+COMPARED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +64,9 @@ class WrittenTable:
         cells, values = zip(*columns, strict=True)
         return cls(title, where, format, tuple(labels), tuple(map(cell_name, labels)), cells, values)
 
-    @property
-    def published(self) -> PublishedTable:
-        """The table in the texts that are equal in all formats."""
-        return PublishedTable(self.title, dict(zip(self.names, self.values, strict=True)))
-
-    def exact(self, name: str) -> PublishedTable:
-        """The cells as they are written, as a table of a name."""
-        return PublishedTable(name, dict(zip(self.names, self.cells, strict=True)))
+    def published(self, name: str) -> PublishedTable:
+        """The table by a name in the texts that are equal in all formats."""
+        return PublishedTable(name, dict(zip(self.names, self.values, strict=True)))
 
 
 def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
@@ -218,6 +214,22 @@ def sheet_cell(kind: str, content: str) -> str:
     return f"{kind}{MARK}{content}"
 
 
+def text_columns(content: bytes, width: int) -> list[pa.ChunkedArray]:
+    """The columns of a CSV as texts, the first row with the names among them. Raises ArrowInvalid for other lengths."""
+    from pyarrow import csv as arrow_csv
+
+    labels = [str(number) for number in range(width)]
+    table = arrow_csv.read_csv(
+        io.BytesIO(content),
+        read_options=arrow_csv.ReadOptions(column_names=labels, block_size=max(len(content), 1) + 1),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(labels, pa.large_string()), strings_can_be_null=False
+        ),
+    )
+    return list(table.columns)
+
+
 def arrow_texts(values: pa.ChunkedArray | pa.Array) -> list[str]:
     """What a Parquet file holds of values: their type, and a text that tells every two of them apart."""
     try:
@@ -243,7 +255,9 @@ def group_cell(number: int, format: FileFormat) -> str:
 
 def shown_cell(cell: str) -> str:
     """What a cell holds, for a sentence."""
-    return repr(cell.rpartition(MARK)[2].removeprefix("=")[:40])
+    kind, _, content = cell.rpartition(MARK)
+    # Parquet's texts begin with "=", so that nothing else than what is missing is empty there.
+    return repr(content.removeprefix("=")[:40]) if content or kind == "text" else "a missing cell"
 
 
 def cell_content(cell: str, format: FileFormat) -> str | None:
@@ -252,3 +266,13 @@ def cell_content(cell: str, format: FileFormat) -> str | None:
         return cell
     kind, _, content = cell.partition(MARK)
     return content if format == "excel" and kind == "text" else None
+
+
+def first_difference(content: bytes, other: bytes) -> int:
+    """The first byte in which two contents differ; the length of the shorter one where it has none."""
+    start = 0
+    while content[start : start + COMPARED_AT_ONCE] == other[start : start + COMPARED_AT_ONCE] and start < len(content):
+        start += COMPARED_AT_ONCE
+    pairs = zip(content[start : start + COMPARED_AT_ONCE], other[start : start + COMPARED_AT_ONCE], strict=False)
+    differing = (start + at for at, (one, two) in enumerate(pairs) if one != two)
+    return next(differing, min(len(content), len(other)))

@@ -1,20 +1,133 @@
-"""Tables of a database read back into files of this machine: their cells, and digests that no order of rows changes."""
+"""Releases as a database holds them: types, digests that no order changes, and certificates re-checked from these."""
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anoncore.publishing.certification.certified_tables import ShownTable
-from anoncore.publishing.certification.entries import Stored, Table
-from anoncore.publishing.certification.part_digests import PartDigester, rows_digest
+from anoncore.base.arguments import checked
+from anoncore.base.errors import DataError
+from anoncore.base.progress import Progress, silent
+from anoncore.base.sql import identifier
+from anoncore.base.temporary import temporary_directory
+from anoncore.base.texts import listing
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certified_tables import (
+    ReadRelease,
+    ShownTable,
+    content_finding,
+    join_finding,
+    spelling_findings,
+)
+from anoncore.publishing.certification.digests import PartDigester, joined_hash, rows_digest
+from anoncore.publishing.certification.entries import Stored
+from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import written_parquet
+from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
+from anoncore.sources.addresses import is_database, shown_address
+from anoncore.sources.postgresql import connected, write_parquet
+from anoncore.table.microdata import Microdata
 
 BATCH_ROWS = 131_072
+LONGEST_NAME = 63
+"""Bytes of a name in PostgreSQL; it cuts off longer ones."""
+CERTIFICATE_SUFFIX = "_certificate"
+ADVICE = "change it to numbers, dates or text in the table, and run again"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRelease:
+    """The place of a release in a database, in a transaction that is open; `name` may be `schema.name`."""
+
+    address: str
+    name: str
+    connection: Any
+    cursor: Any
+
+    @property
+    def base(self) -> str:
+        """The bare name of the release."""
+        return self.name.rpartition(".")[2]
+
+    @cached_property
+    def schema(self) -> str:
+        """The schema of the release; by default the user's own."""
+        schema, dot, _ = self.name.rpartition(".")
+        if dot:
+            return schema
+        self.cursor.execute("SELECT coalesce(current_schema(), 'public')")
+        return str(self.cursor.fetchall()[0][0])
+
+    @property
+    def told(self) -> str:
+        """The database as it may be told."""
+        return shown_address(self.address)
+
+    @property
+    def certificate(self) -> str:
+        """The name of the table that has the certificate."""
+        return f"{self.base}{CERTIFICATE_SUFFIX}"
+
+    def place(self, name: str) -> str:
+        """A table as queries name it."""
+        return f"{identifier(self.schema)}.{identifier(name)}"
+
+    def tables(self) -> set[str]:
+        """The names of the tables of the schema that the user may see."""
+        self.cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (self.schema,))
+        return {str(row[0]) for row in self.cursor.fetchall()}
+
+    def fetch(self, name: str, workspace: Path) -> PartFile:
+        """Bring a table of the database to a folder of its own."""
+        folder = workspace / f"held-{len(list(workspace.iterdir()))}"
+        folder.mkdir()
+        file = folder / "part-00000.parquet"
+        write_parquet(self.cursor, self.told, (self.schema, name), file)
+        return PartFile(name, file)
+
+    def certificate_text(self) -> str | None:
+        """The text of the certificate; None where its table holds none, or more than that."""
+        if not self.base:
+            return None
+        self.cursor.execute(
+            "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND "
+            "column_name = 'certificate' AND data_type = 'text'",
+            (self.schema, self.certificate),
+        )
+        if not self.cursor.fetchall()[0][0]:
+            return None
+        self.cursor.execute(f"SELECT certificate FROM {self.place(self.certificate)} LIMIT 2")
+        cells = self.cursor.fetchall()
+        return str(cells[0][0]) if len(cells) == 1 else None
+
+    def required_text(self) -> str:
+        """The text of the certificate. Raises DataError where there is none."""
+        text = self.certificate_text()
+        if text is None:
+            raise DataError(
+                f"'{self.told}' has no certificate of a release in a table '{self.certificate}'; name the release "
+                "(--table), or name the file of its certificate."
+            )
+        return text
+
+
+@contextmanager
+def stored_release(address: str, name: str) -> Iterator[StoredRelease]:
+    """The place of a release; what is not committed is undone. Raises DataError where no database can be reached."""
+    if not is_database(address):
+        raise DataError(f"'{shown_address(address)}' is no database; releases are stored at postgresql:// addresses.")
+    with connected(address) as connection, connection.cursor() as cursor:
+        yield StoredRelease(address, name, connection, cursor)
 
 
 def stored_entry(held: PartFile, table: str, workspace: Path) -> Stored:
@@ -38,6 +151,187 @@ def stored_entry(held: PartFile, table: str, workspace: Path) -> Stored:
     )
 
 
-def shown_table(held: PartFile, entry: Table) -> ShownTable:
-    """A certified table as a database holds it."""
-    return ShownTable(entry, written_parquet(f"'{held.name}'", entry.name, pq.read_table(held.path), held.schema))
+def read_held(
+    certificate: Certificate, held: Sequence[PartFile | None], hashes: bool, workspace: Path, tell: Progress = silent
+) -> ReadRelease:
+    """The certified tables as a database has them, None for one that is missing, and whether they are as certified."""
+    findings = list(_differences(certificate, held, hashes, workspace))
+    complete = [one for one in held if one is not None]
+    if len(complete) < len(held) or any(one.check.startswith("columns") for one in findings):
+        return ReadRelease(findings, [])
+    if certificate.parts is not None:
+        return ReadRelease(findings, [[one] for one in complete])
+    tell(0.5, "Reading the cells")
+    shown = [
+        ShownTable(entry, written_parquet(f"'{one.name}'", entry.name, pq.read_table(one.path), one.schema))
+        for one, entry in zip(complete, certificate.tables, strict=True)
+    ]
+    if hashes and certificate.linked_by is not None:
+        is_joined = joined_hash([one.table for one in shown], certificate.linked_by) == certificate.sha256
+        findings.append(join_finding(is_joined))
+    rows = [[one.table] for one in shown]
+    return ReadRelease(findings, rows, list(spelling_findings(certificate, shown)))
+
+
+def _differences(
+    certificate: Certificate, held: Sequence[PartFile | None], hashes: bool, workspace: Path
+) -> Iterator[Finding]:
+    """Whether every table has the columns, and where `hashes` are compared the rows, that were certified."""
+    for entry, stored, table in zip(certificate.tables, certificate.stored or (), held, strict=True):
+        if table is None:
+            sentence = f"The table '{stored.name}' with {stored.rows:,} rows is missing, or may not be read."
+            yield Finding(f"missing table '{stored.name}'", "fails", sentence)
+        elif table.names != entry.columns:
+            sentence = (
+                f"'{stored.name}' has the columns {listing(table.names, 30)}, but {listing(entry.columns, 30)} were "
+                "certified."
+            )
+            yield Finding(f"columns of '{stored.name}'", "fails", sentence)
+        elif table.n_rows == 0:
+            yield Finding(f"columns of '{stored.name}'", "fails", f"'{stored.name}' has no rows any more.")
+        elif hashes:
+            yield content_finding(entry, _difference(stored, stored_entry(table, stored.table, workspace)))
+
+
+def _difference(certified: Stored, found: Stored) -> str:
+    """Why a table of the database is not the certified one; empty if it is."""
+    name = certified.name
+    if found.rows != certified.rows:
+        return f"'{name}' has {found.rows:,} rows, but {certified.rows:,} were certified."
+    other = [one for one, kind in certified.types.items() if found.types.get(one) != kind]
+    if other:
+        return f"'{name}' is not as certified: the types of {listing(other)} were changed."
+    if found.sha256 == certified.sha256:
+        return ""
+    # Rows are sorted from the first column on, so that one changed cell may put all the others elsewhere.
+    changed = [one for one, digest in certified.column_sha256.items() if found.column_sha256.get(one) != digest]
+    return (
+        f"'{name}' is not as certified: values were changed, or stand in other rows; what differs is seen in "
+        f"{listing(changed)}."
+    )
+
+
+def held_schema(schema: pa.Schema) -> pa.Schema:
+    """The names and types that the columns of a table get in a database. Raises DataError for what it cannot hold."""
+    long = [name for name in schema.names if len(name.encode()) > LONGEST_NAME]
+    if long:
+        raise DataError(
+            f"PostgreSQL holds names of at most {LONGEST_NAME} bytes, and {listing(long)} would be cut off; rename."
+        )
+    return pa.schema([(field.name, _held_type(field)) for field in schema])
+
+
+def _held_type(field: pa.Field) -> pa.DataType:
+    kind = field.type
+    if pa.types.is_dictionary(kind):
+        return _held_type(field.with_type(kind.value_type))
+    if pa.types.is_null(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.string()
+    if pa.types.is_boolean(kind):
+        return kind
+    if pa.types.is_integer(kind):
+        width = kind.bit_width * (2 if pa.types.is_unsigned_integer(kind) else 1)
+        return pa.int16() if width <= 16 else pa.int32() if width == 32 else pa.int64()
+    if pa.types.is_floating(kind):
+        return pa.float64() if kind.bit_width == 64 else pa.float32()
+    if pa.types.is_date(kind):
+        return pa.date32()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", None if kind.tz is None else "UTC")
+    raise DataError(f"'{field.name}' has the type {kind}, which is not written to a database; {ADVICE}.")
+
+
+def held_batches(batches: Iterable[pa.RecordBatch | pa.Table], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows with the types of a database. Raises DataError for a value that it cannot hold."""
+    for batch in batches:
+        columns = [_held(batch.column(field.name), field) for field in schema]
+        yield from pa.table(columns, schema=schema).to_batches()
+
+
+def _held(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    try:
+        found = column.cast(field.type)
+    except pa.ArrowException:
+        sentence = f"'{field.name}' has a value that does not fit the type {field.type} of a database; {ADVICE}."
+        raise DataError(sentence) from None
+    if pa.types.is_floating(field.type):
+        # Two zeros that are equal would stand in no order; with a zero added both are 0.0.
+        return pc.add(found, pa.scalar(np.zeros(1, field.type.to_pandas_dtype())[0], field.type))
+    if pa.types.is_string(field.type) and pc.any(pc.match_substring(found, "\0")).as_py():
+        raise DataError(f"'{field.name}' has a text with the character NUL, which a database does not hold; {ADVICE}.")
+    return found
+
+
+@checked
+def verify_stored(
+    address: str,
+    name: str | None = None,
+    certificate: Certificate | None = None,
+    hashes: bool = True,
+    data: Microdata | None = None,
+    key: str | None = None,
+    input_digest: InputDigest | None = None,
+    known: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Re-check the certificate of a release in a database from the tables that the database holds.
+
+    All tables are read in one state of the database. Groups and what they reach are worked out anew, and the rows have
+    to be those that were certified, in whatever order.
+
+    Parameters
+    ----------
+    address : str
+        The database, such as `postgresql://ann@db.example/clinic`.
+    name : str, optional
+        The name under which the release was stored, `schema.name` for another schema than the user's own; by default
+        that of the certificate.
+    certificate : Certificate, optional
+        What the tables should be and show; by default the certificate that stands beside them.
+    hashes : bool
+        Whether the contents must also be those that were certified.
+    data : Microdata, optional
+        The original table of a release that was made in memory.
+    key : str, optional
+        The key with which the original table was hashed.
+    input_digest : callable, optional
+        For a release that was made piece by piece: gives the keyed hash of some columns of the original table.
+    known : sequence of str, optional
+        The columns that a reader takes for known, in place of those that the certificate names.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
+
+    Returns
+    -------
+    Verification
+        Every check and how it came out.
+
+    Raises
+    ------
+    DataError
+        Where the database cannot be read, and for a certificate of files.
+    ParameterError
+        For a known column that is not published.
+
+    Examples
+    --------
+    >>> from anoncore.publishing import verify_stored
+    >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
+    True
+    """
+    with temporary_directory() as workspace:
+        with stored_release(address, name or "") as place:
+            place.cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            if certificate is None:
+                certificate = Certificate.loads(place.required_text())
+            if certificate.stored is None:
+                raise DataError("This is the certificate of files, not of tables in a database.")
+            there = place.tables()
+            held = [place.fetch(one.name, workspace) if one.name in there else None for one in certificate.stored]
+
+        def read(claims: Certificate, tell: Progress) -> ReadRelease:
+            return read_held(claims, held, hashes, workspace, tell)
+
+        if certificate.parts is None:
+            input_digest = None if data is None or key is None else digest_with(data, key)
+        return judged_release(certificate, read, hashes, input_digest, known, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,33 +17,37 @@ from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.shared_work import Cache
 from anoncore.base.temporary import temporary_directory
 from anoncore.base.texts import listing
-from anoncore.measures.kept_results import Cache
 from anoncore.publishing.certification.certificate import Certificate
-from anoncore.publishing.certification.certified_tables import spelling_findings
 from anoncore.publishing.certification.certifying import UNSIGNED, certify
-from anoncore.publishing.certification.earlier import Earlier
+from anoncore.publishing.certification.claimed_entries import Earlier
+from anoncore.publishing.certification.digests import joined_digest
 from anoncore.publishing.certification.entries import Part, Stored
-from anoncore.publishing.certification.part_digests import joined_digest
-from anoncore.publishing.certification.published_rows import PartFile, TableRows
+from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import counted_findings
-from anoncore.publishing.databases.held_tables import shown_table, stored_entry
-from anoncore.publishing.databases.table_types import LONGEST_NAME, held_batches, held_schema
-from anoncore.publishing.export import check_table, member_names, parquet_array
+from anoncore.publishing.databases.held_tables import (
+    BATCH_ROWS,
+    CERTIFICATE_SUFFIX,
+    LONGEST_NAME,
+    StoredRelease,
+    held_batches,
+    held_schema,
+    read_held,
+    stored_entry,
+    stored_release,
+)
+from anoncore.publishing.export import check_table, member_names, parquet_table
 from anoncore.publishing.parts.part_certificate import CertifiedParts
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
-from anoncore.sources.addresses import is_database, shown_address
-from anoncore.sources.postgresql import connected, identifier, write_parquet
 from anoncore.table.given_table import as_pandas
 
 if TYPE_CHECKING:
     from anoncore.engines.large_run import WrittenParts
 
-CERTIFICATE_SUFFIX = "_certificate"
-BATCH_ROWS = 131_072
 UNORDERED = "A database keeps no order of rows: the one in which it gives them is not certified."
 
 
@@ -130,8 +134,7 @@ def store(
     frames = {}
     for table, frame in given.items():
         check_table(table, frame)
-        columns = [parquet_array(frame.iloc[:, place], table) for place in range(frame.shape[1])]
-        frames[table] = pa.table(columns, names=[str(one) for one in frame.columns])
+        frames[table] = parquet_table(table, frame)
     certificate = certify(
         release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed, attacks=attacks
     )
@@ -141,11 +144,8 @@ def store(
         tell(0.7, "Reading back what the database holds")
         held = {table: stored.held(table, workspace) for table in frames}
         complete = _with_stored(certificate, [stored_entry(one, table, workspace) for table, one in held.items()])
-        shown = [shown_table(one, entry) for one, entry in zip(held.values(), complete.tables, strict=True)]
-        findings = [
-            *spelling_findings(complete, shown),
-            *counted_findings(complete, [[TableRows(one.table)] for one in shown]),
-        ]
+        read = read_held(complete, list(held.values()), False, workspace)
+        findings = [*read.findings, *read.as_written, *counted_findings(complete, read.tables)]
         wrong = next((one for one in findings if one.outcome == "fails"), None)
         if wrong is not None:
             raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
@@ -168,8 +168,9 @@ def store_parts(
     `certify_held` certifies a folder with what the database holds.
     """
     files = sorted(written.folder.glob("*.parquet"))
+    batches = (batch for path in files for batch in pq.ParquetFile(path).iter_batches(BATCH_ROWS))
     with storing(address, name, [TABLE], replace) as stored:
-        stored.write(TABLE, _read(files), part_of(progress, 0.0, 0.5), written.run.n_rows)
+        stored.write(TABLE, batches, part_of(progress, 0.0, 0.5), written.run.n_rows)
         progress(0.5, "Reading back what the database holds")
         held = stored.held(TABLE, workspace)
         if held.n_rows != written.run.n_rows:
@@ -187,12 +188,6 @@ def store_parts(
         complete = _with_stored(found.certificate, [entry], parts=[part], files=[], sha256=content, tables=tables)
         stored.commit(complete)
     return CertifiedParts(complete, found.scan, found.verdict, found.profile, found.leaks)
-
-
-def _read(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(BATCH_ROWS)
 
 
 def _with_stored(certificate: Certificate, stored: Sequence[Stored], **others: object) -> Certificate:
@@ -228,65 +223,43 @@ def places_of(name: str, tables: Sequence[str]) -> tuple[str | None, dict[str, s
 @contextmanager
 def storing(address: str, name: str, tables: Sequence[str], replace: bool) -> Iterator[Storing]:
     """A transaction for a release of such tables, whose names are free; what is not committed is undone."""
-    if not is_database(address):
-        raise DataError(f"'{shown_address(address)}' is no database; tables are written to postgresql:// addresses.")
-    schema, names, certificate = places_of(name, tables)
-    with connected(address) as connection, connection.cursor() as cursor:
-        found = Storing(address, connection, cursor, schema or _own_schema(cursor), names, certificate)
+    _, names, _ = places_of(name, tables)
+    with stored_release(address, name) as release:
+        found = Storing(release, names)
         found.make_room(replace)
         yield found
 
 
-def _own_schema(cursor: Any) -> str:
-    cursor.execute("SELECT coalesce(current_schema(), 'public')")
-    return str(cursor.fetchall()[0][0])
-
-
 @dataclass(frozen=True, eq=False)
 class Storing:
-    """A release on its way into a database, in a transaction that is open."""
+    """A release on its way into a database; `names` are those of its tables there."""
 
-    address: str
-    connection: Any
-    cursor: Any
-    schema: str
+    release: StoredRelease
     names: Mapping[str, str]
-    certificate: str
-
-    @property
-    def told(self) -> str:
-        """The database as it may be told."""
-        return shown_address(self.address)
 
     def make_room(self, replace: bool) -> None:
         """Require that the names are free, or with `replace` drop the earlier release that has them."""
-        there = tables_in(self.cursor, self.schema)
-        wanted = [*self.names.values(), self.certificate]
-        taken = [one for one in wanted if one in there]
+        there, own = self.release.tables(), self.release.certificate
+        taken = [one for one in (*self.names.values(), own) if one in there]
         if not taken:
             return
         if not replace:
             raise DataError(
-                f"'{self.told}' has {listing(taken)} already; choose another name (--output-table), or add --force to "
-                "replace a release."
+                f"'{self.release.told}' has {listing(taken)} already; choose another name (--output-table), or add "
+                "--force to replace a release."
             )
-        earlier = self._earlier() if self.certificate in there else []
-        others = [one for one in taken if one not in (*earlier, self.certificate)]
+        earlier: list[str] = []
+        with suppress(DataError):  # it is no certificate
+            text = self.release.certificate_text() if own in there else None
+            earlier = [] if text is None else [one.name for one in Certificate.loads(text).stored or ()]
+        others = [one for one in taken if one not in (*earlier, own)]
         if not earlier or others:
             raise DataError(
-                f"{listing(others or taken)} in '{self.told}' is no release and is not replaced; choose another name "
-                "(--output-table)."
+                f"{listing(others or taken)} in '{self.release.told}' is no release and is not replaced; choose "
+                "another name (--output-table)."
             )
-        for one in (*(name for name in earlier if name in there), self.certificate):
-            self.cursor.execute(f"DROP TABLE {self._place(one)}")
-
-    def _earlier(self) -> list[str]:
-        """The tables of the release whose certificate stands there; none where it is no certificate."""
-        certificate = read_certificate(self.cursor, self.schema, self.certificate)
-        return [] if certificate is None else [one.name for one in certificate.stored or ()]
-
-    def _place(self, name: str) -> str:
-        return f"{identifier(self.schema)}.{identifier(name)}"
+        for one in (*(name for name in earlier if name in there), own):
+            self.release.cursor.execute(f"DROP TABLE {self.release.place(one)}")
 
     def write(
         self, table: str, batches: Iterable[pa.RecordBatch | pa.Table], tell: Progress = silent, total: int = 0
@@ -312,7 +285,7 @@ class Storing:
 
         reader = pa.RecordBatchReader.from_batches(schema, counted())
         try:
-            self.cursor.adbc_ingest(name, reader, mode="create", db_schema_name=self.schema)
+            self.release.cursor.adbc_ingest(name, reader, mode="create", db_schema_name=self.release.schema)
         except Exception:
             if failures:
                 raise failures[0] from None
@@ -320,86 +293,26 @@ class Storing:
 
     def held(self, table: str, workspace: Path) -> PartFile:
         """What the database holds of a table, read back in the same transaction."""
-        return fetch_held(self.cursor, self.told, (self.schema, self.names[table]), workspace)
+        return self.release.fetch(self.names[table], workspace)
 
     def commit(self, certificate: Certificate) -> None:
         """Write the certificate, and keep everything. Raises DataError where that is not sure."""
-        place = self._place(self.certificate)
-        self.cursor.execute(f"CREATE TABLE {place} (certificate text NOT NULL)")
-        self.cursor.execute(f"INSERT INTO {place} VALUES ($1)", (certificate.dumps(),))
+        release, text = self.release, certificate.dumps()
+        place = release.place(release.certificate)
+        release.cursor.execute(f"CREATE TABLE {place} (certificate text NOT NULL)")
+        release.cursor.execute(f"INSERT INTO {place} VALUES ($1)", (text,))
         try:
-            self.connection.commit()
+            release.connection.commit()
         except Exception:
             # The answer was lost, not necessarily the release.
-            if not self._is_kept(certificate):
+            try:
+                with stored_release(release.address, release.name) as found:
+                    is_kept = found.certificate_text() == text
+            except DataError:
+                raise DataError(
+                    f"The connection to '{release.told}' was lost while everything was written and about to be kept, "
+                    "and it does not answer. Either the whole release is there or nothing of it; see which by anoncore "
+                    "verify."
+                ) from None
+            if not is_kept:
                 raise
-
-    def _is_kept(self, certificate: Certificate) -> bool:
-        """Whether the release is there although the answer to the commit was lost.
-
-        Raises DataError where the database cannot be asked.
-        """
-        try:
-            with connected(self.address) as connection, connection.cursor() as cursor:
-                return read_certificate(cursor, self.schema, self.certificate) == certificate
-        except DataError:
-            raise DataError(
-                f"The connection to '{self.told}' was lost while everything was written and about to be kept, and it "
-                "does not answer. Either the whole release is there or nothing of it; see which by anoncore verify."
-            ) from None
-
-
-def tables_in(cursor: Any, schema: str) -> set[str]:
-    """The names of the tables of a schema that the user may see."""
-    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (schema,))
-    return {str(row[0]) for row in cursor.fetchall()}
-
-
-def fetch_held(cursor: Any, told: str, place: tuple[str, str], workspace: Path) -> PartFile:
-    """Bring a table of a database to a folder of its own."""
-    number = len(list(workspace.iterdir()))
-    folder = workspace / f"held-{number}"
-    folder.mkdir()
-    file = folder / "part-00000.parquet"
-    write_parquet(cursor, told, place, file)
-    return PartFile(place[1], file)
-
-
-def place_of(cursor: Any, name: str) -> tuple[str, str]:
-    """The schema and the bare name of a release, which is `schema.name` outside of the user's own schema."""
-    schema, dot, base = name.rpartition(".")
-    return schema if dot else _own_schema(cursor), base
-
-
-def certificate_text(cursor: Any, schema: str, table: str) -> str | None:
-    """The text of the certificate in a table of a database; None where it holds none, or more than that."""
-    cursor.execute(
-        "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND column_name = "
-        "'certificate' AND data_type = 'text'",
-        (schema, table),
-    )
-    if not cursor.fetchall()[0][0]:
-        return None
-    cursor.execute(f"SELECT certificate FROM {identifier(schema)}.{identifier(table)} LIMIT 2")
-    cells = cursor.fetchall()
-    return str(cells[0][0]) if len(cells) == 1 else None
-
-
-def required_text(cursor: Any, told: str, schema: str, base: str) -> str:
-    """The text of the certificate beside a release. Raises DataError where there is none."""
-    text = certificate_text(cursor, schema, f"{base}{CERTIFICATE_SUFFIX}") if base else None
-    if text is None:
-        raise DataError(
-            f"'{told}' has no certificate of a release in a table '{base}{CERTIFICATE_SUFFIX}'; name the release "
-            "(--table), or name the file of its certificate."
-        )
-    return text
-
-
-def read_certificate(cursor: Any, schema: str, table: str) -> Certificate | None:
-    """The certificate in a table of a database; None where it holds none."""
-    text = certificate_text(cursor, schema, table)
-    try:
-        return None if text is None else Certificate.loads(text)
-    except DataError:
-        return None

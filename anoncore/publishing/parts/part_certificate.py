@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
-from anoncore.engines.joint_counts import FoundRelations
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.measures.verdict import (
-    FAR,
-    FOUND,
     Failing,
     Promise,
     Verdict,
     asks_for_distance,
     asks_for_size,
-    believed,
     breaking_columns,
     distant,
-    is_nearly_certain,
+    nearly_certain,
     over_what_is_known,
     people_found,
     verdict_in_words,
 )
-from anoncore.privacy.tag_leaks import TagLeak, leaks_of_classes, promised_k, split_by_all
+from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, leaks_of_classes, split_by_all
 from anoncore.publishing.certification.attribute_entries import described
 from anoncore.publishing.certification.certificate import Certificate, earlier_of
 from anoncore.publishing.certification.certifying import (
@@ -46,21 +40,23 @@ from anoncore.publishing.certification.certifying import (
     require_clear_names,
     software_versions,
 )
-from anoncore.publishing.certification.decided_columns import classes_entry, decided_entries
-from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.certification.entries import Asked, Attribute, InputTable, Part, Table
-from anoncore.publishing.certification.given_seeds import require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.digests import joined_digest, rows_digest
+from anoncore.publishing.certification.entries import Attribute, InputTable, Part, Table
+from anoncore.publishing.certification.further_columns import classes_entry, decided_entries
 from anoncore.publishing.certification.judging import Question, judged
-from anoncore.publishing.certification.part_digests import joined_digest, rows_digest
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE, PartClasses, Scan, scan_rows
 from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
-from anoncore.requirements.worth import NEAR_CERTAIN
+from anoncore.requirements.k_anonymity import largest_k
 from anoncore.table.domain import Kind
 from anoncore.table.microdata import Kinds, Role
 from anoncore.table.relations import Split
+
+if TYPE_CHECKING:
+    from anoncore.engines.large_run import WrittenParts
 
 CERTIFICATE_FILE = "_certificate.json"
 """The certificate of a release in parts lies in their folder; readers of Parquet folders pass over such names."""
@@ -93,36 +89,42 @@ class CertifiedParts:
 
 def certify_parts(
     folder: Path,
-    profile: TableProfile,
+    written: WrittenParts,
     kinds: Kinds,
-    algorithm: Rothko,
-    input_digest: str,
-    related: FoundRelations,
     after: Sequence[Certificate | Earlier] = (),
     progress: Progress | None = None,
     guessable_seed: bool = False,
 ) -> CertifiedParts:
     """State what the Parquet files of a folder show, as `certify` does of a release in memory.
 
-    `profile` is the original table as requirements see it, `kinds` those that were given for its columns, and
-    `input_digest` its keyed hash. `related` is how far its insensitive columns tell tagged ones. Every other statement
-    is worked out from the files. Raises ReleaseError where something that was asked for does not hold in them and for a
-    seed that can be guessed, and DataError for values that readers cannot tell apart.
+    The folder has the rows of the parts as they were written or as a database gave them back, and `kinds` are those
+    that were given for the columns. All but what `written` says of the original table is worked out from the files.
+    Raises ReleaseError where something that was asked for does not hold in them and for a seed that can be guessed, and
+    DataError for values that readers cannot tell apart.
     """
+    profile, algorithm, related = written.profile, written.algorithm, written.related
     require_drawn_seeds(algorithm, guessable_seed)
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
     require_clear_names(profile.attributes)
     attributes = _attributes(profile, files[0].schema, kinds)
-    asked = [Question(*pair) for pair in _asked(algorithm, profile)]
-    more = list(_more(profile, by_name(attributes)))
+    asked = [Question(one, check.attribute) for one in algorithm.requirements for check in one.checks(profile)]
+    # Looked at although nobody may have asked: the largest belief, and the distance from the table.
+    more = [
+        ask(by_name(attributes)[name]) for name in profile.sensitive for ask in (belief_question, distance_question)
+    ]
     scan = scan_rows(files, by_name(attributes), asked, more, digested=True, progress=progress)
     attributes = [_with_values(one, scan) for one in attributes]
     uncounted = [name for name in profile.sensitive if name not in scan.values]
-    entries = [_entry(scan, one) for one in asked]
-    leaks, over_all = _insensitive_columns(files, profile, algorithm, related, scan)
-    failing = tuple(_not_asked(scan, algorithm.requirements, by_name(attributes), algorithm.group_word))
+    found = [judged(one, scan.of(one)) for one in asked]
+    wrong = next((one for one in found if not one.holds), None)
+    if wrong is not None:
+        raise ReleaseError(f"There is no certificate for what does not hold: {wrong.sentence}")
+    entries = [asked_entry(question, one.reached) for question, one in zip(asked, found, strict=True)]
+    leaks, over_all = _insensitive_columns(files, written)
+    failing = tuple(_not_asked(scan, algorithm.requirements, attributes))
     breaking = breaking_columns(leaks, over_all, profile.people_word)
     promises = [_promise(scan, one, breaking) for one in asked]
+    together = [" and ".join(f"'{name}'" for name in names) for names in related.passed_over]
     earlier = [earlier_of(one) for one in after]
     names = files[0].schema.names
     parts = [_part(file, names, scan) for file in files]
@@ -131,7 +133,7 @@ def certify_parts(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         software=software_versions(),
         method=method_entry(algorithm),
-        input=InputTable(rows=profile.n_rows, hmac_sha256=input_digest, about=INPUT_IN_PARTS),
+        input=InputTable(rows=profile.n_rows, hmac_sha256=written.input_digest, about=INPUT_IN_PARTS),
         attributes=attributes,
         tables=[_table(scan, names, parts, content)],
         linked_by=None,
@@ -141,9 +143,9 @@ def certify_parts(
         joins=None,
         files=[PartFile(path.name, path).entry for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE],
         not_checked=[
-            *_not_related(related),
+            *([NOT_RELATED.format(most=MOST_VALUES, names="; ".join(together))] if together else []),
             *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
-            *[one for one in not_checked(entries, (), None) if one != UNSIGNED],
+            *not_checked(entries, (), None),
             *(one.sentence for one in earlier),
             *seed_sentences(algorithm),
             UNSIGNED,
@@ -155,8 +157,8 @@ def certify_parts(
         over_all=classes_entry(over_all),
         breaking=breaking or None,
     )
-    found = verdict_in_words(profile, promises, failing, breaking, leaks)
-    return CertifiedParts(certificate, scan, found, profile, leaks)
+    verdict = verdict_in_words(profile, promises, failing, breaking, leaks)
+    return CertifiedParts(certificate, scan, verdict, profile, leaks)
 
 
 def _promise(scan: Scan, question: Question, breaking: str) -> Promise:
@@ -167,46 +169,21 @@ def _promise(scan: Scan, question: Question, breaking: str) -> Promise:
     return Promise(found.holds, sentence, requirement.source)
 
 
-def _insensitive_columns(
-    files: Sequence[PartFile], profile: TableProfile, algorithm: Rothko, related: FoundRelations, scan: Scan
-) -> tuple[tuple[TagLeak, ...], Split | None]:
+def _insensitive_columns(files: Sequence[PartFile], written: WrittenParts) -> tuple[tuple[TagLeak, ...], Split | None]:
     """The columns that break what is promised, and the classes for readers who know all of them, as of a release in
     memory; the parts are read only where there are such columns.
     """
+    profile, algorithm = written.profile, written.algorithm
     if not profile.insensitive:
         return (), None
-    classes = PartClasses(files, profile.quasi_identifiers, promised_k(algorithm, profile), scan.shared)
-    leaks = leaks_of_classes(profile, classes, related.relations, algorithm.group_word)
+    classes = PartClasses(files, profile.quasi_identifiers, largest_k(algorithm.promises(profile), UNIQUE))
+    leaks = leaks_of_classes(profile, classes, written.related.relations)
     return leaks, split_by_all(classes, profile.insensitive) if leaks else None
 
 
-def _not_related(related: FoundRelations) -> Iterator[str]:
-    if related.passed_over:
-        together = [" and ".join(f"'{name}'" for name in names) for names in related.passed_over]
-        yield NOT_RELATED.format(most=MOST_VALUES, names="; ".join(together))
-
-
-def _asked(algorithm: Rothko, profile: TableProfile) -> Iterator[tuple[Requirement, str | None]]:
-    """Every requirement of the algorithm with the attribute that it is about."""
-    for requirement in algorithm.requirements:
-        if requirement.attribute_free:
-            yield requirement, None
-            continue
-        named = getattr(requirement, "attribute", None)
-        for name in profile.require_sensitive(named):
-            yield requirement, name
-
-
-def _more(profile: TableProfile, attributes: Mapping[str, Attribute]) -> Iterator[Question]:
-    """What is looked at although nobody may have asked for it: the largest belief, and the distance from the table."""
-    for name in profile.sensitive:
-        yield _belief_question(name)
-        yield distance_question(attributes[name])
-
-
-def _belief_question(name: str) -> Question:
+def belief_question(attribute: Attribute) -> Question:
     """What asks every group for the largest share of one value: its level is 1 / that share."""
-    return Question(FrequencyDiversity(l=2, attribute=name), name)
+    return Question(FrequencyDiversity(l=2, attribute=attribute.name), attribute.name)
 
 
 def distance_question(attribute: Attribute) -> Question:
@@ -253,17 +230,14 @@ def _with_values(attribute: Attribute, scan: Scan) -> Attribute:
     return attribute.model_copy(update={"values": [cell_text(value) for value in values]})
 
 
-def _entry(scan: Scan, question: Question) -> Asked:
-    """A requirement with the level that the worst group of the files reaches."""
-    found = judged(question, scan.of(question))
-    if not found.holds:
-        raise ReleaseError(f"There is no certificate for what does not hold: {found.sentence}")
-    return asked_entry(question, found.reached)
-
-
-def beliefs(scan: Scan, name: str) -> Floats:
+def beliefs(scan: Scan, attribute: Attribute) -> Floats:
     """The largest share of one value of an attribute in every group."""
-    return np.concatenate([1.0 / one.levels for one in scan.of(_belief_question(name))])
+    return np.concatenate([1.0 / one.levels for one in scan.of(belief_question(attribute))])
+
+
+def secrets_of(scan: Scan, attributes: Iterable[Attribute]) -> list[Attribute]:
+    """The sensitive attributes whose values were counted; what is asked about need not be tagged as sensitive."""
+    return [one for one in attributes if one.role == "sensitive" and one.name in scan.values]
 
 
 def guess_of(scan: Scan, name: str) -> float:
@@ -273,27 +247,17 @@ def guess_of(scan: Scan, name: str) -> float:
     return float(counts.max() / scan.n_rows)
 
 
-def _not_asked(
-    scan: Scan, wanted: Sequence[Requirement], attributes: Mapping[str, Attribute], group_word: str
-) -> Iterator[Failing]:
+def _not_asked(scan: Scan, wanted: Sequence[Requirement], attributes: Iterable[Attribute]) -> Iterator[Failing]:
     """What nobody asked for and fails badly, by the same levels as for a release in memory."""
-    for name in scan.values:
-        if attributes[name].role != "sensitive":
-            continue
-        belief, guess = beliefs(scan, name), guess_of(scan, name)
-        if is_nearly_certain(float(belief.max()), guess):
-            sure = int(scan.sizes[np.asarray(reaches(belief, NEAR_CERTAIN, ACCUMULATED))].sum())
-            yield believed(name, float(belief.max()), guess, sure, scan.n_rows)
-    risk = 1.0 / scan.sizes
-    if not asks_for_size(wanted) and lies_above(float(risk.max()), FOUND, ACCUMULATED):
-        above = int(scan.sizes[np.asarray(lies_above(risk, FOUND, ACCUMULATED))].sum()) / scan.n_rows
-        yield people_found(float(risk.max()), above, 1.0 / scan.n_rows)
-    for name in scan.values:
-        if attributes[name].role != "sensitive" or asks_for_distance(wanted, name):
-            continue  # what is asked about need not be tagged as sensitive
-        worst = max(one.worst for one in scan.of(distance_question(attributes[name])))
-        if reaches(worst, FAR, ACCUMULATED):
-            yield distant(name, worst, group_word)
+    secrets = secrets_of(scan, attributes)
+    for one in secrets:
+        yield from nearly_certain(one.name, beliefs(scan, one), guess_of(scan, one.name), scan.sizes)
+    if not asks_for_size(wanted):
+        yield from people_found(1.0 / scan.sizes, 1.0 / scan.n_rows, scan.sizes)
+    for one in secrets:
+        if not asks_for_distance(wanted, one.name):
+            worst = max(level.worst for level in scan.of(distance_question(one)))
+            yield from distant(one.name, worst)
 
 
 def _part(file: PartFile, names: Sequence[str], scan: Scan) -> Part:

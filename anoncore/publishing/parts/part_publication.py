@@ -1,46 +1,191 @@
-"""What a large run writes beside its parts: the certificate, and report and mapping for those who made it."""
+"""What a large run writes beside its parts: the certificate, and for those who made it report and mapping."""
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow.parquet as pq
+
+from anoncore.attacks.disclosure import LARGEST_BELIEF
+from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.base.faults import writing
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
-from anoncore.engines.large_run import WrittenParts
+from anoncore.base.whole_files import replace_files
+from anoncore.engines.large_run import LargeRun, WrittenParts
 from anoncore.engines.value_pairs import mapping_frames
+from anoncore.kernels.rounding import ACCUMULATED, lies_above
+from anoncore.measures.criteria import CRITERIA
 from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.export import csv_bytes
-from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE, CertifiedParts, certify_parts
-from anoncore.publishing.whole_files import replace_files
+from anoncore.publishing.parts.part_certificate import (
+    CERTIFICATE_FILE,
+    CertifiedParts,
+    beliefs,
+    certify_parts,
+    distance_question,
+    guess_of,
+    secrets_of,
+)
+from anoncore.publishing.report.document import earlier_releases, page_of
+from anoncore.publishing.report.drawing import Section, section
+from anoncore.publishing.report.single import drawn_beliefs, drawn_distances, drawn_losses, drawn_sizes, holds
+from anoncore.publishing.report.subject import SAMPLE_ROWS, method, sample_of
+from anoncore.recipes.engine_choice import tags_of
 from anoncore.recipes.recipe import Recipe
 
-if TYPE_CHECKING:
-    from anoncore.engines.large_run import WrittenParts
+RISK = 0.2
+"""The probability to be found above which a record counts as at risk, as in reports of releases in memory."""
+IN_MEMORY = (
+    "Foreground knowledge, prediction, counting queries, the two-way error and the share of what is believed rightly "
+    "are measured of releases in memory only: draw a sample of the table for them."
+)
+REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
+"""How the names of files end that stay with those who made the release."""
+
+
+def parts_report(found: CertifiedParts, run: LargeRun, folder: Path, label: str) -> str:
+    """The report of a certified release in parts as one HTML text, for those who made it.
+
+    `folder` has the parts, of which the first rows are shown. Numbers are those of all rows.
+    """
+    losses = drawn_losses(run.losses, run.information_loss, CRITERIA["information-loss"].meaning)
+    sections = [
+        _summary(found, run),
+        holds(found.verdict),
+        _reached(found),
+        _adversary(found),
+        *earlier_releases(found.certificate.after),
+        section("What it costs", "cost.html", figures=[losses], no_queries=""),
+        _published(found, run, folder),
+        method(run.algorithm, run.notes),
+        section("What was not checked", "not_checked.html", missing=[*found.certificate.not_checked, IN_MEMORY]),
+    ]
+    return page_of(label, sections)
+
+
+def _secrets(found: CertifiedParts) -> list[Attribute]:
+    """The sensitive attributes whose values were counted."""
+    return secrets_of(found.scan, found.certificate.attributes)
+
+
+def numbers_of(found: CertifiedParts, run: LargeRun) -> dict[str, float]:
+    """What was measured of all rows of a certified release in parts, by the names of the criteria."""
+    scan, secrets = found.scan, _secrets(found)
+    numbers = {"k": float(scan.sizes.min())}
+    if secrets:
+        numbers["t"] = max(one.worst for name in secrets for one in scan.of(distance_question(name)))
+        numbers["largest-belief"] = max(float(beliefs(scan, name).max()) for name in secrets)
+    numbers["reidentified-mean"] = len(scan.sizes) / scan.n_rows
+    numbers["information-loss"] = run.information_loss
+    return numbers
+
+
+def _summary(found: CertifiedParts, run: LargeRun) -> Section:
+    scan = found.scan
+    sizes = f"{len(scan.sizes):,} groups of {scan.sizes.min():,} to {scan.sizes.max():,} rows"
+    tiles = [(CRITERIA[name], value) for name, value in numbers_of(found, run).items()]
+    data = found.profile
+    return section(
+        "In short",
+        "summary.html",
+        headline=found.verdict.headline,
+        question=data.unit_note,
+        told=data.in_words,
+        rows=f"{scan.n_rows:,} rows",
+        sizes=sizes,
+        tiles=tiles,
+    )
+
+
+def _reached(found: CertifiedParts) -> Section:
+    scan, levels = found.scan, []
+    size = CRITERIA["k"]
+    levels.append((size.title, "", f"{scan.sizes.min():,}", f"{scan.n_rows:,}", f"{size.meaning} Higher is better."))
+    figures = [drawn_sizes(scan.sizes, "rows")]
+    for attribute in _secrets(found):
+        belief, distance = CRITERIA["largest-belief"], CRITERIA["t"]
+        largest = float(beliefs(scan, attribute).max())
+        question = distance_question(attribute)
+        far = scan.of(question)
+        worst, guess = max(one.worst for one in far), guess_of(scan, attribute.name)
+        row = (belief.title, attribute.name, f"{largest:.1%}", f"{guess:.1%}", f"{belief.meaning} Lower is better.")
+        levels.append(row)
+        levels.append((distance.title, attribute.name, f"{worst:.4g}", "0", f"{distance.meaning} Lower is better."))
+        distances = np.concatenate([one.levels for one in far])
+        figures.append(drawn_distances(distances, attribute.name, getattr(question.requirement, "ground", "")))
+    return section("Levels reached", "reached.html", levels=levels, figures=figures, notes=())
+
+
+def _adversary(found: CertifiedParts) -> Section:
+    scan = found.scan
+    attribute = next(iter(_secrets(found)), None)
+    risk = 1.0 / scan.sizes
+    at_risk = int(scan.sizes[np.asarray(lies_above(risk, RISK, ACCUMULATED))].sum()) / scan.n_rows
+    mean = len(scan.sizes) / scan.n_rows
+    return section(
+        "What an adversary gets",
+        "adversary.html",
+        attribute=None if attribute is None else attribute.name,
+        beliefs=None if attribute is None else _beliefs(found, attribute),
+        no_beliefs="",
+        risks=[
+            (model, f"{risk.max():.1%}", f"{mean:.1%}", f"{at_risk:.1%}", definition)
+            for model, definition in DEFINITIONS.items()
+        ],
+        threshold=f"{RISK:.0%}",
+        notes=("The table itself is taken for the population: the journalist's risk is the prosecutor's.",),
+        people=found.profile.people_word,
+        told=found.profile.in_words,
+        question="",
+        known=None,
+    )
+
+
+def _beliefs(found: CertifiedParts, attribute: Attribute) -> dict[str, object]:
+    scan, name = found.scan, attribute.name
+    belief, guess = beliefs(scan, attribute), guess_of(scan, name)
+    meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
+    drawing = drawn_beliefs(belief, name, guess, found.profile.people_word, weights=scan.sizes.astype(np.float64))
+    rows = [(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)]
+    return {"rows": rows, "figure": drawing}
+
+
+def _published(found: CertifiedParts, run: LargeRun, folder: Path) -> Section:
+    head = pq.ParquetFile(min(folder.glob("*.parquet"))).iter_batches(SAMPLE_ROWS)
+    frame = next(iter(head)).to_pandas()
+    told = {"region": "generalized, {:.1%} lost", "exact": "published as it is", None: "left out, it is an identifier"}
+    attributes = [
+        (one.name, one.role, told[one.form].format(run.losses.get(one.name, 0.0)))
+        for one in found.certificate.attributes
+    ]
+    return section(
+        "What is published",
+        "published.html",
+        attributes=attributes,
+        joined=False,
+        samples=[sample_of(found.certificate.tables[0].name, frame, found.scan.n_rows)],
+    )
 
 
 def write_mapping(written: WrittenParts, path: Path) -> str:
     """Write the mapping of a release as CSV, whole or not at all; says what it would undo, as `value_mapping` does."""
     assert written.pairs is not None
     domains = {name: written.profile.domain[name] for name in written.profile.quasi_identifiers}
-    own = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    pairs = written.pairs
     hidden: set[str] = set()
+
+    def lines() -> Iterator[bytes]:
+        for number, frame in enumerate(mapping_frames(pairs, domains, TABLE)):
+            hidden.update(frame.loc[~frame["shown by the release"].astype(bool), "attribute"].unique())
+            yield csv_bytes(frame) if number == 0 else csv_bytes(frame).split(b"\r\n", 1)[1]
+
     with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with own.open("wb") as file:
-                for number, frame in enumerate(mapping_frames(written.pairs, domains, TABLE)):
-                    content = csv_bytes(frame)
-                    file.write(content if number == 0 else content.split(b"\r\n", 1)[1])
-                    hidden |= set(frame.loc[~frame["shown by the release"].astype(bool), "attribute"].unique())
-            os.replace(own, path)
-        finally:
-            own.unlink(missing_ok=True)
+        replace_files({path: lines()})
     if not hidden:
         return "Every value is published as it was; the release hides no value, only what belongs together"
     names = listing([name for name in domains if name in hidden])
@@ -50,28 +195,12 @@ def write_mapping(written: WrittenParts, path: Path) -> str:
     )
 
 
-REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
-"""How the names of files end that stay with those who made the release."""
-
-
 def certified_folder(
     folder: Path, written: WrittenParts, recipe: Recipe, certificates: Sequence[Certificate], progress: Progress
 ) -> CertifiedParts:
     """Certify a folder with the rows of a release, as they were written or as a database gave them back."""
-    # DuckDB is loaded only where a table is read piece by piece.
-    from anoncore.recipes.engine_choice import tags_of
-
-    return certify_parts(
-        folder,
-        written.profile,
-        tags_of(recipe).kinds,
-        written.algorithm,
-        written.input_digest,
-        written.related,
-        certificates,
-        progress,
-        recipe.guessable_seed,
-    )
+    kinds = tags_of(recipe).kinds
+    return certify_parts(folder, written, kinds, certificates, progress, recipe.guessable_seed)
 
 
 def certified_parts(
@@ -95,12 +224,7 @@ def write_private(ending: str, path: Path, written: WrittenParts, found: Certifi
     The report takes its numbers from the certificate's scan.
     """
     if ending == MAPPING:
-        from anoncore.publishing.parts.part_publication import write_mapping
-
         return write_mapping(written, path)
-    from anoncore.publishing.parts.part_report import parts_report
-
     assert found is not None
-    text = parts_report(found, written.run, written.folder, path.name.removesuffix(REPORT))
-    replace_files({path: text.encode()})
+    replace_files({path: parts_report(found, written.run, written.folder, path.name.removesuffix(REPORT)).encode()})
     return "not for publication"

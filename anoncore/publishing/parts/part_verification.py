@@ -14,11 +14,11 @@ from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import ReadRelease, content_finding
+from anoncore.publishing.certification.digests import PartDigester, joined_digest
 from anoncore.publishing.certification.entries import Part
 from anoncore.publishing.certification.finding import Finding, Outcome, Verification
-from anoncore.publishing.certification.part_digests import PartDigester, joined_digest
 from anoncore.publishing.certification.published_rows import PartFile
-from anoncore.publishing.certification.strict_parquet import parquet_fault
+from anoncore.publishing.certification.strict_reading import parquet_fault
 from anoncore.publishing.certification.verification import InputDigest, judged_release
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 
@@ -125,7 +125,12 @@ def verify_parts(
         parts = [file for file in files if PART_NAME.fullmatch(file.name)]
         fitting = [file for file in parts if file.names == claims.tables[0].columns]
         findings = [*found, *_names(claims, files), *_read_strictly(claims, files, tell), *_columns(claims, parts)]
-        findings += _contents(claims, files, fitting) if hashes else _number_of_parts(claims, parts)
+        rows, certified = sum(file.n_rows for file in parts), claims.tables[0].rows
+        if hashes:
+            findings += _contents(claims, files, fitting)
+        elif rows != certified:
+            sentence = f"The parts have {rows:,} rows, but {certified:,} were certified."
+            findings.append(Finding("rows of the parts", "fails", sentence))
         is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
         return ReadRelease(findings, [fitting] if is_complete else [])
 
@@ -170,11 +175,15 @@ def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
 
 def _read_strictly(certificate: Certificate, files: Given, tell: Progress) -> Iterator[Finding]:
     """What files hold besides the rows of the release, whatever their hashes are."""
+    parts = [file for file in files if PART_NAME.fullmatch(file.name)]
     for number, file in enumerate(files):
         tell(number / len(files), f"Reading '{file.name}'")
         fault = ""
         if PART_NAME.fullmatch(file.name):
-            fault = file.read(lambda file=file: parquet_fault(file.source))
+            # The rows of an only part that is read in one piece are read once, for this and for what is counted.
+            is_read_once = len(parts) == 1 and file.is_one_piece and file.names == certificate.tables[0].columns
+            rows = file.whole if is_read_once else None
+            fault = file.read(lambda file=file, rows=rows: parquet_fault(file.source, rows))
         elif file.name == SUMMARY:
             fault = _summary_fault(certificate, file.content)
         if not fault:
@@ -254,13 +263,6 @@ def _changed(file: PartFile, part: Part, certificate: Certificate) -> Finding:
             "may hold is not known."
         )
     return Finding(check, "fails", sentence)
-
-
-def _number_of_parts(certificate: Certificate, parts: Given) -> Iterator[Finding]:
-    rows, certified = sum(file.n_rows for file in parts), certificate.tables[0].rows
-    if rows != certified:
-        sentence = f"The parts have {rows:,} rows, but {certified:,} were certified."
-        yield Finding("rows of the parts", "fails", sentence)
 
 
 def files_of(folder: Path, certificate: Path) -> tuple[list[Path], list[Finding]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import isnan
 
@@ -17,10 +17,22 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.version import __version__
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES
-from anoncore.publishing.certification.earlier import Earlier
-from anoncore.publishing.report.drawing import WRITING_REPORT, Series, bars, curves
-from anoncore.publishing.report.rendering import Figure, Section, rendered, section
+from anoncore.privacy.published import fragments_of
+from anoncore.publishing.certification.claimed_entries import Earlier
+from anoncore.publishing.report.drawing import (
+    PERCENT,
+    TENTHS,
+    WRITING_REPORT,
+    Figure,
+    Section,
+    Series,
+    bars,
+    curves,
+    rendered,
+    section,
+)
 from anoncore.publishing.report.single import (
+    NOBODY,
     NOT_MEASURED,
     NOTHING_BAD,
     Numbers,
@@ -28,54 +40,24 @@ from anoncore.publishing.report.single import (
     all_numbers,
     cost,
     holds,
-    no_people,
     query_errors,
     reached,
     summary,
 )
-from anoncore.publishing.report.subject import Subject
-from anoncore.publishing.report.treatments import method, parameter_text, published
+from anoncore.publishing.report.subject import Subject, method, parameter_text, published
 
 NOT_THERE = "–"
 
 
-@dataclass(frozen=True)
-class Made:
+def _made(subject: Subject) -> tuple[Subject, str, str, str]:
     """A release in the list of those compared: its rows, its groups and the parameters that made it, as texts."""
-
-    subject: Subject
-    rows: str
-    groups: str
-    parameters: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A number of a release, and its difference to the baseline with the class that the difference has in the HTML."""
-
-    text: str
-    difference: str = ""
-    state: str = ""
-
-
-def legend(subjects: Sequence[Subject]) -> Section:
-    """Which release has which colour, how it was made, and its groups."""
-    return section("The releases", "releases.html", releases=[_made(one) for one in subjects])
-
-
-def _made(subject: Subject) -> Made:
     release = subject.release
     algorithm = release.algorithm
     fields = [] if algorithm is None else [name for name in type(algorithm).model_fields if name != "seed"]
     shown = [f"{name} = {parameter_text(getattr(algorithm, name))}" for name in fields]
-    parts = release.fragments[:1] if release.is_shared else release.fragments
+    parts = fragments_of(release, None)
     groups = NOT_THERE if release.is_synthetic else ", ".join(f"{part.partition.n_groups:,}" for part in parts)
-    return Made(subject, f"{release.n_records:,}", groups, "; ".join(shown))
-
-
-def promises(subjects: Sequence[Subject]) -> Section:
-    """What each release was asked for and whether it holds, and what nobody asked for and fails badly."""
-    return section("What holds, and what does not", "promises.html", subjects=subjects)
+    return subject, f"{release.n_records:,}", groups, "; ".join(shown)
 
 
 def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Section:
@@ -98,22 +80,20 @@ def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]
     )
 
 
-def _cell(one: Number, value: float | AnonymizationError, base: float | AnonymizationError | None) -> Cell:
+def _cell(
+    one: Number, value: float | AnonymizationError, base: float | AnonymizationError | None
+) -> tuple[str, str, str]:
+    """A number as text, and its difference to the baseline with the class that it has in the HTML."""
     if isinstance(value, AnonymizationError):
-        return Cell(NOT_THERE)
+        return NOT_THERE, "", ""
     if base is None or isinstance(base, AnonymizationError):
-        return Cell(one.text(value))
+        return one.text(value), "", ""
     difference = one.text(abs(value - base))
     if difference == one.text(0.0):
-        return Cell(one.text(value), "equal", "soft")
+        return one.text(value), "equal", "soft"
     better = one.better(value, base)
     told = f"{'+' if value > base else '−'}{difference}, {'better' if better else 'worse'}"
-    return Cell(one.text(value), told, "good" if better else "bad")
-
-
-def meanings() -> Section:
-    """What every number means, which direction is better, and who defined it."""
-    return section("What the numbers mean", "meanings.html", numbers=CRITERIA.values())
+    return one.text(value), told, "good" if better else "bad"
 
 
 def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Figure:
@@ -132,7 +112,7 @@ def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Figure:
         for subject, found in zip(subjects, numbers, strict=True)
     ]
     alt = "; ".join(f"{one.name}: {', '.join(map(_share, one.values.tolist()))}" for one in series)
-    drawing = bars([one.title for one in shown], series, lambda value: f"{value:.1%}", alt)
+    drawing = bars([one.title for one in shown], series, TENTHS, alt)
     return Figure(drawing, "All that is a share, on one scale; for each of them less is better.")
 
 
@@ -176,7 +156,7 @@ def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: 
     if not series:
         return missing
     alt = "; ".join(f"{one.name}: median {np.median(one.values):.3g}" for one in series)
-    drawing = curves(series, x, of, lambda value: f"{value:.0%}", alt)
+    drawing = curves(series, x, of, PERCENT, alt)
     told = f"How many of all {of} have at most the {x} below. {' '.join(missing)}"
     return Figure(drawing, told.strip())
 
@@ -199,7 +179,7 @@ def _losses(subjects: Sequence[Subject]) -> Iterator[Figure]:
     ]
     drawn = [one for one in series if not np.isnan(one.values).all()]
     alt = "; ".join(f"{one.name}: {np.nanmean(one.values):.1%} on average" for one in drawn)
-    drawing = bars(names, series, lambda value: f"{value:.1%}", alt)
+    drawing = bars(names, series, TENTHS, alt)
     yield Figure(drawing, "Share of its domain that a cell covers on average: 0% is exact, 100% says nothing.")
 
 
@@ -282,7 +262,7 @@ def page_of(title: str, sections: Sequence[Section]) -> str:
 
 def _one(subject: Subject, numbers: Numbers, attribute: str | None, progress: Progress) -> tuple[str, list[Section]]:
     if subject.release.is_synthetic:
-        protection = [no_people()]
+        protection = [section("What an adversary gets", "no_people.html", text=NOBODY)]
     else:
         protection = [reached(subject, attribute), adversary(subject, attribute, progress)]
     sections = [
@@ -307,11 +287,11 @@ def _several(
     subjects: Sequence[Subject], numbers: Sequence[Numbers], attribute: str | None
 ) -> tuple[str, list[Section]]:
     sections = [
-        legend(subjects),
-        promises(subjects),
+        section("The releases", "releases.html", releases=[_made(one) for one in subjects]),
+        section("What holds, and what does not", "promises.html", subjects=subjects),
         numbers_side_by_side(subjects, numbers),
         distributions(subjects, attribute),
-        meanings(),
+        section("What the numbers mean", "meanings.html", numbers=CRITERIA.values()),
     ]
     return f"{len(subjects)} releases compared", sections
 

@@ -1,9 +1,10 @@
-"""Plots as SVG text: bars, histograms and curves that follow the page's light or dark colours."""
+"""Pieces of a report: plots as SVG text that follow its light or dark colours, and HTML of escaping templates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +13,13 @@ from anoncore.base.extras import imported
 from anoncore.kernels.arrays import Floats
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markupsafe import Markup
 
 WRITING_REPORT = "Writing a report"
 """What needs Jinja2 and MarkupSafe, in a sentence."""
+PERCENT, TENTHS = "{:.0%}".format, "{:.1%}".format
+"""How numbers of a drawing are written."""
 WIDTH = 680
 LABEL_WIDTH, VALUE_WIDTH = 190, 74
 BAR, GAP, GROUP_GAP = 13, 3, 9
@@ -43,6 +47,8 @@ SWATCH = (
     '<svg viewBox="0 0 34 14" width="34" height="14" class="swatch" aria-hidden="true">'
     '<line x1="0" y1="7" x2="34" y2="7" class="line s{}"{}></line></svg>'
 )
+OWN = "anoncore.publishing.report"
+"""The package with the templates of reports."""
 
 
 def markup(text: str) -> Markup:
@@ -72,8 +78,9 @@ def bars(labels: Sequence[str], series: Sequence[Series], text: Callable[[float]
     scale = (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / largest if largest > 0 else 0.0
     height, parts = 0.0, []
     for place, label in enumerate(labels):
+        short = label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
         middle = height + len(series) * (BAR + GAP) / 2
-        parts.append(_text(LABEL_WIDTH - 8, middle + 3, _short(label), anchor="end", title=label))
+        parts.append(_text(LABEL_WIDTH - 8, middle + 3, short, anchor="end", title=label))
         for one in series:
             value = float(one.values[place])
             if np.isfinite(value):
@@ -104,7 +111,7 @@ def histogram(
     counts, _ = np.histogram(values, edges, weights=weights)
     top = max(int(counts.max()), 1)
     axis = _Axis(float(edges[0]), float(edges[-1]))
-    parts = _frame(top, lambda value: f"{value:,.0f}", x, y, [one for one in _round(0, top) if one == int(one)])
+    parts = _frame(top, "{:,.0f}".format, x, y, [one for one in _round(0, top) if one == int(one)])
     for start, end, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True):
         if count:
             left, right, height = axis.place(start), axis.place(end), count / top * PLOT_HEIGHT
@@ -118,7 +125,7 @@ def curves(series: Sequence[Series], x: str, of: str, text: Callable[[float], st
     low = min(0.0, *(float(one.values.min()) for one in series))
     high = max(float(one.values.max()) for one in series)
     axis = _Axis(low, high if high > low else low + 1.0)
-    parts = _frame(1.0, lambda value: f"{value:.0%}", x, f"share of {of}", [0.0, 0.25, 0.5, 0.75, 1.0])
+    parts = _frame(1.0, PERCENT, x, f"share of {of}", [0.0, 0.25, 0.5, 0.75, 1.0])
     grid = np.linspace(axis.low, axis.high, CURVE_POINTS)
     for one in series:
         # A share that is met but for rounding counts.
@@ -248,9 +255,47 @@ def _text(x: float, y: float, text: str, anchor: str = "start", title: str | Non
     return _filled(TEXT, x, y, anchor, hint, text)
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
-
-
 def _svg(height: float, parts: Sequence[Markup], alt: str) -> Markup:
     return _filled(SVG, WIDTH, height, alt, markup("").join(parts))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report: its heading and the HTML below it."""
+
+    title: str
+    content: Markup
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with what it shows."""
+
+    drawing: Markup
+    caption: str
+
+
+def section(title: str, template: str, **values: object) -> Section:
+    """A section whose content is a template filled with the values."""
+    return Section(title, rendered(template, **values))
+
+
+def rendered(template: str, **values: object) -> Markup:
+    """A template filled with the values; a value that the template names and that is not given is an error."""
+    return markup(environment_of(OWN).get_template(template).render(**values))
+
+
+@cache
+def environment_of(*packages: str) -> Environment:
+    """What fills the templates of packages; of several with one name, that of the first package."""
+    # Imported here: most runs of the program write no report.
+    jinja2 = imported("jinja2", WRITING_REPORT)
+    environment: Environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["swatch"] = swatch
+    return environment

@@ -1,10 +1,12 @@
-"""Certificates signed, and by whose key they are signed."""
+"""Certificates signed wherever they stand (a file, the folder of a large run, a zip, a database), and by whose key."""
 
 from __future__ import annotations
 
 import base64
+import io
 import json
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,14 +16,25 @@ from pydantic import ValidationError
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
-from anoncore.publishing.certification.certificate import Certificate
+from anoncore.base.extras import MissingPackageError
+from anoncore.base.texts import counted, listing, quoted
+from anoncore.base.whole_files import replace_file
+from anoncore.publishing.certification.certificate import Certificate, file_text
 from anoncore.publishing.certification.certifying import UNSIGNED
-from anoncore.publishing.signing.signature import FIELD, FORM, Signature, covered, fields_of
-from anoncore.publishing.signing.signing_keys import (
+from anoncore.publishing.databases.held_tables import stored_release
+from anoncore.publishing.export import archive_bytes
+from anoncore.publishing.joined_publication import JoinedCertificate
+from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
+from anoncore.publishing.publication import CERTIFICATE
+from anoncore.publishing.signing.signature import (
+    FIELD,
+    FORM,
     PublicKey,
+    Signature,
+    covered,
+    ed25519,
+    fields_of,
     fingerprint,
-    is_missing,
-    missing_package,
     read_private_key,
     trusted_keys,
     verifies,
@@ -31,6 +44,8 @@ NOBODY = "nobody signed: whoever made the tables can have made this certificate"
 CHECK_STANDS = "A signature says who made the certificate; what the certificate says is checked all the same."
 MOST = 100
 """No certificate has more signatures: each takes time to check."""
+Change = Callable[[bytes], str]
+MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -119,7 +134,8 @@ def sign(certificate: str | bytes, key: str | Path, passphrase: str | None = Non
     >>> found.state, found.names
     ('trusted', ('Ann',))
     """
-    Certificate.loads(certificate)
+    kind = JoinedCertificate if JoinedCertificate.is_one(certificate) else Certificate
+    kind.loads(certificate)
     fields = fields_of(certificate)
     if signed_by(certificate).is_broken:
         raise DataError("This certificate was changed after it was signed; take the one that was, or certify anew.")
@@ -138,7 +154,7 @@ def sign(certificate: str | bytes, key: str | Path, passphrase: str | None = Non
     entry["value"] = base64.b64encode(private.sign(covered(fields, entry))).decode()
     complete = {**fields, FIELD: [*(one for one in others if one["key"] != coded), entry]}
     text = json.dumps(complete, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    Certificate.loads(text)
+    kind.loads(text)
     return text
 
 
@@ -182,8 +198,12 @@ def signed_by(certificate: str | bytes, trusted: Sequence[str | Path | PublicKey
     if entries is None or entries == []:
         return SignedBy("unsigned", NOBODY)
     signatures = _signatures(entries)
-    if is_missing() and not trusted:
-        return SignedBy("not checked", f"signed, and by whom is not checked. {missing_package().rstrip('.')}")
+    try:
+        ed25519()
+    except MissingPackageError as error:
+        if trusted:
+            raise
+        return SignedBy("not checked", f"signed, and by whom is not checked. {str(error).rstrip('.')}")
     names = {key.raw: key.name for key in keys}
     by_name: dict[str, None] = {}
     for entry, signature in zip(entries, signatures, strict=True):
@@ -199,7 +219,7 @@ def signed_by(certificate: str | bytes, trusted: Sequence[str | Path | PublicKey
     if by_name:
         whose = " and ".join(f"{name}'s" for name in by_name)
         others = len(signatures) - len(by_name)
-        more = f", and by {others:,} {'key' if others == 1 else 'keys'} that you don't trust" if others else ""
+        more = f", and by {counted(others, 'key')} that you don't trust" if others else ""
         return SignedBy("trusted", f"signed by {whose} key{'s' if len(by_name) > 1 else ''}{more}", tuple(by_name))
     if len(signatures) == 1:
         return SignedBy("untrusted", f"signed by a key that you don't trust ({fingerprint(signatures[0].raw_key)})")
@@ -219,3 +239,66 @@ def _signatures(entries: object) -> list[Signature]:
     if len({one.key for one in found}) < len(found):
         raise DataError("Two signatures of this certificate name one key.")
     return found
+
+
+def certificate_file(place: Path) -> Path:
+    """The file of the certificate at a place, which may be the folder of a release.
+
+    Raises DataError for a folder in which no certificate lies, or several ones do.
+    """
+    if not place.is_dir():
+        return place
+    if (place / CERTIFICATE_FILE).is_file():
+        return place / CERTIFICATE_FILE
+    found = sorted(place.glob(f"*{CERTIFICATE}"))
+    if len(found) != 1:
+        there = f"has {listing([one.name for one in found])}" if found else "has no certificate"
+        raise DataError(f"The folder {quoted(place.name)} {there}; name the file of the certificate.")
+    return found[0]
+
+
+def change_in_file(place: Path, change: Change) -> Path:
+    """Replace the certificate in a file, a folder or a zip by what is made of it; gives the file that was written."""
+    path = certificate_file(place)
+    content = file_text(path)
+    replace_file(
+        path, changed_zip(path.name, content, change) if content.startswith(b"PK") else change(content).encode()
+    )
+    return path
+
+
+def changed_zip(name: str, content: bytes, change: Change) -> bytes:
+    """A zip of a release, as the dashboard hands it out, with another certificate."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            own = [one.filename for one in members if one.filename.endswith(CERTIFICATE)]
+            if len(own) != 1:
+                raise DataError(
+                    f"{quoted(name)} is a zip without a certificate; name the file of the certificate, which lies "
+                    "beside it."
+                    if not own
+                    else f"{quoted(name)} has several certificates; unpack it, and name one of them."
+                )
+            if sum(one.file_size for one in members) > MOST_BYTES:
+                raise DataError(f"{quoted(name)} would unpack to more than 1 GB; unpack it, and sign in its folder.")
+            return archive_bytes(
+                (one.filename, change(archive.read(one)).encode() if one.filename == own[0] else archive.read(one))
+                for one in members
+            )
+    except (zipfile.BadZipFile, RuntimeError, OSError):
+        raise DataError(f"{quoted(name)} is damaged: this zip cannot be read.") from None
+
+
+def stored_text(address: str, name: str) -> bytes:
+    """The text of the certificate that stands beside a release in a database. Raises DataError where there is none."""
+    with stored_release(address, name) as release:
+        return release.required_text().encode()
+
+
+def change_in_database(address: str, name: str, change: Change) -> None:
+    """Replace the certificate of a release in a database, in one transaction, by what is made of it."""
+    with stored_release(address, name) as release:
+        text = change(release.required_text().encode())
+        release.cursor.execute(f"UPDATE {release.place(release.certificate)} SET certificate = $1", (text,))
+        release.connection.commit()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,16 +10,16 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, runs_from, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import dense_key, runs_from, starts_of
 from anoncore.release.reading.read_columns import ReadColumn
 from anoncore.table.domain import Kind
-from anoncore.table.keys import dense_key
 
 MOST_COMPARED = 2_500
 """Rows that are left over up to which the assignment with the fewest changes is found; more are paired by content."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Alignment:
     """Which line is which row.
 
@@ -42,7 +41,7 @@ class Alignment:
     is_found: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Classes:
     """Rows or lines that are alike: `of` int64 (n,) is the class of each, `first` one of each class, `sizes` how many
     there are, int64 (n_classes,).
@@ -126,7 +125,7 @@ class Fitting:
                 if (name, cell) not in allowed:
                     allowed[name, cell] = column.allows(cell)[of_profile[name]]
                 fits = allowed[name, cell] if fits is None else fits & allowed[name, cell]
-            found.append(np.zeros(1, dtype=np.int64) if fits is None else np.flatnonzero(fits))
+            found.append(np.zeros(1, np.int64) if fits is None else np.flatnonzero(fits))
         sizes = [len(profiles) for profiles in found]
         return np.concatenate(found), np.repeat(np.arange(len(found)), sizes)
 
@@ -212,7 +211,7 @@ class _Aligning:
         if len(first) <= MOST_COMPARED:
             # So few are joined one by one, which finds the smallest changes.
             return row, line, flow
-        ones = np.ones(len(first), dtype=np.int64)
+        ones = np.ones(len(first), np.int64)
         return np.concatenate((row, first)), np.concatenate((line, second)), np.concatenate((flow, ones))
 
     def _unchanged_columns(self) -> list[str]:
@@ -231,7 +230,7 @@ class _Aligning:
 
     def _join_rest(self, aligned: Int64, unchanged: Sequence[str]) -> None:
         """Give lines that are left over to the rows that differ least from them."""
-        taken = np.zeros(self.n_lines, dtype=np.bool_)
+        taken = np.zeros(self.n_lines, np.bool_)
         taken[aligned[aligned >= 0]] = True
         rows, lines = np.flatnonzero(aligned < 0), np.flatnonzero(~taken)
         if not len(lines) or not len(rows):
@@ -264,7 +263,7 @@ class _Aligning:
 
 def differing(columns: Mapping[str, ReadColumn], codes: Mapping[str, Codes], aligned: Int64) -> Bools:
     """Whether the line of each row does not allow all of its values, bool (n_rows,); False for rows without a line."""
-    wrong = np.zeros(len(aligned), dtype=np.bool_)
+    wrong = np.zeros(len(aligned), np.bool_)
     rows = np.flatnonzero(aligned >= 0)
     for name, column in columns.items():
         own, cell = codes[name][rows], column.cell[aligned[rows]]
@@ -297,7 +296,7 @@ def _net_flow(edges: Sequence[tuple[Int64, Int64, Int64]], source: int, sink: in
 def _at(net: csr_array, begin: Int64, end: Int64) -> Int64:
     """The net flow from nodes to others, int64 (n_pairs,)."""
     if not len(begin):
-        return np.zeros(0, dtype=np.int64)
+        return np.zeros(0, np.int64)
     return np.asarray(net[begin, end]).ravel().astype(np.int64)
 
 
@@ -305,7 +304,7 @@ def dealt(rows: Classes, lines: Classes, row: Int64, line: Int64, flow: Int64) -
     """The line of each row, int64 (n_rows,), -1 for none: `flow` rows of class `row` get lines of class `line`."""
     some = flow > 0
     row, line, flow = row[some], line[some], flow[some]
-    aligned = np.full(len(rows.of), -1, dtype=np.int64)
+    aligned = np.full(len(rows.of), -1, np.int64)
     aligned[_taken(rows, row, flow)] = _taken(lines, line, flow)
     return aligned
 
@@ -324,6 +323,6 @@ def _taken(classes: Classes, chosen: Int64, count: Int64) -> Int64:
     sizes = count[by_class]
     before = np.cumsum(sizes) - sizes
     first = np.searchsorted(chosen[by_class], chosen[by_class])
-    offset = np.empty(len(chosen), dtype=np.int64)
+    offset = np.empty(len(chosen), np.int64)
     offset[by_class] = before - before[first] if len(chosen) else 0
     return order[runs_from(begin[chosen] + offset, count)]

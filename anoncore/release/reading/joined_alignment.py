@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bools, Codes, Int64, runs_from
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
 from anoncore.kernels.group_places import Places, exchange_at_random, exchange_in_chains
+from anoncore.kernels.grouping import runs_from
 from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
 from anoncore.release.reading.read_columns import ReadColumn
 from anoncore.release.reading.taken_places import taken_places
@@ -26,7 +27,7 @@ MOST_PLACES = 8_000_000
 """Places of rows in groups that are weighed at once; with more of them, one table decides."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Wanted:
     """The rows that have lines to come: `first` and `second` are their codes in both tables, and `count` how many rows
     have these, int64 (n_classes,) each.
@@ -61,7 +62,7 @@ def joined_in_groups(first: Int64, second: Int64, group: Int64, wanted: Wanted) 
     n_lines = len(group)
     mixed = np.lexsort((np.random.default_rng(0).random(n_lines), group))
     other = second[mixed].astype(np.int32)
-    excess = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=np.int32)
+    excess = np.zeros((int(first.max()) + 1, int(second.max()) + 1), np.int32)
     np.add.at(excess, (first, other), 1)
     np.subtract.at(excess, (wanted.first, wanted.second), wanted.count.astype(np.int32))
     different, number = np.unique(group, return_inverse=True)
@@ -76,7 +77,7 @@ def joined_in_groups(first: Int64, second: Int64, group: Int64, wanted: Wanted) 
     )
     exchange_at_random(places, min(STEPS * n_lines, MOST_LOOKED_AT * len(different) // n_lines), 1)
     exchange_in_chains(places, ROUNDS)
-    joined = np.empty(n_lines, dtype=np.int64)
+    joined = np.empty(n_lines, np.int64)
     joined[np.lexsort((other, group))] = np.lexsort((second, group))
     return joined
 
@@ -92,7 +93,7 @@ def rows_of_pairs(first: Int64, second: Int64, wanted: Wanted) -> tuple[Int64, B
     place = np.minimum(np.searchsorted(known[by_key], asked), len(known) - 1)
     row = by_key[place]
     order = np.argsort(asked, kind="stable")
-    rank = np.empty(len(asked), dtype=np.int64)
+    rank = np.empty(len(asked), np.int64)
     rank[order] = np.arange(len(asked)) - np.searchsorted(asked[order], asked[order])
     is_own = (known[row] == asked) & (rank < wanted.count[row])
     over = wanted.count - np.bincount(row[is_own], minlength=len(known))
@@ -102,7 +103,7 @@ def rows_of_pairs(first: Int64, second: Int64, wanted: Wanted) -> tuple[Int64, B
     return row, is_own
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JoinedTable:
     """One of the tables: its columns, and the group of each line, numbered alike in all tables."""
 
@@ -163,7 +164,7 @@ def align_joined(
     ]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Side:
     """One table: classes of rows alike in its attributes, of lines alike in cells and group, and what fits what."""
 
@@ -187,7 +188,7 @@ class _Side:
         return cls(rows, lines, table.group[lines.first], np.repeat(row, count), line)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Places:
     """Places: the class of rows, the group, and a class of lines for each table, int64 (n_places,) each."""
 
@@ -209,7 +210,7 @@ def _places(sides: Sequence[_Side], rows: Classes) -> _Places | None:
     if sizes[first] > MOST_PLACES:
         return None
     everyone = np.arange(len(rows), dtype=np.int64)
-    found = _Places(everyone, np.full(len(rows), -1, dtype=np.int64), tuple(everyone * 0 for _ in sides))
+    found = _Places(everyone, np.full(len(rows), -1, np.int64), tuple(everyone * 0 for _ in sides))
     for number in sorted(range(len(sides)), key=lambda number: (number != first, sizes[number])):
         extended = _extended(found, sides[number], own[number], number)
         if extended is None:
@@ -256,7 +257,7 @@ def _exchanged(
     for side, of_taken in zip(both, taken_lines, strict=True):
         if len(side.line) != len(side.lines) or len(np.unique(side.line)) != len(side.lines):
             return None
-        shown = np.empty(len(side.lines), dtype=np.int64)
+        shown = np.empty(len(side.lines), np.int64)
         shown[side.line] = side.row
         by_group = np.argsort(side.group, kind="stable")
         free = side.lines.sizes - np.bincount(of_taken, weights=taken, minlength=len(side.lines)).astype(np.int64)
@@ -283,7 +284,7 @@ def _exchanged(
     )
     lacking = [0, 0]
     lacking[1 - main] = int((~is_own).sum())
-    return moved, np.concatenate((taken, np.ones(len(row), dtype=np.int64))), lacking
+    return moved, np.concatenate((taken, np.ones(len(row), np.int64))), lacking
 
 
 def _by_largest(
@@ -329,8 +330,8 @@ def _within_groups(table: JoinedTable, side: _Side, group: Int64) -> Int64:
                 row.append(number)
                 line.append(int(lines[place]))
                 flow.append(amount)
-    aligned = dealt(classes, side.lines, *(np.array(part, dtype=np.int64) for part in (row, line, flow)))
-    left, unused = np.flatnonzero(aligned < 0), np.ones(len(table.group), dtype=np.bool_)
+    aligned = dealt(classes, side.lines, *(np.array(part, np.int64) for part in (row, line, flow)))
+    left, unused = np.flatnonzero(aligned < 0), np.ones(len(table.group), np.bool_)
     unused[aligned[aligned >= 0]] = False
     spare = np.flatnonzero(unused)
     aligned[left[np.argsort(group[left], kind="stable")]] = spare[np.argsort(table.group[spare], kind="stable")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, share_text
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Int64, record
 from anoncore.release.partition import Partition
 from anoncore.release.reading.alignment import Alignment, align, differing
 from anoncore.release.reading.joined_alignment import JoinedTable, align_joined
@@ -30,7 +29,7 @@ MOST_READINGS = 8
 """Ways to read ambiguous columns that are tried."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OpenedTable:
     """A fragment in parts: its name, its groups, and how each attribute is published."""
 
@@ -39,7 +38,7 @@ class OpenedTable:
     recodings: Mapping[str, Recoding]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Opened:
     """A release in parts, as `Release` has them."""
 
@@ -49,7 +48,7 @@ class Opened:
     suppressed_group: int | None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReadTable:
     """A table whose columns were read: `group` int64 (n_lines,) says which lines are joined, where tables are."""
 
@@ -300,7 +299,7 @@ def opened_table(
             for name, column in table.columns.items()
             if name in data.quasi_identifiers or column.are_sets
         ]
-        alike = Partition.alike(known) if known else Partition(np.zeros(len(line), dtype=np.int32))
+        alike = Partition.alike(known) if known else Partition(np.zeros(len(line), np.int32))
         partition = own_numbers(alike, before)
     recodings = {
         name: _recoding(column, column.cell[line], partition, data, tells_changes)
@@ -323,7 +322,7 @@ def _recoding(column: ReadColumn, cell: Codes, partition: Partition, data: Micro
         if not tells_changes or np.array_equal(codes, data.codes[name]):
             return Exact(domain, partition, codes)
         return Distorted(domain, partition, codes, data.codes[name])
-    first = cell[partition.order[partition.starts[:-1]]]
+    first = cell[partition.first_rows]
     is_shared = bool((first[partition.group] == cell).all())
     if column.are_sets and is_shared and name not in data.quasi_identifiers:
         offsets, members = column.member_lists(first)

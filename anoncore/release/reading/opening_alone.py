@@ -117,21 +117,21 @@ def uncounted_cells(column: ReadColumn, missing_is_value: bool, is_stated: bool)
     domain = column.domain
     if _two_missing(column):
         doubtful = domain.texts == MISSING_TEXT
-        return np.array([doubtful[cell.codes].any() for cell in column.cells], dtype=np.bool_)
+        return np.array([doubtful[cell.codes].any() for cell in column.cells], np.bool_)
     if is_stated:
-        return np.zeros(len(column.cells), dtype=np.bool_)
+        return np.zeros(len(column.cells), np.bool_)
     if domain.tree is not None:
         # All values are those of the hierarchy, but for missing ones.
         return column.says_nothing & (missing_is_value and not domain.has_missing)
     if domain.kind is Kind.NUMERIC:
         unlisted = [region is not None and not _lists_numbers(region) for region in column.read_as]
-        return column.says_nothing | np.array(unlisted, dtype=np.bool_)
+        return column.says_nothing | np.array(unlisted, np.bool_)
     reader = CellReader(domain, None, regions_first=True)
     several = [
         bool(low == high) and any(_may_be_several(reader, region) for region in regions_in(text))
         for text, low, high in zip(column.texts, column.low, column.high, strict=True)
     ]
-    return column.says_nothing | np.array(several, dtype=np.bool_)
+    return column.says_nothing | np.array(several, np.bool_)
 
 
 def _lists_numbers(region: Region) -> bool:

@@ -61,7 +61,7 @@ def _by_content(columns: Iterable[ReadColumn]) -> Int64:
     """The lines sorted by what they hold, int64 (n_lines,), so that nothing depends on the order in which they came."""
     keys = []
     for column in columns:
-        rank = np.empty(len(column.cells), dtype=np.int64)
+        rank = np.empty(len(column.cells), np.int64)
         rank[np.lexsort((np.array(column.texts), column.high, column.low))] = np.arange(len(column.cells))
         keys.append(rank[column.cell])
     return np.lexsort(keys[::-1])

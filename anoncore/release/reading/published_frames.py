@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing, listing, range_text, value_text
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Int64, record
 from anoncore.release.reading.published_table import cell_name
 from anoncore.release.reading.region_texts import OR_MISSING
 from anoncore.table.given_table import given_table
@@ -20,7 +19,7 @@ JOINING = ("group", "groupid", "bucket", "bucketid", "classid", "gid")
 """Names of columns by which tools join tables, without spaces, underscores and hyphens."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PublishedFrame:
     """One table: its columns by name but for the one that joins tables, and each line's `group`, int64 (n_rows,)."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -20,7 +19,7 @@ import pyarrow.compute as pc
 from anoncore.base import pandas_versions
 from anoncore.base.pandas_versions import is_arrow_text
 from anoncore.base.texts import FORMULA, MOST_DIGITS, is_missing, value_text
-from anoncore.kernels.arrays import Bytes, Codes, Int64
+from anoncore.kernels.arrays import Bytes, Codes, Int64, record
 from anoncore.kernels.hashing import may_be_written_otherwise
 from anoncore.table.coding import content_ranks
 
@@ -94,11 +93,11 @@ def text_bytes(texts: pa.Array) -> tuple[Bytes, Int64]:
     These are the column's own bytes, which may go on before the first text and behind the last one.
     """
     _, starts, content = texts.buffers()
-    bounds, held = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.uint8)
+    bounds, held = np.zeros(1, np.int64), np.zeros(1, np.uint8)
     if len(texts):
         width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
-        bounds = np.frombuffer(starts, dtype=width)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
-        held = np.frombuffer(content, dtype=np.uint8) if content is not None and content.size else held
+        bounds = np.frombuffer(starts, width)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+        held = np.frombuffer(content, np.uint8) if content is not None and content.size else held
     # Arrow's buffers can be written to or not; kernels would be compiled for each of the two.
     held.flags.writeable = False
     return held, bounds
@@ -153,7 +152,7 @@ def _moment(moment: pd.Timestamp) -> str:
     return value_text(moment) if moment.tz is None else moment.isoformat(sep=" ")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Column:
     """The cells of one column: `codes` int32 (n_rows,) into `texts`, which are distinct and sorted, and `counts`, how
     many rows have each of these, int64 (n_texts,).
@@ -183,7 +182,7 @@ class Column:
         """The column of codes of which it is known how many rows have each of them, int64 (n_texts,); see `coded`."""
         used = np.flatnonzero(rows)
         rank, first = ranked(texts if len(used) == len(texts) else [texts[code] for code in used.tolist()])
-        recode = np.zeros(len(texts), dtype=np.int32)
+        recode = np.zeros(len(texts), np.int32)
         recode[used] = rank
         # Codes that are in order already are shared with other columns that have them.
         is_ordered = len(first) == len(texts) and bool((np.diff(recode) > 0).all())
@@ -194,7 +193,7 @@ class Column:
     @cached_property
     def cells(self) -> npt.NDArray[np.object_]:
         """The text of every row."""
-        return np.array(self.texts, dtype=object)[self.codes]
+        return np.array(self.texts, object)[self.codes]
 
 
 def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
@@ -207,9 +206,9 @@ def ranked(texts: Sequence[str]) -> tuple[Codes, Int64]:
         array = pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
     order = text_order(array)
     in_order = array.take(pa.array(order))
-    is_new = np.ones(len(texts), dtype=np.bool_)
+    is_new = np.ones(len(texts), np.bool_)
     is_new[1:] = np.asarray(pc.not_equal(in_order[1:], in_order[:-1]))
-    rank = np.empty(len(texts), dtype=np.int32)
+    rank = np.empty(len(texts), np.int32)
     rank[order] = np.cumsum(is_new) - 1
     return rank, order[is_new].astype(np.int64)
 
@@ -231,10 +230,10 @@ def factorized(series: pd.Series[Any]) -> tuple[Int64, list[Any]]:
         return codes, list(distinct)
     numbers: dict[Any, int] = {}
     by_row = [numbers.setdefault((type(value), value), len(numbers)) for value in series]
-    return np.array(by_row, dtype=np.int64), [value for _, value in numbers]
+    return np.array(by_row, np.int64), [value for _, value in numbers]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PublishedTable:
     """One published table: its name and its columns, in order."""
 
@@ -252,6 +251,21 @@ class PublishedTable:
         """Number of rows."""
         return len(next(iter(self.columns.values())).codes) if self.columns else 0
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns in their order."""
+        return list(self.columns)
+
+    def units(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of all rows in Arrow, coded as they are."""
+        columns = [self.columns[name] for name in names]
+        coded = [
+            pa.DictionaryArray.from_arrays(pa.array(one.codes), pa.array(one.texts, pa.large_string()))
+            for one in columns
+        ]
+        # A table without columns has no rows in Arrow.
+        yield pa.table(coded or [pa.nulls(self.n_rows)], names=list(names) or [""])
+
     def keys(self, names: Iterable[str]) -> Int64:
         """A number per row, int64 (n_rows,): equal where the rows agree in the named columns, in their order."""
         asked = tuple(names)
@@ -260,7 +274,7 @@ class PublishedTable:
             self._found_keys[asked] = (
                 content_ranks([one.codes for one in columns], [max(len(one.texts), 1) for one in columns])
                 if columns
-                else np.zeros(self.n_rows, dtype=np.int64)
+                else np.zeros(self.n_rows, np.int64)
             )
         return self._found_keys[asked]
 

@@ -38,6 +38,10 @@ class UnknownCodes(Mapping[str, Codes]):
             f"{ADVICE}"
         )
 
+    def __or__(self, known: Mapping[str, Codes]) -> UnknownCodes:
+        """The same together with codes of attributes that the tables do not have, of which no row's is known either."""
+        return UnknownCodes([*self._names, *known])
+
     def __contains__(self, name: object) -> bool:
         return name in self._names
 

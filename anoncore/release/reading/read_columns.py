@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +15,8 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.texts import FORMULA, is_missing, quoted, value_text
 from anoncore.base.typed_values import value_key
-from anoncore.kernels.arrays import Bools, Codes, Int64, starts_of
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
+from anoncore.kernels.grouping import starts_of
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import factorized
 from anoncore.release.reading.region_texts import Everything, OneOf, Region, Span, regions_in, set_parts
@@ -31,7 +31,7 @@ FEWEST_ROUNDED = 3
 """Different numbers that a column needs before it may count as rounded."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Cell:
     """What one cell allows: the codes from `low` to `high`, or of these only `members`; `node` if it is a node."""
 
@@ -46,7 +46,7 @@ class Cell:
         return np.arange(self.low, self.high + 1, dtype=np.int32) if self.members is None else self.members
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ReadColumn:
     """A published column: what its different cells allow, and which of them every line has.
 
@@ -82,12 +82,12 @@ class ReadColumn:
     @cached_property
     def low(self) -> Codes:
         """Lowest code of each cell, int32 (n_cells,)."""
-        return np.array([cell.low for cell in self.cells], dtype=np.int32)
+        return np.array([cell.low for cell in self.cells], np.int32)
 
     @cached_property
     def high(self) -> Codes:
         """Highest code of each cell, int32 (n_cells,)."""
-        return np.array([cell.high for cell in self.cells], dtype=np.int32)
+        return np.array([cell.high for cell in self.cells], np.int32)
 
     @property
     def is_exact(self) -> bool:
@@ -105,7 +105,7 @@ class ReadColumn:
 
     def allows(self, cell: int) -> Bools:
         """Whether a cell allows each code, bool (domain size,)."""
-        allowed = np.zeros(len(self.domain), dtype=np.bool_)
+        allowed = np.zeros(len(self.domain), np.bool_)
         allowed[self.cells[cell].codes] = True
         return allowed
 
@@ -120,9 +120,9 @@ class ReadColumn:
     def regions(self, partition: Partition, cell: Codes) -> WrittenRegions:
         """The regions of groups, of which `cell` int32 (n_groups,) are the cells."""
         form, low, high = self.form, self.low[cell], self.high[cell]
-        written = np.array(self.texts, dtype=object)[cell]
+        written = np.array(self.texts, object)[cell]
         if form == "node":
-            nodes = np.array([one.node for one in self.cells], dtype=np.int32)
+            nodes = np.array([one.node for one in self.cells], np.int32)
             return WrittenRegions(self.domain, partition, form, low, high, node=nodes[cell], written=written)
         if form == "interval":
             return WrittenRegions(self.domain, partition, form, low, high, written=written)
@@ -134,10 +134,10 @@ class ReadColumn:
     def member_lists(self, cell: Codes) -> tuple[Int64, Codes]:
         """The codes of some cells one after the other, and where those of each begin, int64 (n + 1,)."""
         lists = [one.codes for one in self.cells]
-        sizes = np.array([len(codes) for codes in lists], dtype=np.int64)[cell]
+        sizes = np.array([len(codes) for codes in lists], np.int64)[cell]
         offsets = starts_of(sizes)
         chosen = [lists[number] for number in cell.tolist()]
-        return offsets, np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int32)
+        return offsets, np.concatenate(chosen) if chosen else np.zeros(0, np.int32)
 
 
 def read_column(
@@ -181,7 +181,7 @@ def read_column(
     number, distinct = factorized(series)
     reader = CellReader(domain, hierarchy, regions_first)
     found: list[Cell | None] = []
-    says_nothing = np.zeros(len(distinct), dtype=np.bool_)
+    says_nothing = np.zeros(len(distinct), np.bool_)
     are_sets = True
     shown: list[Any] = []
     regions: list[Region | None] = []
@@ -202,7 +202,7 @@ def read_column(
     _check_readable(table, name, number, distinct, found, domain)
     # Texts of one content are one cell. Those that allow the same by chance are not: readers tell them apart.
     known: dict[Any, int] = {}
-    content = np.array([known.setdefault(one, len(known)) for one in shown], dtype=np.int32)
+    content = np.array([known.setdefault(one, len(known)) for one in shown], np.int32)
     first = np.unique(content, return_index=True)[1].tolist()
     cells = tuple(cell for cell in (found[one] for one in first) if cell is not None)
     texts = tuple(SUPPRESSED_TEXT if is_missing(distinct[one]) else value_text(distinct[one]) for one in first)
@@ -228,7 +228,7 @@ def _check_readable(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Reading:
     """A cell that was read: what it allows, None where it cannot be read, and the region that its text is taken for."""
 
@@ -386,7 +386,7 @@ class CellReader:
         """A cell that allows the given codes, which ascend."""
         if len(codes) == 1:
             return self._single(codes[0])
-        return Cell(codes[0], codes[-1], np.array(codes, dtype=np.int32))
+        return Cell(codes[0], codes[-1], np.array(codes, np.int32))
 
     def _span(self, span: Span) -> Cell | None:
         bounds = self._bounds_by_size(span) if self.domain.kind is Kind.NUMERIC else self._bounds_by_rank(span)
@@ -470,7 +470,7 @@ def _with_other_numbers(
     lines = np.bincount(number, minlength=len(distinct))
     lacking = [place for place in sizes if found[place] is None]
     if counts is not None and len(sizes) == len(distinct) >= FEWEST_ROUNDED:
-        shown = np.zeros(len(counts), dtype=np.int64)
+        shown = np.zeros(len(counts), np.int64)
         for place in sizes:
             cell = found[place]
             if cell is not None:

@@ -59,7 +59,7 @@ def taken_places(owners: Sequence[Int64], wanted: Sequence[Int64]) -> tuple[Int6
         )
     )
     sums = np.concatenate(wanted).astype(np.float64)
-    taken = np.zeros(n_places, dtype=np.int64)
+    taken = np.zeros(n_places, np.int64)
     # What has one place only takes it; what is left falls apart into parts that have nothing to do with each other.
     left, open_places = _forced(matrix, sums, taken)
     if left is None:
@@ -74,7 +74,7 @@ def _forced(matrix: csr_array, sums: Floats, taken: Int64) -> tuple[Floats | Non
     """Fill in places without a choice; gives what is left to be used up, None if it cannot be, and the open places."""
     left = sums.copy()
     columns = csr_array(matrix.T)
-    is_open = np.ones(matrix.shape[1], dtype=np.bool_)
+    is_open = np.ones(matrix.shape[1], np.bool_)
     while True:
         # A place of something that is used up takes nobody.
         full = left <= 0
@@ -133,7 +133,7 @@ def _amounts(matrix: csr_array, sums: Floats) -> tuple[Int64 | None, bool]:
         shuffled = rng.permutation(n_places)
         found = milp(
             np.zeros(n_places),
-            integrality=np.ones(n_places, dtype=np.int64),
+            integrality=np.ones(n_places, np.int64),
             bounds=Bounds(0, np.inf),
             constraints=LinearConstraint(csr_array(matrix[:, shuffled]), sums, sums),
             options={"time_limit": seconds},
@@ -141,7 +141,7 @@ def _amounts(matrix: csr_array, sums: Floats) -> tuple[Int64 | None, bool]:
         if found.status == INFEASIBLE:
             return None, True
         if found.x is not None:
-            amount = np.empty(n_places, dtype=np.int64)
+            amount = np.empty(n_places, np.int64)
             amount[shuffled] = np.rint(found.x).astype(np.int64)
             if (amount >= 0).all() and np.array_equal(matrix @ amount, sums):
                 return amount, True

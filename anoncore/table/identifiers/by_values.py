@@ -46,12 +46,16 @@ def _form_shares(values: ColumnValues, named: str) -> Iterator[tuple[ValueForm, 
     texts, _ = values.looked_at
     step = -(-len(texts) // TRIED) or 1
     open_places = np.ones(len(texts), dtype=np.bool_)
+    letters = {named}
     for form in FORMS:
+        if (form.letter == "O" and values.are_versions) or (form.is_loose and form.letter not in letters):
+            continue
         if not (values.is_text or form.in_numbers) or not any(form.fits(text) for text in texts[::step]):
             continue
         fits = np.array([is_open and form.fits(text) for text, is_open in zip(texts, open_places, strict=True)])
         share = values.share(fits)
-        least = 0.0 if form.letter == named and form.holds is None else form.least
+        least = 0.0 if form.is_loose or (form.letter == named and form.holds is None) else form.least
         if share >= least and form.is_more_than_chance(int(fits.sum())):
             open_places &= ~fits
+            letters.add(form.letter)
             yield form, share

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -12,8 +13,9 @@ import pyarrow as pa
 
 from anoncore.base.texts import value_text
 from anoncore.kernels.arrays import Bools, Int64
-from anoncore.table.column_words import name_words
-from anoncore.table.summary import ColumnSummary
+from anoncore.table.column_words import FREE_TEXT
+from anoncore.table.identifiers.words import VERSIONS, identifier_words
+from anoncore.table.summary import ColumnSummary, summarize_column
 
 LOOKED_AT = 20_000
 """Different values of a column that are looked at one by one; of more, evenly many are left out between them."""
@@ -21,6 +23,16 @@ LONGEST = 200
 """Characters of a value that are looked at; forms are shorter, and no value may take long to compare with them."""
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\x00", b"MM\x00*", b"BM")
 """How files of pictures begin."""
+HALF = 0.5
+NAMED_SHARE = 0.05
+"""Distinct values / rows from which the name of a column tells what its values are."""
+LONG_TEXT = 40
+"""Mean number of characters above which texts of several words are called free text."""
+FEWEST_DIGITS, MOST_SHORTER = 8, 0.15
+"""Digits of the longest of random numbers that lost the zeros in front, and the share of the shorter ones: a tenth."""
+_VERSION = re.compile(r"[vV]?\d+\.[-+.\w]*")
+_NUMERAL = re.compile(r"[-+]?(?:(?:0|[1-9]\d{0,14})(?:[.,]\d{1,15})?|[1-9]\d{0,2}(?:,\d{3}){2,4})", re.ASCII)
+"""A number of at most 15 digits as text; one with a zero in front is a code."""
 
 
 class ColumnValues:
@@ -32,11 +44,25 @@ class ColumnValues:
         The column, one cell per row.
     summary : ColumnSummary
         Its summary.
+    read_from_text : bool
+        Whether the cells were texts, so that no number lost a zero in front.
     """
 
-    def __init__(self, column: pd.Series[Any], summary: ColumnSummary) -> None:
-        self._column, self.summary = column, summary
-        self.name, self.words = summary.name, frozenset(name_words(summary.name))
+    def __init__(self, column: pd.Series[Any], summary: ColumnSummary, read_from_text: bool = False) -> None:
+        self._column, self.summary, self.read_from_text = column, summary, read_from_text
+        self.name, self.words = summary.name, identifier_words(summary.name)
+
+    def with_numbers_read(self) -> ColumnValues:
+        """The values as numbers where all of them are texts that numbers are written as; else as they are."""
+        if not self.is_text or not all(map(_NUMERAL.fullmatch, self.looked_at[0])):
+            return self
+        texts = self._column.astype(object)
+        numbers = pd.to_numeric(texts, errors="coerce")
+        if numbers.count() < texts.count():
+            numbers = pd.to_numeric(texts.map(_with_point, na_action="ignore"), errors="coerce")
+        if numbers.count() < texts.count():
+            return self
+        return ColumnValues(numbers, summarize_column(numbers), read_from_text=True)
 
     @property
     def is_text(self) -> bool:
@@ -47,6 +73,47 @@ class ColumnValues:
     def is_whole(self) -> bool:
         """Whether the column holds whole numbers."""
         return self.summary.type == "whole number"
+
+    @property
+    def is_called_free_text(self) -> bool:
+        """Whether it holds texts that its name calls free text: many different ones, or mostly of several words."""
+        is_called = self.is_text and FREE_TEXT.names(self.words)
+        return is_called and (self.summary.distinct_share >= NAMED_SHARE or self.has_several_words)
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether it holds free text, which may name people: by its name, or by many different long texts.
+
+        Encoded data and paths are as long, but one word; labels of categories are few.
+        """
+        is_long = self.is_text and self.summary.mean_length > LONG_TEXT
+        return self.is_called_free_text or (
+            is_long and self.summary.distinct_share >= NAMED_SHARE and self.has_several_words
+        )
+
+    @cached_property
+    def has_several_words(self) -> bool:
+        """Whether at least half of the values are texts of several words, and no sets as releases publish them."""
+        return self.share_where(lambda text: len(text.split()) > 1 and not _is_set(text)) >= HALF
+
+    @cached_property
+    def has_lost_zeros(self) -> bool:
+        """Whether whole numbers are as random codes of one length are whose zeros in front were lost: nine in ten have
+        all digits, and amounts are hardly so.
+        """
+        if not self.is_whole or self.numbers[0].min(initial=0) < 0:
+            return False
+        numbers = self.numbers[0]
+        n_digits = len(value_text(float(numbers.max())))
+        shorter = np.mean(numbers < 10.0 ** (n_digits - 1))
+        return bool(
+            n_digits >= FEWEST_DIGITS and value_text(float(numbers.max()))[0] == "9" and shorter <= MOST_SHORTER
+        )
+
+    @property
+    def are_versions(self) -> bool:
+        """Whether the column holds versions of software, which are written as IP addresses and codes are."""
+        return self.is_text and VERSIONS.names(self.words) and self.share_where(_VERSION.fullmatch) >= HALF
 
     @cached_property
     def is_bytes(self) -> bool:
@@ -120,3 +187,13 @@ class ColumnValues:
             texts = pa.array(distinct.array)
             return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         return pa.array([value_text(value) for value in distinct.tolist()], pa.large_string())
+
+
+def _is_set(text: str) -> bool:
+    return text.startswith("{") and text.endswith("}")
+
+
+def _with_point(value: Any) -> str:
+    """A number as Python reads it: one comma is a decimal one, and of several each stands between thousands."""
+    text = value_text(value)
+    return text.replace(",", "." if text.count(",") == 1 else "")

@@ -9,28 +9,33 @@ from math import nan
 import numpy as np
 
 from anoncore.table.identifiers.allowed_values import first_three_digits, is_above_89
-from anoncore.table.identifiers.column_values import ColumnValues
+from anoncore.table.identifiers.column_values import HALF, ColumnValues
 from anoncore.table.identifiers.findings import IdentifierFinding
+from anoncore.table.identifiers.kind_words import core_words
 from anoncore.table.identifiers.kinds import MOST_YEARS, OLDEST_TOLD, Mend
 from anoncore.table.identifiers.named import FEWEST, FEWEST_SHARE
-from anoncore.table.identifiers.value_forms import DATES
+from anoncore.table.identifiers.value_forms import DATES, MONTH
 from anoncore.table.identifiers.words import (
     AGES,
     BIRTH,
     CALENDAR_PARTS,
     COORDINATES,
+    EPOCHS,
+    NAMES,
     PLACES,
     POSTAL_CODES,
-    core_words,
 )
 from anoncore.table.identifiers.words import DATES as DATE_WORDS
 
 FIRST_YEAR, LAST_YEAR = 1800, 2100
 MOST_DEGREES = 180
-MOST, HALF = 0.8, 0.5
+FEWEST_CELLS = 5
+"""Different degrees of a map of cells, and rows at each, at least."""
+FIRST_SECOND, LAST_SECOND = 10**8, 4 * 10**9
+"""Seconds since 1970 in 1973 and 2096."""
+MOST = 0.8
 _MONTH_OR_DAY = re.compile(
-    r"(?:jan|feb|f[eé]v|m[aä]r|mrt|apr|abr|avr|ma[iyg]|mei|ju[nli]|giu|lug|au?g|ao[uû]|ago|se[pt]|o[ckut]t|nov|de[cz]|d[eé]c"
-    r"|dic|ene|gen|mon|tue|wed|thu|fri|sat|sun|die|mit|don|fre|sam|son|lun|mer|jeu|ven|dim|mi[eé]|jue|vie|s[aá]b|dom|gio"
+    rf"{MONTH}|(?:mon|tue|wed|thu|fri|sat|sun|die|mit|don|fre|sam|son|lun|mer|jeu|ven|dim|mi[eé]|jue|vie|s[aá]b|dom|gio"
     r"|seg|ter|qua|qui|sex|maa|din|woe|don|vri|zat|zon|q[1-4])\w{0,8}\.?",
     re.IGNORECASE,
 )
@@ -47,6 +52,8 @@ def date_finding(values: ColumnValues, year: int) -> IdentifierFinding | None:
         return _of_ages(values)
     if _are_years(values):
         return _of_birth_years(values, year) if BIRTH.names(words) else None
+    if EPOCHS.names(words) and _are_seconds(values):
+        return IdentifierFinding(values.name, "C", DATES, "name and values", 1.0, Mend.DROP)
     core = core_words(words)
     if core and core <= CALENDAR_PARTS and summary.n_distinct > 1 and _are_parts(values):
         return IdentifierFinding(values.name, "C", "parts of dates", "name", nan, Mend.DROP)
@@ -63,14 +70,21 @@ def place_finding(values: ColumnValues, few_people: Sequence[str]) -> Identifier
         return _of_postal_codes(values, few_people)
     if COORDINATES.name(words) and summary.type == "number":
         degrees = values.numbers[0]
-        if len(degrees) and np.abs(degrees).max() <= MOST_DEGREES:
+        if len(degrees) and np.abs(degrees).max() <= MOST_DEGREES and not _is_raster(values):
             return IdentifierFinding(values.name, "B", "coordinates", "name", nan, Mend.DROP)
-    if PLACES.name(words) and summary.n_distinct > 1:
+    if PLACES.name(words - NAMES) and summary.n_distinct > 1:
         # A city in numbers is a code of it; a number beside other words, such as its inhabitants, is none.
         is_code = values.is_whole and all(PLACES.name({word}) for word in core_words(words))
         if values.is_text or is_code:
             return IdentifierFinding(values.name, "B", "", "name", nan, Mend.DROP)
     return None
+
+
+def _is_raster(values: ColumnValues) -> bool:
+    """Whether equally many rows lie at equally spaced degrees, as cells of a map do and homes of people never."""
+    degrees, rows = values.numbers
+    steps = np.diff(np.sort(degrees))
+    return bool(len(degrees) >= FEWEST_CELLS and FEWEST_CELLS <= rows.min() == rows.max() and np.ptp(steps) < 1e-6)
 
 
 def may_stand_coarse(values: ColumnValues) -> bool:
@@ -110,6 +124,14 @@ def _are_years(values: ColumnValues) -> bool:
     return values.is_text and values.share_where(_YEAR.fullmatch) == 1
 
 
+def _are_seconds(values: ColumnValues) -> bool:
+    """Whether whole numbers may be seconds since 1970, or thousandths or millionths of these."""
+    if not values.is_whole:
+        return False
+    low, high = values.numbers[0].min(), values.numbers[0].max()
+    return any(FIRST_SECOND * parts <= low and high <= LAST_SECOND * parts for parts in (1, 10**3, 10**6))
+
+
 def _of_birth_years(values: ColumnValues, year: int) -> IdentifierFinding | None:
     share = values.share_where(lambda text: text.isdigit() and int(text) < year - OLDEST_TOLD)
     if not share:
@@ -130,11 +152,11 @@ def _of_postal_codes(values: ColumnValues, few_people: Sequence[str]) -> Identif
         return None
     if not POSTAL_CODES.anywhere.names(values.words) and values.share_where(lambda text: len(text) == 5) < MOST:
         return None
-    small = frozenset(few_people)
-    share = values.share_where(lambda text: not _is_coarse(text, small, values.is_whole))
+    small, lost_zeros = frozenset(few_people), values.is_whole and not values.read_from_text
+    share = values.share_where(lambda text: not _is_coarse(text, small, lost_zeros))
     if not share:
         return None
-    is_us = values.share_where(lambda text: first_three_digits(text, values.is_whole) is not None) >= MOST
+    is_us = values.share_where(lambda text: first_three_digits(text, lost_zeros) is not None) >= MOST
     mend = Mend.THREE_DIGITS if is_us else Mend.DROP
     return IdentifierFinding(values.name, "B", "postal codes", "name and values", share, mend)
 

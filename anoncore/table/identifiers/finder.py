@@ -10,7 +10,7 @@ from typing import Any
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ParameterError
-from anoncore.table.column_words import FREE_TEXT
+from anoncore.table.column_words import NUMBER_WORDS, QUANTITIES
 from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.by_values import seen_in
 from anoncore.table.identifiers.column_values import ColumnValues
@@ -18,7 +18,7 @@ from anoncore.table.identifiers.dates_and_places import date_finding, may_stand_
 from anoncore.table.identifiers.findings import IdentifierFinding, IdentifiersFound
 from anoncore.table.identifiers.kinds import FEW_PEOPLE, MENDS
 from anoncore.table.identifiers.named import named_kind
-from anoncore.table.suggestions import LONG_TEXT, is_numbering
+from anoncore.table.suggestions import numbers_rows
 from anoncore.table.summary import ColumnSummary, summarize
 
 MOST = 0.5
@@ -90,9 +90,9 @@ def identifiers_of(
     for (_, column), summary in zip(table.items(), summaries, strict=True):
         if summary.type in ("empty", "yes or no"):
             continue
-        values = ColumnValues(column, summary)
+        values = ColumnValues(column, summary).with_numbers_read()
         findings += _in_column(values, few_people, year)
-        if values.is_text and (summary.mean_length > LONG_TEXT or FREE_TEXT.names(values.words)):
+        if values.is_free_text:
             free_text.append(summary.name)
     return IdentifiersFound(
         findings=tuple(findings),
@@ -145,7 +145,8 @@ def _joined(named: IdentifierFinding, seen: list[IdentifierFinding]) -> list[Ide
 
 
 def _by_numbering(values: ColumnValues) -> Iterator[IdentifierFinding]:
-    summary = values.summary
-    if is_numbering(summary) and summary.mean_length <= LONG_TEXT and not may_stand_coarse(values):
-        share = summary.distinct_share
+    is_counted = values.is_whole and QUANTITIES.names(values.words) and not NUMBER_WORDS & set(values.words)
+    names_nobody = is_counted or values.is_free_text or may_stand_coarse(values) or values.are_versions
+    if numbers_rows(values) and not names_nobody:
+        share = values.summary.distinct_share
         yield IdentifierFinding(values.name, "R", "values of nearly every row's own", "values", share, MENDS["R"])

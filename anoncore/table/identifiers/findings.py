@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from anoncore.base.pandas_versions import TEXT
-from anoncore.base.showing import Lines, Shown, clean, counted, names_text
-from anoncore.base.texts import share_text
+from anoncore.base.showing import Lines, Shown, clean, names_text
+from anoncore.base.texts import counted, share_text
 from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.kinds import ADVICE, FEW_PEOPLE, KINDS, RULE, Mend
 from anoncore.table.identifiers.mends import recoded
@@ -25,6 +25,7 @@ LOOKED_AT = (
 )
 CANNOT_SEE = (
     "names of people in a column that is not called so, unless a form of address stands before them",
+    "towns and other places in a column that is not called so, unless a postal code or a street stands beside them",
     "whose numbers, dates and places they are: those of a machine or a shop are found, too",
     "what pictures, sounds and files show",
     "people who are singled out by several columns together, or by a rare value such as an occupation; "

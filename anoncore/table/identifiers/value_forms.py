@@ -12,6 +12,8 @@ from anoncore.table.identifiers.kinds import MENDS, Mend
 
 SURE = 0.2
 """Share of the values from which a column holds what hardly anything else looks like."""
+HALF = 0.5
+"""The same of what is told apart by its signs."""
 LIKELY = 0.8
 """The same of what codes of other kinds may look like, too."""
 DATES = "dates finer than a year"
@@ -24,7 +26,8 @@ class ValueForm:
     """One form of identifiers: its letter in the rule, what it is in words, and how a value of it is written.
 
     `least` is the share of a column's values that must have the form, and `chance` how often a value that is written
-    alike passes `holds` by accident. `in_numbers` forms occur in columns of whole numbers, too.
+    alike passes `holds` by accident. `in_numbers` forms occur in columns of whole numbers, too. `is_loose` forms count
+    only beside others of their kind, or where the name of the column tells it.
     """
 
     letter: str
@@ -35,6 +38,7 @@ class ValueForm:
     chance: float = 0.0
     in_numbers: bool = False
     mend: Mend | None = None
+    is_loose: bool = False
 
     def fits(self, text: str) -> bool:
         """Whether a text has the form and its check digits hold."""
@@ -51,7 +55,7 @@ class ValueForm:
     @property
     def is_shape(self) -> bool:
         """Whether codes of other kinds may be written alike, so that the name of a column tells more."""
-        return self.holds is None and self.least >= LIKELY
+        return self.holds is None and self.least > SURE
 
     @property
     def mended_by(self) -> Mend:
@@ -71,18 +75,21 @@ def _is_whole_date(text: str) -> bool:
     return 1 <= int(text[4:6]) <= 12 and 1 <= int(text[6:8]) <= 31
 
 
-_MONTH = (
-    r"(?:jan|feb|fev|mar|apr|abr|avr|may|mai|mag|mei|jun|juin|giu|jul|juil|lug|aug|aou|aoû|ago|sep|set|oct|okt|out|ott"
-    r"|nov|dec|dez|déc|dic|ene|gen|mär|mrt)\w{0,7}\.?"
+MONTH = (
+    r"(?:j[aä]n|feb|f[eé]v|m[aä]r|mrt|maa|ma[iyg]|mei|apr|abr|avr|ju[nil]|giu|lug|aug|ao[uû]|ago|se[pt]|o[ck]t|out|ott"
+    r"|nov|de[cz]|déc|dic|ene|gen)\w{0,7}\.?"
 )
+"""The names of months in seven languages, written out or cut."""
 _DAY, _NUMBER_OF_MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1[89]|20)\d\d"
-_TIME = r"(?:[T ,]+\d\d?[:.h]\d\d.*)?"
+_NTH, _WEEKDAY = r"(?:st|nd|rd|th|er|\.|º|°)?", r"(?:[^\W\d_]{2,10}[.,]{0,2} )?"
+_TIME = r"(?:[T ,:]+\d\d?[:.h]\d\d.*)?"
 _DATES = (
     *(rf"{_YEAR}{sign}{_NUMBER_OF_MONTH}{sign}{_DAY}{_TIME}" for sign in ("-", "/", "[.]")),
     *(rf"{_DAY}{sign}{_NUMBER_OF_MONTH}{sign}(?:{_YEAR}|\d\d){_TIME}" for sign in ("-", "/", "[.]")),
     *(rf"{_NUMBER_OF_MONTH}{sign}{_DAY}{sign}(?:{_YEAR}|\d\d){_TIME}" for sign in ("-", "/")),
-    rf"(?:{_DAY}(?:st|nd|rd|th|\.|º)? ?-?(?:de )?)?{_MONTH}[ -]?(?:de )?(?:{_YEAR})",
-    rf"{_MONTH} {_DAY}(?:st|nd|rd|th)?,? {_YEAR}",
+    rf"{_WEEKDAY}(?:{_DAY}{_NTH}[ /-]{{0,2}}(?:de )?)?{MONTH}[ ,/-]{{0,2}}(?:del? )?{_YEAR}{_TIME}",
+    rf"{_WEEKDAY}{_DAY}[ ./-]{{1,2}}{MONTH}[ ./-]{{1,2}}\d\d",
+    rf"{_WEEKDAY}{MONTH} {_DAY}{_NTH},? {_YEAR}{_TIME}",
     rf"{_YEAR}[-/]{_NUMBER_OF_MONTH}|{_NUMBER_OF_MONTH}[/-]{_YEAR}|{_YEAR}[ -]?Q[1-4]|Q[1-4][ /-]?{_YEAR}",
 )
 _STREETS = (
@@ -92,24 +99,26 @@ _STREETS = (
     r"(?:calle|c/|avenida|avda\.?|plaza|paseo|camino|via|viale|piazza|corso|vicolo|rua|travessa|praça|largo)\b.*\d.*",
 )
 _PLATES = (
-    r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} \d{1,4}[EH]?",
+    r"[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}(?:[- ]\d{1,4}|\d{3,4})[EH]?",
     r"[A-HJ-NP-TV-Z]{2}[- ]\d{3}[- ][A-HJ-NP-TV-Z]{2}",
-    r"\d{4} [BCDFGHJ-NPRSTV-Z]{3}",
+    r"\d{4}[ -]?[BCDFGHJ-NPRSTV-Z]{3}",
     r"[A-Z]{2}\d{2} [A-Z]{3}",
     r"[A-Z]{2}-\d{2}-(?:\d{2}|[A-Z]{2})|\d{2}-(?:\d{2}-[A-Z]{2}|[A-Z]{2}-\d{2}|[A-Z]{2}-[A-Z]{2})",
     r"\d-[A-Z]{3}-\d{2}|\d{2}-[A-Z]{3}-\d|[A-Z]-\d{3}-[A-Z]{2}|[A-Z]{2}-\d{3}-[A-Z]",
 )
 _PHONES = (
-    r"(?:\+|00)[1-9][\d ()./-]{7,18}\d",
-    r"(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])[2-9]\d\d[-. ]\d{4}(?: ?(?:x|ext\.?) ?\d+)?",
-    r"0\d(?: \d\d){4}|0\d(?:\.\d\d){4}",
-    r"\(?0\d{1,4}\)?[ /-] ?\d[\d -]{5,10}\d",
-    r"[6789]\d\d \d{3} \d{3}",
+    r"(?:\+|00)[1-9][\d ()./-]{6,18}\d",
+    r"(?:1[-. ])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])[2-9]\d\d[-. ]\d{4}(?: ?(?:x|ext\.?) ?\d+)?",
+    r"0\d(?:[ .-]\d\d){4}",
+    r"(?:\(0\d{1,4}\) ?|0\d{1,4} ?[ /] ?)[1-9](?:[\d ]{3,11}\d(?:-\d{1,4})?|[\d ]{1,2}\d-\d{1,4})",
+    r"0\d{1,4}-[1-9][\d ]{3,11}\d",
+    r"[6789]\d\d(?:(?:[ .-]\d{3}){2}|(?: \d\d){3})",
 )
 _TITLES = (
     r"(?:.*, )?(?:mrs?|ms|miss|dr|prof|herr|frau|mme|mlle|monsieur|madame|srta?|sra|sig(?:\.ra)?|dott(?:\.ssa)?|dhr"
     r"|mevr)\.? [^\W\d_].*"
 )
+_TITLES_INSIDE = r".*[ (](?:Herrn?|Frau|Mme|Mlle|(?:Mrs?|Ms|Dr|Prof|Dra|Sra?|Sig|Dott|Dhr|Mevr)\.) [A-ZÀ-Þ]\w.*"
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _VIN = r"(?=.*[A-Z])(?=.*\d)[A-HJ-NPR-Z\d]{8}[\dX][A-HJ-NPR-Z\d]{8}"
 _ITALIAN = r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPRST][\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]"
@@ -122,6 +131,11 @@ _POSTAL = (
     r"[A-Z]\d[A-Z] \d[A-Z]\d",
     r"\d{4}-\d{3}",
     r"\d{5}-\d{3}",
+)
+_POSTAL_PLACES = (
+    r"(?:(?:D|A|CH|F|I|E|B|NL|P)-)?(?:\d{5}|(?!1[89]|20)[1-9]\d{3}(?: ?[A-Z]{2})?|\d{4}-\d{3}) "
+    r"(?!EUR|Euro|CHF|USD|Dollar|Liter|Meter|Gramm|Watt|Volt|St[uü]ck|Tage|Stunden|Schritte)[A-ZÀ-Þ][^\d]+",
+    r"[A-Z][^\d,]*, ?[A-Z]{2},? \d{5}(?:-\d{4})?",
 )
 _MBI_LETTER = "[AC-HJKMNP-RT-Y]"
 _MBI = rf"[1-9]{_MBI_LETTER}[0-9AC-HJKMNP-RT-Y]\d-?{_MBI_LETTER}[0-9AC-HJKMNP-RT-Y]\d-?{_MBI_LETTER}{{2}}\d\d"
@@ -244,12 +258,23 @@ FORMS: Sequence[ValueForm] = (
     ValueForm("J", "card numbers", re.compile(_either(*_CARDS)), checks.has_luhn, LIKELY, 0.1, True),
     ValueForm("M", "device numbers (IMEI)", re.compile(_IMEI), checks.has_luhn, LIKELY, 0.1, True),
     ValueForm("L", "vehicle plates", re.compile(_either(*_PLATES))),
-    ValueForm("D", "telephone numbers", re.compile(_either(*_PHONES), re.IGNORECASE)),
+    ValueForm("D", "telephone numbers", re.compile(_either(*_PHONES), re.IGNORECASE), None, HALF),
+    ValueForm(
+        "D",
+        "telephone numbers",
+        re.compile(r"0[1-9]\d{7,10}|[2-9]\d\d[2-9]\d{6}|[6789]\d{8}"),
+        None,
+        HALF,
+        in_numbers=True,
+        is_loose=True,
+    ),
     ValueForm("B", "street addresses", re.compile(_either(*_STREETS), re.IGNORECASE | re.DOTALL), None, SURE),
     ValueForm("B", "postal codes", re.compile(_either(*_POSTAL), re.IGNORECASE)),
     ValueForm("B", "postal codes", re.compile(r"\d{5}-\d{4}"), mend=Mend.THREE_DIGITS),
+    ValueForm("B", "postal codes with places", re.compile(_either(*_POSTAL_PLACES))),
     ValueForm("B", "coordinates", re.compile(r"[(\[]?-?\d{1,2}\.\d{2,} ?[,; ] ?-?\d{1,3}\.\d{2,}[)\]]?")),
     ValueForm("A", "names with a form of address", re.compile(_TITLES, re.IGNORECASE | re.DOTALL), None, SURE),
+    ValueForm("A", "names with a form of address", re.compile(_TITLES_INSIDE, re.DOTALL), None, HALF),
     ValueForm("R", "digests", re.compile(r"[\da-f]{32}|[\da-f]{40}|[\da-f]{64}", re.IGNORECASE)),
 )
 """All forms, those that are written most particularly first: a value counts for the first form that its column has."""

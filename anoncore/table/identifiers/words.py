@@ -2,69 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 
-from anoncore.table.column_words import PEOPLE, Vocabulary
-
-FILLERS = Vocabulary.of(
-    "number numbers no num nr nbr id code key of the first last full given family middle maiden legal preferred "
-    "birth contact doctor physician nurse mother father spouse child parent emergency insured owner author guardian "
-    "subject fam home work private primary secondary my main admission discharge death visit appointment registration",
-    de="nummer nr kennung des der die das von vor nach arzt hausarzt geb mutter vater kind privat geburt aufnahme "
-    "entlassung",
-    nl="nummer van het de arts moeder vader kind geboorte opname ontslag",
-    fr="numero no n naiss du de la le des medecin mere pere enfant naissance admission sortie",
-    es="numero n nac primer segundo de del la el medico madre padre hijo nacimiento ingreso alta",
-    it="numero n di del della dello il la medico madre padre figlio nascita ricovero dimissione",
-    pt="numero n de do da o a medico mae pai filho nascimento admissao alta",
-)
-"""Words that may stand beside a word that has several meanings without giving it another one."""
-
-
-@dataclass(frozen=True)
-class KindWords:
-    """Words that name a kind: wherever they stand, and those that do so only without words of another matter.
-
-    Each of `together` names the kind where all of its words stand, written apart or as one.
-    """
-
-    anywhere: Vocabulary
-    alone: frozenset[str] = frozenset()
-    together: tuple[frozenset[str], ...] = ()
-
-    @classmethod
-    def of(cls, anywhere: Vocabulary, alone: str = "", together: str = "") -> KindWords:
-        """The words of a kind, with spaces between them and `+` between those that belong together."""
-        sets = tuple(frozenset(words.split("+")) for words in together.split())
-        return cls(anywhere, frozenset(alone.split()), sets)
-
-    def name(self, words: Collection[str]) -> bool:
-        """Whether the words of a column's name name the kind."""
-        return self.name_plainly(words) or self.stand_alone(words)
-
-    def name_plainly(self, words: Collection[str]) -> bool:
-        """Whether they name the kind by words that mean nothing else."""
-        return self.anywhere.names(words) or any(one <= set(words) for one in self.together)
-
-    def stand_alone(self, words: Collection[str]) -> bool:
-        """Whether words that have other meanings, too, stand beside nothing that gives them another one."""
-        core = core_words(words) | (set(words) & self.alone)
-        return bool(core) and core <= self.alone
-
-
-def core_words(words: Collection[str]) -> set[str]:
-    """The words of a name without those that only say whose or which number it is."""
-    return {word for word in words if not FILLERS.has(word) and not PEOPLE.has(word)}
-
+from anoncore.table.column_words import PEOPLE, ROLES, Vocabulary, parted_words
+from anoncore.table.identifiers.kind_words import KindWords, each_with
 
 ADDRESSES = Vocabulary.of(
-    "address street",
+    "address addr street",
     de="adresse anschrift strasse str hausnummer hsnr wohnadresse",
     nl="adres straat huisnummer woonadres",
-    fr="adresse rue",
+    fr="adresse rue voie",
     es="direccion calle domicilio",
     it="indirizzo",
     pt="endereco morada rua",
@@ -83,17 +32,20 @@ POSTAL_CODES = KindWords.of(
 )
 PLACES = KindWords.of(
     Vocabulary.of(
-        "city town village county municipality precinct borough suburb neighborhood neighbourhood zcta puma geocode "
-        "geohash birthplace hometown district",
-        de="wohnort stadt gemeinde landkreis bezirk ortsteil stadtteil geburtsort wohnsitz",
+        "city town village township twp county municipality precinct borough suburb neighborhood neighbourhood "
+        "zcta puma geocode "
+        "geohash geoid birthplace hometown district cnty",
+        de="wohnort stadt gemeinde landkreis bezirk ortsteil stadtteil geburtsort gebort wohnsitz",
         nl="stad woonplaats gemeente wijk buurt geboorteplaats",
         fr="ville commune arrondissement quartier departement",
-        es="ciudad municipio provincia barrio localidad",
+        es="ciudad municipio provincia barrio localidad pueblo comarca",
         it="citta comune provincia quartiere frazione",
-        pt="cidade concelho municipio freguesia bairro distrito localidade",
+        pt="cidade concelho municipio freguesia bairro distrito localidade naturalidade",
     ),
-    alone="place location residence ort kreis plaats lieu lugar luogo poblacion residencia residenza domicile fips",
-    together="census+tract census+block block+group lieu+naissance lugar+nacimiento luogo+nascita local+nascimento",
+    alone="place location residence ort kreis plaats lieu lugar luogo poblacion residencia residenza domicile "
+    "fips tract",
+    together="census+tract census+block block+group lieu+dit lieu+naissance lugar+nacimiento luogo+nascita "
+    "local+nascimento",
 )
 COORDINATES = KindWords.of(
     Vocabulary.of(
@@ -120,6 +72,17 @@ DATES = KindWords.of(
     "data+visita data+admissao "
     "data+alta data+obito data+internamento data+consulta",
 )
+EPOCHS = Vocabulary.of(
+    "epoch unix unixtime ts time timestamp date datetime created updated modified",
+    de="zeit zeitstempel datum uhrzeit",
+    nl="tijd tijdstip datum",
+    fr="heure horodatage",
+    es="fecha hora",
+    it="ora",
+)
+"""Words that call whole numbers moments, where these may be the seconds since 1970."""
+VERSIONS = Vocabulary.of("version build release firmware revision", nl="versie", it="versione", pt="versao")
+"""Words of software, whose numbers have dots as IP addresses have."""
 CALENDAR_PARTS = Vocabulary.of(
     "month day weekday quarter",
     de="monat tag wochentag quartal",
@@ -150,6 +113,16 @@ AGES = KindWords.of(
     alone="eta",
 )
 
+LOGINS = Vocabulary.of(
+    "login logon user usr username uname",
+    de="benutzer benutzername nutzer nutzername",
+    nl="gebruiker gebruikersnaam",
+    fr="utilisateur",
+    es="usuario",
+    pt="utilizador usuario",
+)
+"""Words that call a column the names under which people log in."""
+
 KIND_WORDS: Mapping[str, KindWords] = {
     "F": KindWords.of(
         Vocabulary.of(
@@ -160,13 +133,7 @@ KIND_WORDS: Mapping[str, KindWords] = {
             es="correo",
         )
     ),
-    "O": KindWords.of(
-        Vocabulary.of(
-            "ip ipv ipaddress ipaddr",
-            de="ipadresse",
-            nl="ipadres",
-        )
-    ),
+    "O": KindWords.of(Vocabulary.of("ip ipv ipaddr", de="ipadresse", nl="ipadres"), together="ip+address"),
     "N": KindWords.of(
         Vocabulary.of(
             "url uri website homepage",
@@ -178,118 +145,149 @@ KIND_WORDS: Mapping[str, KindWords] = {
     ),
     "L": KindWords.of(
         Vocabulary.of(
-            "vin numberplate licenseplate licenceplate",
-            de="kfzkennzeichen autokennzeichen nummernschild fahrgestellnummer fahrzeugnummer "
-            "fahrzeugidentifikationsnummer",
-            nl="kenteken chassisnummer",
+            "vin",
+            de="nummernschild",
+            nl="kenteken",
             fr="immatriculation",
             es="bastidor",
             it="targa telaio",
             pt="chassi",
         ),
-        alone="kennzeichen fin matricula chassis",
-        together="license+plate licence+plate number+plate vehicle+id vehicle+number vehicle+identification",
+        alone="kennzeichen kennz fin immat plaque matricula placa chassis",
+        numbered=Vocabulary.of(
+            "vehicle veh car plate",
+            de="fahrzeug fz kfz pkw lkw fahrzeugidentifikation fahrgestell fg zulassung",
+            nl="voertuig",
+            fr="vehicule",
+            es="vehiculo coche",
+            it="veicolo",
+            pt="veiculo",
+        ),
+        together="license+plate licence+plate number+plate vehicle+identification amtl+kz "
+        f"{each_with('vehicle veh license lic', 'tag')} lic+plate car+plate "
+        f"{each_with('kfz auto fahrzeug amtl amtliches', 'kennzeichen kennz')} "
+        f"{each_with('placa matricula', 'veiculo vehiculo')}",
     ),
     "M": KindWords.of(
-        Vocabulary.of(
-            "imei imsi udi serialnumber serialno deviceid macaddress",
-            de="seriennummer geratenummer gerateid implantatnummer",
-            nl="serienummer apparaatnummer",
+        Vocabulary.of("imei imsi meid udi sn"),
+        alone="mac serial snr device implant pacemaker gerat implantat schrittmacher herzschrittmacher apparaat",
+        numbered=Vocabulary.of(
+            "dev ser pacer", de="serie", nl="toestel", fr="appareil serie", es="dispositivo", it="seriale dispositivo"
         ),
-        alone="mac serial device implant pacemaker",
-        together="mac+address mac+adresse serial+number serial+no device+id "
-        "numero+serie numero+seriale numero+dispositivo",
+        together=f"mac+address mac+adresse {each_with('pump sensor meter monitor scanner pacer', 'serial')}",
     ),
-    "E": KindWords.of(
-        Vocabulary.of(
-            "fax telefax faxnumber",
-            de="faxnummer",
-            nl="faxnummer",
-            fr="telecopie",
-        )
-    ),
+    "E": KindWords.of(Vocabulary.of("fax telefax", fr="telecopie telecopieur")),
     "D": KindWords.of(
         Vocabulary.of(
-            "phone telephone mobile cellphone tel phonenumber landline",
-            de="telefon telefonnummer handy handynummer mobilnummer mobiltelefon festnetz",
-            nl="telefoon telefoonnummer mobiel gsm",
+            "phone telephone mobile cellphone tel landline",
+            de="telefon handy mobiltelefon festnetz rufnummer rufnr",
+            nl="telefoon mobiel gsm",
             fr="portable",
-            es="telefono telf movil",
+            es="telefono telf tfno tlf movil",
             it="telefono cellulare",
             pt="telefone telemovel celular",
         ),
-        alone="cell",
+        alone="cell ph mob mobil fon cel",
+        numbered=Vocabulary.of("cell"),
+        together=each_with("contact kontakt contacto contatto contato", "no number num nr nummer numero"),
     ),
     "I": KindWords.of(
-        Vocabulary.of(
-            "medicare medicaid mbi hicn beneficiary",
-            de="versichertennummer versichertennr versnr krankenversicherungsnummer kvnr mitgliedsnummer",
-            nl="polisnummer verzekeringsnummer",
+        Vocabulary.of("medicare medicaid mbi hicn beneficiary"),
+        alone="member mbr policy insurance",
+        numbered=Vocabulary.of(
+            "memb subscriber subscr insured ins pol",
+            de="kv vers vs krankenversicherung krankenvers versicherte versicherter versicherten versicherungsschein "
+            "mitglied krankenkasse",
+            nl="polis verzekering verzekerde",
+            fr="police assure adherent adhesion adh mutuelle mut",
+            es="poliza afiliado asegurado",
+            it="polizza assicurato tessera",
+            pt="utente apolice",
         ),
-        alone="member policy insurance",
-        together="health+plan kv+nr vers+nr insurance+number insurance+id policy+number member+number member+id "
-        "insurance+policy "
-        "numero+assure numero+mutuelle carte+vitale tarjeta+sanitaria numero+poliza tessera+sanitaria numero+polizza "
-        "cartao+saude numero+utente numero+apolice",
+        together="health+plan health+card insurance+policy carte+vitale tarjeta+sanitaria tessera+sanitaria "
+        "cartao+saude",
     ),
     "H": KindWords.of(
-        Vocabulary.of(
-            "mrn nhs",
-            de="fallnummer patientennummer patientennr patnr aktenzeichen aufnahmenummer krankenaktennummer",
-            nl="patientnummer dossiernummer",
-            es="nhc",
-            pt="prontuario",
+        Vocabulary.of("mrn nhs", de="aktenzeichen", es="nhc", pt="prontuario"),
+        alone="chart case encounter fall ipp nip iep nda",
+        numbered=Vocabulary.of(
+            "patient pat pt medrec admission accession episode enc",
+            de="akte krankenakte aufnahme aufn",
+            nl="opname zorg",
+            fr="dossier sejour",
+            es="paciente historia expediente",
+            it="paziente cartella ricovero nosologico",
+            pt="processo",
         ),
-        alone="chart case encounter",
-        together="pat+nr medical+record hospital+number patient+number patient+no chart+number case+number "
-        "record+number record+no "
-        "num+patient numero+patient num+dossier numero+dossier dossier+medical historia+clinica numero+historia "
-        "num+historia cartella+clinica numero+cartella "
-        "processo+clinico numero+processo",
+        together="medical+record record+number record+no record+nr med+rec hospital+number hospital+no "
+        "dossier+medical historia+clinica hist+clinica cartella+clinica "
+        "processo+clinico",
     ),
     "G": KindWords.of(
         Vocabulary.of(
-            "ssn nino socialsecuritynumber",
-            de="sozialversicherungsnummer svnr rentenversicherungsnummer versicherungsnummer steuernummer "
-            "steueridentifikationsnummer steuerid",
-            nl="bsn burgerservicenummer sofinummer",
+            "ssn nino",
+            nl="bsn",
             fr="nir",
             es="dni nie nif curp",
-            it="codicefiscale",
             pt="cpf nif niss",
         ),
         alone="tin",
-        together="social+security national+insurance national+id identity+number tax+id tax+number securite+sociale "
-        "numero+secu n+secu seguridad+social codice+fiscale seguranca+social",
+        numbered=Vocabulary.of(
+            "tax identity socialsecurity sin national natl nat",
+            de="sozialversicherung sozvers sv rentenversicherung rentenvers rv versicherung steuer "
+            "steueridentifikation",
+            nl="burgerservice sofi",
+            fr="secu insee",
+            es="fiscal",
+            it="fiscale fisc",
+            pt="contribuinte",
+        ),
+        together="n+ss no+ss num+ss numero+ss social+security soc+sec national+insurance securite+sociale "
+        "seguridad+social codice+fiscale cod+fisc seguranca+social",
     ),
     "J": KindWords.of(
-        Vocabulary.of(
-            "iban creditcard cardnumber accountnumber accountno accountid",
-            de="kontonummer kundennummer kreditkarte kreditkartennummer",
-            nl="rekeningnummer klantnummer bankrekening",
+        Vocabulary.of("iban", de="kreditkarte", nl="bankrekening"),
+        alone="account acct card rib konto kto compte cpte cuenta cta conta conto rekening",
+        numbered=Vocabulary.of(
+            "customer cust client contract loan cc",
+            de="kunde kd karte vertrag debitor kreditor darlehen",
+            nl="klant rek contract",
+            fr="client contrat cont carte cb",
+            es="cliente tarjeta contrato prestamo",
+            it="cliente carta contratto",
+            pt="cliente cartao contrato",
         ),
-        alone="account card rib konto compte cuenta conto conta rekening",
-        together="account+number account+no account+id bank+account credit+card card+number customer+number "
-        "numero+compte numero+client carte+bancaire numero+cuenta numero+cliente tarjeta+credito numero+conto "
-        "carta+credito numero+conta cartao+credito",
+        together="bank+account bank+acct credit+card carte+bancaire tarjeta+credito carta+credito cartao+credito",
     ),
     "K": KindWords.of(
         Vocabulary.of(
-            "licence license passport npi drivers",
-            de="fuhrerschein fuhrerscheinnummer ausweisnummer personalausweis reisepass reisepassnummer passnummer",
-            nl="rijbewijs rijbewijsnummer paspoort paspoortnummer",
+            "licence license passport npi drivers lanr rpps adeli",
+            de="fuhrerschein personalausweis reisepass",
+            nl="rijbewijs paspoort",
             fr="passeport",
             es="pasaporte licencia",
             it="passaporto",
             pt="passaporte",
         ),
-        alone="certificate zertifikat certificat certificado certificato permis permiso patente carnet dea",
-        together="permis+conduire carta+identita carta+conducao bilhete+identidade carte+identite",
+        alone="certificate zertifikat certificat certificado certificato permis permiso patente carnet dea "
+        "physician doctor "
+        "arzt arts medecin medico",
+        numbered=Vocabulary.of(
+            "driver dl lic fs pass cert permit pp idcard",
+            de="pass ausweis approbation",
+            fr="cni",
+            es="colegiado documento",
+            it="documento",
+            pt="documento",
+        ),
+        together="drv+lic driver+lic id+card permis+conduire permiso+conducir permiso+conduccion "
+        "carta+identita carta+conducao bilhete+identidade "
+        "carte+identite",
     ),
     "P": KindWords.of(
         Vocabulary.of(
             "fingerprint fingerprints voiceprint palmprint faceprint retina biometric biometrics",
-            de="fingerabdruck stimmabdruck biometrie biometrisch irisscan netzhaut",
+            de="fingerabdruck stimmabdruck stimmprofil biometrie biometrisch irisscan netzhaut",
             nl="vingerafdruk biometrisch biometrische",
             fr="biometrique biometriques",
             es="biometrico biometricos",
@@ -297,8 +295,12 @@ KIND_WORDS: Mapping[str, KindWords] = {
             pt="biometria biometrico",
         ),
         alone="iris",
-        together="finger+print voice+print iris+scan iris+code empreinte+digitale huella+dactilar huella+digital "
-        "impronta+digitale impressao+digital empreintes+digitales",
+        together="finger+print voice+print empreinte+digitale empreintes+digitales empr+dig huella+dactilar "
+        "huella+digital impronta+digitale impressao+digital "
+        + each_with(
+            "fp finger iris face voice gait empreinte visage voix huella rostro impronta volto gesicht",
+            "template tmpl gabarit plantilla modello vector embedding signature sig scan code",
+        ),
     ),
     "Q": KindWords.of(
         Vocabulary.of(
@@ -314,37 +316,73 @@ KIND_WORDS: Mapping[str, KindWords] = {
     ),
     "A": KindWords.of(
         Vocabulary.of(
-            "surname firstname lastname fullname forename givenname familyname middlename nickname patientname",
-            de="nachname vorname familienname geburtsname patientenname nname vname famname",
-            nl="voornaam achternaam",
-            fr="prenom",
+            "surname firstname fullname forename givenname familyname middlename nickname fname lname mname",
+            de="nachname vorname familienname geburtsname rufname ehename madchenname zuname nname vname "
+            "famname gebname nachn vorn",
+            nl="voornaam achternaam roepnaam meisjesnaam voorletters tussenvoegsel voornm achternm",
+            fr="prenom prenoms",
             es="apellido apellidos",
-            it="cognome",
+            it="cognome nominativo",
             pt="sobrenome apelido",
         ),
-        alone="first last middle maiden name names naam nom nombre nome initials initialen initiales iniziali iniciais",
+        alone="first last middle maiden nm name names naam nom nombre nome init initials inits initialen "
+        "initiales iniziali "
+        "iniciais",
+        together="name+kin next+kin guarantor+name "
+        + each_with(
+            "name naam nom nombre nome",
+            "usuel usage famille marital epouse jf famiglia familia familie patronymique married usual former casada "
+            "solteira nubile",
+        )
+        + " "
+        + each_with(
+            "vehicle veh car kfz acct account card compte vehicule cuenta vehiculo conto veicolo conta veiculo",
+            "owner holder halter inhaber titulaire proprietaire titular propietario intestatario proprietario",
+        ),
     ),
     "B": KindWords.of(ADDRESSES, together="adr+ligne"),
     "R": KindWords.of(
         Vocabulary.of(
-            "id uid uuid guid login user username",
-            de="kennung kennnummer personalnummer",
+            "id uid uuid guid pid",
+            de="kennung kennnummer",
             fr="identifiant matricule",
             es="identificador",
             it="identificativo matricola",
             pt="identificador",
         )
+        | LOGINS,
+        numbered=Vocabulary.of(
+            "badge staff subject subj study emp record rec",
+            de="personal pers mitarb matrikel matr",
+            nl="personeel",
+            fr="sujet",
+            es="sujeto",
+            it="soggetto",
+        ),
     ),
 }
 """The kinds that a name alone can tell, those whose words stand beside words of others first: an e-mail address is no
 address. Dates, ages, postal codes and places are told by names and values together.
 """
 
-IDENTIFYING_ALONE = frozenset(["name", "naam", "nom", "nombre", "nome", "plate", "matricula"])
+NAMES = frozenset(["name", "naam", "nom", "nombre", "nome"])
+IDENTIFYING_ALONE = NAMES | {"plate", "matricula"}
 """Words of several meanings that people who tag a table should look at wherever they stand."""
-IDENTIFYING = reduce(
+STEMS = reduce(
     or_,
-    (words.anywhere for letter, words in KIND_WORDS.items() if letter not in "PQ"),
-    Vocabulary(IDENTIFYING_ALONE, frozenset()),
+    (kind.anywhere | kind.numbered | Vocabulary(kind.alone, frozenset()) for kind in (*KIND_WORDS.values(), PLACES)),
+    PEOPLE | ROLES,
 )
-"""All words that name what names a person by itself."""
+"""Words from which words for their number and their name are parted."""
+
+
+def identifier_words(name: str) -> frozenset[str]:
+    """The words of a column's name, with numbers and names parted from what they number and name."""
+    return frozenset(parted_words(name, STEMS))
+
+
+def sounds_identifying(name: str) -> bool:
+    """Whether a column is called what names a person by itself."""
+    words = identifier_words(name)
+    plain = any(kind.name_plainly(words) for letter, kind in KIND_WORDS.items() if letter not in "PQ")
+    return plain or not IDENTIFYING_ALONE.isdisjoint(words)

@@ -8,11 +8,10 @@ import streamlit as st
 
 from anoncore import AnonymizationError, attacks
 from anoncore.attacks import Composition
-from anoncore.base.score import Score
-from anoncore.base.texts import share_text
+from anoncore.base.texts import counted, share_text
 from anoncore.publishing.certification.laid_beside import promised_l
 from dashboard.charts.attacks import values_left
-from dashboard.charts.palette import RunStyle, run_style
+from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped, reason
@@ -25,8 +24,8 @@ SAVED = "composition-saved"
 _NOBODY = "the row numbers"
 
 
-def render(run: Run) -> None:
-    """Draw the tab."""
+def composition(run: Run) -> None:
+    """Draw what the release and another one tell together about the people who are in both."""
     st.markdown(
         "Somebody may read more than this release: an earlier one of yours, or one of another publisher. **Whoever is "
         "in both is protected by neither alone**: a value that one of them rules out is ruled out. Choose the second "
@@ -64,14 +63,10 @@ def render(run: Run) -> None:
         st.info("Choose the columns by which the same person is found in both tables, such as a name or a number.")
         return
     try:
+        asked = (other.id, attribute, by, l)
+        both = [run.release, other.release]
         found = compute.cached(
-            "attacks.composition",
-            run,
-            lambda release, *_: attacks.composition([release, other.release], attribute, by=by, l=l),
-            other.id,
-            attribute,
-            by,
-            l,
+            "attacks.composition", run, lambda *_: attacks.composition(both, attribute, by=by, l=l), *asked
         )
     except AnonymizationError as error:
         st.warning(escaped(reason(error)))
@@ -159,81 +154,41 @@ def _by(run: Run, other: Run) -> tuple[str, ...] | None:
 def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
     n, of = len(found.people), run.data.n_rows
     few = round(float(found.few) * n)
-    both = f"{parts.counted(n, 'person')} {'is' if n == 1 else 'are'} in both tables"
+    both = f"{counted(n, 'person')} {'is' if n == 1 else 'are'} in both tables"
     st.markdown(
         f"Second release: {escaped(_name(other))}. **{both}**, {n / of:.0%} of this one. In one release alone "
-        f"{_share(found.few.baseline)} of them have fewer than {l:g} possible values of "
+        f"{share_text(found.few.baseline or 0)} of them have fewer than {l:g} possible values of "
         f"{escaped(found.attribute)}; with both, **{share_text(float(found.few))} do: "
-        f"{parts.counted(few, 'person')}.**"
+        f"{counted(few, 'person')}.**"
     )
-    parts.tiles(
-        [
-            Tile(
-                f"Fewer than {l:g} values",
-                share_text(float(found.few)),
-                escaped(found.few.meaning),
-                _alone(found.few),
-                not found.few > 0,
-            ),
-            Tile(
-                f"Believed above 1/{l:g}",
-                share_text(float(found.breach)),
-                escaped(found.breach.meaning),
-                _alone(found.breach),
-                not found.breach > 0,
-            ),
-            Tile(
-                "Largest belief",
-                share_text(float(found.largest)),
-                escaped(found.largest.meaning),
-                f"guessing: {_share(found.largest.baseline)}",
-            ),
-            Tile(
-                "Belief in the truth",
-                share_text(float(found.truth)),
-                escaped(found.truth.meaning),
-                f"guessing: {_share(found.truth.baseline)}",
-            ),
-        ]
-    )
-    for note in found.notes:
-        st.caption(escaped(note))
-
-
-def _alone(joint: Score) -> str:
-    """What a joint figure is beside, as short as a tile needs it: the worse one of the two releases."""
-    return f"one alone: {_share(joint.baseline)}"
-
-
-def _share(value: float | None) -> str:
-    return share_text(value or 0)
+    row = [
+        Tile.of(one, "one alone", label=label, holds=not one > 0)
+        for one, label in ((found.few, f"Fewer than {l:g} values"), (found.breach, f"Believed above 1/{l:g}"))
+    ]
+    row += [Tile.of(found.largest, label="Largest belief"), Tile.of(found.truth, label="Belief in the truth")]
+    parts.tiles(row)
+    parts.notes(found.notes, st.caption)
 
 
 def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
-    names = [f"{run.label} alone", f"{other.label} alone"]
-    if names[0] == names[1]:
-        names[1] = f"{names[1]} (second)"
+    first, second = f"{run.label} alone", f"{other.label} alone"
+    own, style = run_style(run.color_index), run_style(other.color_index)
+    if style == own:
+        # A saved session brings the look of the first release.
+        style = run_style(other.color_index + 1)
+    shown = {
+        first: (found.possible_alone[0], own),
+        second if second != first else f"{second} (second)": (found.possible_alone[1], style),
+    }
     parts.chart(
-        values_left(
-            names,
-            found.possible_alone,
-            found.possible,
-            [run_style(run.color_index), _other_style(run, other)],
-            l,
-        ),
-        key="composition-values",
-        caption="People in both tables by how many values are possible for them; those left of the dotted line have "
+        values_left(shown, found.possible, l),
+        "composition-values",
+        "People in both tables by how many values are possible for them; those left of the dotted line have "
         f"fewer than {l:g}. Beliefs suppose that the two releases were made independently; what is possible supposes "
         "only that nobody's value changed.",
-        alt=f"Bar chart: {share_text(float(found.few))} of the people have fewer than {l:g} possible values together, "
-        f"in one release alone {_share(found.few.baseline)}.",
+        f"Bar chart: {share_text(float(found.few))} of the people have fewer than {l:g} possible values together, "
+        f"in one release alone {share_text(found.few.baseline or 0)}.",
     )
-
-
-def _other_style(run: Run, other: Run) -> RunStyle:
-    """The look of the second release: its own, or the next one where a saved session brings that of the first."""
-    own = run_style(other.color_index)
-    return run_style(other.color_index + 1) if own == run_style(run.color_index) else own
 
 
 def _people(found: Composition) -> None:
@@ -256,12 +211,8 @@ def _people(found: Composition) -> None:
         }
     )
     st.markdown("**The people of whom most is known**")
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config={"surest belief": st.column_config.NumberColumn(format="%.0f %%")},
-        alt="People in both tables with the fewest possible values.",
-    )
+    columns = {"surest belief": parts.number(format="%.0f %%")}
+    parts.table(frame, "composition-people", "People in both tables with the fewest possible values.", columns=columns)
     st.caption(
         f"The first {len(frame)} of {len(found.people):,} people in both; the numbers count possible values. "
         "This list is for you and not for publication."

@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from anoncore import ReleaseError, attacks
+from anoncore import attacks
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground.adversary import EPSILONS
 from anoncore.attacks.foreground.mining import Unreliable
-from anoncore.base.texts import share_text
+from anoncore.base.texts import counted, share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
-from dashboard.charts.attacks import MOST_SETS, belief_histogram, leaking_sets, learned_against_true
+from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
 from dashboard.charts.palette import run_style
-from dashboard.closer.attacks import foreground_facts, foreground_group, foreground_runs
-from dashboard.closer.attacks.attacked import board_r
-from dashboard.closer.attacks.foreground_runs import Adversary
+from dashboard.closer.attack import board_r
+from dashboard.closer.attacks import foreground_detail
+from dashboard.closer.attacks.foreground_detail import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
 from dashboard.session import browser
 from dashboard.session.workspace import Run
+from dashboard.tasks import redrawing
 
-NAME = "attacks.foreground_knowledge"
 USUAL_SIGMA = 0.9
 LARGEST = "largest excess"
 """The choice of that epsilon with which the attack lies farthest above its control."""
@@ -36,17 +36,15 @@ READINGS: dict[Unreliable, str] = {
 }
 
 
-def render(run: Run) -> None:
-    """Draw the tab."""
+def foreground(run: Run) -> None:
+    """Draw what the release as a whole tells about each person in it."""
     names = [name for name in run.data.sensitive if name in run.release.attributes]
     if not names:
         st.info("The attack is on a sensitive attribute, and this release publishes none.")
         return
     if parts.says_why_nobodys(run, "Foreground knowledge is turned against the group that holds a person's row"):
         return
-    try:
-        _ = run.release.partition
-    except ReleaseError:
+    if not run.release.is_shared:
         st.info(
             "The attack reads people and sensitive values group by group. The fragments of this release have groups of "
             "their own and are joined on the class attribute; the tab Membership shows what joining them tells."
@@ -58,19 +56,20 @@ def render(run: Run) -> None:
         "weighs, inside each group, the possible worlds: which of its people may have which of its values."
     )
     adversary = _controls(run, names)
-    found = parts.later("Learning from all groups", NAME, run, attacks.foreground_knowledge, *adversary.arguments)
+    found = parts.later("Learning from all groups", run, attacks.foreground_knowledge, *adversary)
     if found is None:
         return
-    for note in found.notes:
-        st.info(escaped(note))
+    parts.notes(found.notes)
     if not found.learned:
-        foreground_facts.render(run, adversary, found)
+        foreground_detail.facts(run, adversary, found)
         return
     _tiles(found)
+    low, high = found.excess_interval
     st.caption(
         f"With epsilon {found.epsilon:g} and sigma {adversary.sigma:g} the adversary relies on signatures of at least "
         f"{found.minimum_rows:,.0f} rows. By chance: the same attack where '{escaped(found.attribute)}' was "
-        f"shuffled over all people before the method ran. {_excess_text(found)}"
+        f"shuffled over all people before the method ran. Above chance lie {share_text(float(found.excess))} of the "
+        f"people (95% interval {low:.1%} to {high:.1%})."
     )
     if run.is_drawn:
         st.caption(
@@ -82,16 +81,16 @@ def render(run: Run) -> None:
         {
             "People": partial(_people, run, found),
             "Attribute sets": partial(_sets, run, found),
-            "One group": partial(foreground_group.render, run, found),
-            "Known facts": partial(foreground_facts.render, run, adversary, found),
-            "Side by side": partial(foreground_runs.render, run, adversary),
+            "One group": partial(foreground_detail.group, run, found),
+            "Known facts": partial(foreground_detail.facts, run, adversary, found),
+            "Side by side": partial(foreground_detail.side_by_side, run, adversary),
         },
     )
 
 
 def _controls(run: Run, names: list[str]) -> Adversary:
-    boxes = st.columns(5)
-    with boxes[0]:
+    boxes = iter(st.columns(5))
+    with next(boxes):
         if len(names) > 1:
             attribute = parts.choice(
                 "Sensitive attribute", names, "foreground-attribute", "What the adversary is after."
@@ -99,9 +98,9 @@ def _controls(run: Run, names: list[str]) -> Adversary:
         else:
             attribute = names[0]
             st.text_input("Sensitive attribute", attribute, disabled=True, help="What the adversary is after.")
-    with boxes[1]:
+    with next(boxes):
         r = _number("r", f"foreground-r-{run.id}", board_r(run), 1.0, 0.5, "A person is breached when p(t:x) > 1/r.")
-    with boxes[2]:
+    with next(boxes):
         chosen = parts.choice(
             "epsilon",
             [LARGEST, *(f"{one:g}" for one in EPSILONS)],
@@ -109,23 +108,16 @@ def _controls(run: Run, names: list[str]) -> Adversary:
             "How far a share seen in a signature's rows may lie from the true one. The paper takes 0.01, for which no "
             "signature of a small table is frequent enough.",
         )
-    with boxes[3]:
-        sigma = _number(
-            "sigma",
-            "foreground-sigma",
-            USUAL_SIGMA,
-            0.01,
-            0.05,
-            "How often it may lie farther. The paper takes 0.9.",
-            high=1.0,
-        )
-    with boxes[4]:
+    with next(boxes):
+        help = "How often it may lie farther. The paper takes 0.9."
+        sigma = _number("sigma", "foreground-sigma", USUAL_SIGMA, 0.01, 0.05, help, high=1.0)
+    with next(boxes):
         unreliable = parts.choice(
             "Rare signatures",
             list(READINGS),
             "foreground-unreliable",
             "What the adversary takes for p(s:x) of people whose signature has too few rows to learn from.",
-            names=lambda one: READINGS[one],
+            names=READINGS.__getitem__,
         )
     return Adversary(attribute, r, None if chosen == LARGEST else float(chosen), sigma, unreliable)
 
@@ -133,10 +125,8 @@ def _controls(run: Run, names: list[str]) -> Adversary:
 def _number(label: str, key: str, start: float, low: float, step: float, help: str, high: float | None = None) -> float:
     if browser.widget_value(key) is None:
         browser.set_widget_values({key: start})
-    entered = st.number_input(
-        label, min_value=low, max_value=high, step=step, format="%g", key=key, help=help, persist_state="session"
-    )
-    return float(entered)
+    how: dict[str, Any] = {"min_value": low, "max_value": high, "step": step, "format": "%g"}
+    return float(st.number_input(label, key=key, help=help, persist_state="session", **how))
 
 
 def asked_on_board(run: Run, secret: str, r: int) -> dict[str, Any]:
@@ -150,60 +140,36 @@ def asked_on_board(run: Run, secret: str, r: int) -> dict[str, Any]:
     }
 
 
-def _excess_text(found: ForegroundKnowledge) -> str:
-    """What lies above chance, with its interval."""
-    low, high = found.excess_interval
-    return f"Above chance lie {share_text(float(found.excess))} of the people (95% interval {low:.1%} to {high:.1%})."
-
-
 def _tiles(found: ForegroundKnowledge) -> None:
     low, high = found.control_interval
-    row = [
-        Tile(
-            found.recall.label,
-            share_text(float(found.recall)),
-            f"{escaped(found.recall.meaning)} Guessing takes all possible worlds of a group as equally likely: "
-            f"{_share(found.recall.baseline)}.",
-            f"by chance: {_share(float(found.control))}",
-        ),
-        Tile(
-            found.excess.label,
-            share_text(float(found.excess)),
-            f"{escaped(found.excess.meaning)} By chance: {low:.1%} to {high:.1%} in 95% of all cases.",
-            "shuffled: 0%",
-        ),
-    ]
-    row += [
-        Tile(
-            one.label,
-            share_text(float(one)),
-            f"{escaped(one.meaning)} Guessing takes all possible worlds of a group as equally likely.",
-            f"guessing: {_share(one.baseline)}",
-        )
-        for one in (found.flagged, found.mean_probability)
-    ]
-    error, guess = float(found.error), found.error.baseline
-    row.append(
-        Tile(
-            found.error.label,
-            "none" if np.isnan(error) else f"{error:.0%}",
-            escaped(found.error.meaning),
-            f"guessing: {_share(guess)}",
-        )
+    guessing = "Guessing takes all possible worlds of a group as equally likely"
+    error, sets = found.error, f"{found.n_sets:,}"
+    learned = f"Sets with a signature of at least {found.minimum_rows:,.0f} rows, each learned by itself."
+    parts.tiles(
+        [
+            Tile.of(
+                found.recall,
+                more=f"{guessing}: {parts.share(found.recall.baseline)}.",
+                note=f"by chance: {parts.share(found.control)}",
+            ),
+            Tile.of(found.excess, more=f"By chance: {low:.1%} to {high:.1%} in 95% of all cases.", note="shuffled: 0%"),
+            *(
+                Tile.of(one, more=f"{guessing}.", note=f"guessing: {parts.share(one.baseline)}")
+                for one in (found.flagged, found.mean_probability)
+            ),
+            Tile.of(
+                error,
+                value="none" if np.isnan(error) else f"{error:.0%}",
+                note=f"guessing: {parts.share(error.baseline)}",
+            ),
+            Tile(
+                "Attribute sets",
+                sets if found.n_sets == found.n_all else f"{sets} of {found.n_all:,}",
+                learned,
+                f"in {parts.duration(found.seconds)}",
+            ),
+        ]
     )
-    row.append(
-        Tile(
-            "Attribute sets",
-            f"{found.n_sets:,}" if found.n_sets == found.n_all else f"{found.n_sets:,} of {found.n_all:,}",
-            f"Sets with a signature of at least {found.minimum_rows:,.0f} rows, each learned by itself.",
-            f"in {parts.duration(found.seconds)}",
-        )
-    )
-    parts.tiles(row)
-
-
-def _share(value: float | None) -> str:
-    return "none" if value is None or np.isnan(value) else share_text(value)
 
 
 def _people(run: Run, found: ForegroundKnowledge) -> None:
@@ -211,12 +177,12 @@ def _people(run: Run, found: ForegroundKnowledge) -> None:
     breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
     values = escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
     parts.chart(
-        belief_histogram(found.own_probability, found.own_without_attack, found.r, run_style(run.color_index)),
-        key="foreground-people",
-        caption=f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
+        truth_histogram(found.own_probability, found.own_without_attack, found.r, run_style(run.color_index)),
+        "foreground-people",
+        f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
         f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "
         f"{breached:,} who are breached; without the attack everybody of a group is as likely.",
-        alt=f"Histogram of p(t:x) of {protected.sum():,} people; {breached:,} lie above {1 / found.r:.0%}.",
+        f"Histogram of p(t:x) of {protected.sum():,} people; {breached:,} lie above {1 / found.r:.0%}.",
     )
 
 
@@ -224,32 +190,32 @@ def _sets(run: Run, found: ForegroundKnowledge) -> None:
     if not found.sets:
         st.info("No attribute set has a signature that is frequent enough to learn from.")
         return
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = parts.beside(3, 2)
     with left:
         parts.chart(
             leaking_sets(found, run_style(run.color_index)),
-            key="foreground-sets",
-            caption=f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
+            "foreground-sets",
+            f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
             "share of the people with a protected value who are breached by this set alone, and the mean belief in it.",
-            alt=f"Bars of the attribute sets; the first is {found.sets[0].label} with "
-            f"{share_text(found.sets[0].recall)}.",
+            f"Bars of the attribute sets; the first is {found.sets[0].label} with {share_text(found.sets[0].recall)}.",
         )
     with right:
         _learned(run, found)
 
 
-@st.fragment
+@redrawing.part()
 def _learned(run: Run, found: ForegroundKnowledge) -> None:
+    numbers = range(len(found.sets))
     place = parts.choice(
         "Attribute set",
-        list(range(len(found.sets))),
+        numbers,
         f"foreground-set-{run.id}",
         "Whose signatures are shown, the most leaking set first.",
-        names=lambda one: found.sets[one].label if one < len(found.sets) else "",
+        names=lambda one: found.sets[one].label if one in numbers else "",
     )
     value = parts.choice(
         "Sensitive value",
-        list(range(len(found.values))),
+        range(len(found.values)),
         f"foreground-value-{found.attribute}",
         "Whose share is shown.",
         names=lambda one: found.values[one],
@@ -258,7 +224,7 @@ def _learned(run: Run, found: ForegroundKnowledge) -> None:
     domains = [run.data.domain[name] for name in one.attributes]
     texts = [
         ", ".join(domain.text(int(code)) for domain, code in zip(domains, codes, strict=True))
-        + f" ({parts.counted(int(rows), 'row')})"
+        + f" ({counted(int(rows), 'row')})"
         for codes, rows in zip(one.signatures, one.rows, strict=True)
     ]
     parts.chart(
@@ -269,9 +235,9 @@ def _learned(run: Run, found: ForegroundKnowledge) -> None:
             float(found.overall_shares[value]),
             run_style(run.color_index),
         ),
-        key="foreground-learned",
-        caption=f"Share of '{escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "
+        "foreground-learned",
+        f"Share of '{escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "
         "adversary learned it and as the original table has it. Mean relative error of this set: "
-        f"{_share(one.relative_error)}; with the whole table's share instead: {_share(one.guessing_error)}.",
-        alt=f"Learned against true share in {len(texts)} signatures of {one.label}.",
+        f"{parts.share(one.relative_error)}; with the whole table's share instead: {parts.share(one.guessing_error)}.",
+        f"Learned against true share in {len(texts)} signatures of {one.label}.",
     )

@@ -1,23 +1,25 @@
-"""The tab In or out: what attacks tell of people in the table, beside people who are not in it."""
+"""The tabs In or out and Population: what attacks tell beside people outside, and who is alone in the population."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import isnan
 
 import pandas as pd
 import streamlit as st
 
-from anoncore import Microdata, ParameterError, Release, attacks
-from anoncore.attacks import Memorization
+from anoncore import AnonymizationError, Microdata, ParameterError, Release, attacks
+from anoncore.attacks import IndividualRisk, Memorization, PopulationUniqueness
 from anoncore.attacks.control_figures import Figures
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
-from dashboard.charts.attacks import success_bars
+from dashboard.charts.attacks import belief_histogram, success_bars
 from dashboard.charts.palette import run_style
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
+from dashboard.session import compute
 from dashboard.session.workspace import Run
 from dashboard.table.table_source import further_table
 
@@ -34,12 +36,13 @@ people a description is true, so that as many have to be outside as inside."""
 ALL, TAGGED = "all else that is published", "the quasi-identifiers"
 HOLD, UPLOAD, ALONE = "hold back a part of the table", "a table of my own", "nobody"
 ABOUT_A_SECRET = ("inference", "memorization")
+FRACTION, TABLE, WEIGHTS = "a sampling fraction", "a table of the population", "a column of sampling weights"
 FIRST = "inference"
 """The question that the button above the tab explains."""
 
 
-def render(run: Run) -> None:
-    """Draw the tab."""
+def outsiders(run: Run) -> None:
+    """Draw what attacks tell of people in the table, beside people who are not in it."""
     st.markdown(
         "The three questions of the Article 29 Working Party, and whether rows were memorized, as attacks that are "
         "carried out. What succeeds as often with **people who are not in the table** is knowledge about people in "
@@ -87,8 +90,8 @@ def render(run: Run) -> None:
     asked = () if attribute is None else (attribute,)
     named = {"known": run.data.quasi_identifiers} if knows == TAGGED else {}
     work = partial(_attack, question, who, None if uploaded is None else uploaded[1], named)
-    key = "" if uploaded is None else uploaded[0]
-    found = parts.later("Attacks", f"outsiders-{question}-{who}-{knows}-{key}", run, work, *asked)
+    name = f"outsiders-{question}-{who}-{knows}-{'' if uploaded is None else uploaded[0]}"
+    found = parts.later("Attacks", run, work, *asked, name=name)
     if isinstance(found, Figures):
         _draw(run, question, found, who)
 
@@ -114,30 +117,16 @@ def _attack(
 
 
 def _draw(run: Run, question: str, found: Figures, who: str) -> None:
-    row = [
-        Tile(
-            "In the table",
-            share_text(found.members),
-            escaped(found.members.meaning),
-            f"guessing: {share_text(found.members.baseline or 0)}",
-        )
-    ]
+    row = [Tile.of(found.members, label="In the table")]
     *_, left = HELD_BACK[question]
     if who != ALONE:
         low, high = found.difference_interval
+        outside, above = found.control_interval
+        certain = f"{escaped(found.difference.meaning)} The interval has it with 95%, for all adversaries at once."
+        points, ends = f"{found.difference * 100:+.1f} points", f"95%: {low * 100:+.1f} to {high * 100:+.1f}"
         row += [
-            Tile(
-                "Not in the table",
-                share_text(found.control),
-                escaped(found.control.meaning),
-                _range(found.control_interval),
-            ),
-            Tile(
-                "Difference",
-                f"{found.difference * 100:+.1f} points",
-                f"{escaped(found.difference.meaning)} The interval has it with 95%, for all adversaries at once.",
-                f"95%: {low * 100:+.1f} to {high * 100:+.1f}",
-            ),
+            Tile.of(found.control, label="Not in the table", note=f"95%: {outside:.1%} to {above:.1%}"),
+            Tile("Difference", points, certain, ends),
         ]
     if isinstance(found, Memorization):
         row += [_plain("Memorized", found.memorized)] if who != ALONE else []
@@ -145,26 +134,20 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
         row += [_plain("Precision", found.precision), _plain("Recall", found.recall)]
     parts.tiles(row)
     st.markdown(_meaning(found, who))
-    for note in found.notes:
-        st.info(escaped(note))
+    parts.notes(found.notes)
     parts.chart(
         success_bars(found.adversaries, float(found.members.baseline or 0), run_style(run.color_index)),
-        key="outsiders-success",
-        caption="Right guesses of each adversary, with 95% intervals; the dotted line is what guessing gets."
+        "outsiders-success",
+        "Right guesses of each adversary, with 95% intervals; the dotted line is what guessing gets."
         + (f" The release is made anew of {left} of the table, by the same method." if who == HOLD else ""),
-        alt=f"Bar chart: the best adversary is right of {share_text(found.members)} of the guesses about people in the "
+        f"Bar chart: the best adversary is right of {share_text(found.members)} of the guesses about people in the "
         "table.",
     )
     with st.expander("All adversaries in numbers"):
         columns = ["members", "control", "difference", "difference_low", "difference_high", "precision", "recall"]
         frame: pd.DataFrame = found.adversaries[[*columns, "guesses"]].reset_index()
-        st.dataframe(
-            frame,
-            hide_index=True,
-            key="outsiders-adversaries",
-            column_config={name: st.column_config.NumberColumn(format="percent") for name in columns},
-            alt="The figures of every adversary.",
-        )
+        columns_shown = dict.fromkeys(columns, parts.percent(width=None))
+        parts.table(frame, "outsiders-adversaries", "The figures of every adversary.", columns=columns_shown)
         st.caption(
             f"The best one, whose figures stand above, is “{found.adversary}”: its difference is surest. "
             f"The question was: {QUESTIONS[question]}."
@@ -187,8 +170,121 @@ def _meaning(found: Figures, who: str) -> str:
 
 
 def _plain(label: str, score: Score) -> Tile:
-    return Tile(label, "–" if score != score else share_text(score), escaped(score.meaning))
+    return Tile.of(score, label=label, value="–" if isnan(score) else share_text(score), note=None)
 
 
-def _range(ends: tuple[float, float]) -> str:
-    return f"95%: {ends[0]:.1%} to {ends[1]:.1%}"
+def population(run: Run) -> None:
+    """Draw who could be found in the population of which the table is a sample."""
+    st.markdown(
+        "Where the table is a **sample**, somebody unique in it need not be unique in the population: others who are "
+        "alike may not have been drawn. Say what is known of the population."
+    )
+    if parts.says_why_nobodys(run, "Who is unique in the population is asked of people's rows"):
+        return
+    known = parts.choice(
+        "What is known",
+        (FRACTION, TABLE, WEIGHTS),
+        f"population-known-{run.id}",
+        "How the population is told: by the share of it that is in your table, by a list of everybody, or by a column "
+        "that says how many people each row stands for.",
+    )
+    if known == WEIGHTS:
+        _by_weights(run)
+        return
+    fraction, everybody = None, None
+    if known == FRACTION:
+        fraction = _fraction(run)
+        key = f"{fraction:g}"
+    else:
+        uploaded = further_table(
+            run,
+            "Table of the population",
+            f"population-upload-{run.id}",
+            "One row per person, with the quasi-identifiers of your table as columns. It stays on this machine.",
+        )
+        if uploaded is None:
+            return
+        key, everybody = uploaded
+    work = partial(attacks.population_uniqueness, fraction=fraction, population=everybody)
+    found = parts.later("Uniqueness", run, work, name=f"population-{key}")
+    if isinstance(found, PopulationUniqueness):
+        _draw_uniqueness(found)
+        risk = partial(attacks.individual_risk, fraction=found.fraction)
+        _draw_risk(run, f"population-risk-{found.fraction:g}", risk)
+
+
+def _fraction(run: Run) -> float:
+    percent = st.number_input(
+        "Share of the population in the table, in per cent",
+        min_value=0.001,
+        max_value=100.0,
+        value=10.0,
+        format="%g",
+        key=f"population-fraction-{run.id}",
+        help="100 rows of a town of 10,000 people are 1 per cent.",
+        width=330,
+    )
+    return float(percent) / 100
+
+
+def _by_weights(run: Run) -> None:
+    frame = run.data.frame
+    names = [str(name) for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
+    if not names:
+        st.info("No column has numbers, so none can say how many people a row stands for.")
+        return
+    weights = parts.choice(
+        "Sampling weights", names, f"population-weights-{run.id}", "How many people of the population a row stands for."
+    )
+    _draw_risk(run, "population-risk-weights", attacks.individual_risk, weights)
+
+
+def _draw_uniqueness(found: PopulationUniqueness) -> None:
+    st.subheader("Unique in the population")
+    stays = "no unique row" if isnan(found.stays) else share_text(found.stays)
+    row = [
+        Tile.of(found.share, "in the table", label="Unique people"),
+        Tile.of(found.stays, label="A unique row is a unique person", value=stays, note=None),
+    ]
+    if not isnan(found.counted):
+        row.insert(1, Tile.of(found.counted, label="Counted", note="in the given population"))
+    size, sampled = f"{found.population_size:,.0f}", f"{share_text(found.fraction)} of it in the table"
+    parts.tiles([*row, Tile("Population", size, "People of the population.", sampled)])
+    st.caption(escaped(found.method))
+    others = {"Zayatz": found.zayatz, "Pitman": found.pitman, "Slide negative binomial": found.snb}
+    frame = pd.DataFrame(
+        {
+            "estimate": list(others),
+            "unique people": ["no solution" if isnan(one) else share_text(one) for one in others.values()],
+            "how many": [
+                "–" if isnan(one) else f"{float(one) * found.population_size:,.0f}" for one in others.values()
+            ],
+        }
+    )
+    parts.table(frame, "population-estimates", "The three estimates among which Dankar's rule chooses.")
+    parts.notes(found.notes, st.caption)
+
+
+def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *arguments: str) -> None:
+    about.heading("Risk of each person", "attack:individual_risk")
+    try:
+        found = compute.cached(name, run, function, *arguments)
+    except AnonymizationError as error:
+        st.warning(escaped(str(error)))
+        return
+    whole = "if it were everybody"
+    links = f"{whole}: {found.links.baseline or 0:,.0f}"
+    parts.tiles(
+        [
+            Tile.of(found.mean, whole, label="Average person"),
+            Tile.of(found.largest, whole, label="Person most at risk"),
+            Tile.of(found.links, label="Expected right links", value=f"{found.links:,.1f}", note=links),
+        ]
+    )
+    parts.chart(
+        belief_histogram(found.risk, float(found.mean.baseline or 0), run_style(run.color_index)),
+        "population-risks",
+        "People of the table by the probability that their row is linked rightly with them in the population.",
+        f"Histogram of the risks, on average {found.mean:.2g}, at most {found.largest:.2g}.",
+    )
+    parts.notes(found.notes, st.caption)

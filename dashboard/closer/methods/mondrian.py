@@ -6,18 +6,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from anoncore import Kind, Release
+from anoncore import Release
 from anoncore.algorithms.mondrian_cuts import Attempt, CutSteps, Region, attempts, cut_steps, mondrian_of
-from anoncore.base.texts import listing
+from anoncore.base.texts import counted, listing, plural
 from anoncore.kernels.arrays import Int64
 from dashboard.charts.layout import Axis
 from dashboard.charts.planes import CutPlane, Rectangles, cut_map
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.session import browser, compute
+from dashboard.session import browser
 from dashboard.session.workspace import Run
+from dashboard.tasks import redrawing
 
-LARGEST, ONE_CLASS = "all regions, the largest first", "one class, from the whole table down"
+LARGEST, ONE_CLASS = "all regions, the largest first", "one group, from the whole table down"
 MOST_NAMED = 6
 OPTIMIZED = {
     "infogain": "Of all allowed cuts the method takes the one that tells most about '{target}', and where none tells "
@@ -30,32 +31,23 @@ OPTIMIZED = {
 """Why a cut was made, by what the method optimizes."""
 
 
-def render(run: Run) -> None:
-    """Draw the cuts."""
-    _story(run)
-
-
-@st.fragment
-def _story(run: Run) -> None:
+@redrawing.part()
+def mondrian(run: Run) -> None:
+    """Draw the cuts one by one over two attributes, why each was made, and why a region stays whole."""
     release, names = run.release, list(run.data.quasi_identifiers)
     if len(names) < 2:
         st.info("The cuts are drawn over two quasi-identifiers; this table has one.")
         return
-    names.sort(key=lambda name: (run.data.domain[name].kind is not Kind.NUMERIC, -len(run.data.domain[name])))
     places = st.columns(4, vertical_alignment="bottom")
-    with places[0]:
-        across = parts.choice("Across", names, "cuts-across", "Quasi-identifier on the horizontal axis.")
-    with places[1]:
-        rest = [name for name in names if name != across]
-        up = parts.choice("Up", rest, "cuts-up", "Quasi-identifier on the vertical axis.")
+    across, up = parts.two_quasi_identifiers(run, names, "cuts", places)
     with places[2]:
         what = parts.choice("Follow", [LARGEST, ONE_CLASS], "cuts-follow", "Which cuts are shown one after the other.")
     with places[3]:
         row = _row_of_class(run) if what == ONE_CLASS else None
-    found = compute.cached("mondrian.cuts", run, cut_steps, row)
+    found = parts.measured(run, cut_steps, row)
     step = _step(f"{run.id}-{what}-{row}", len(found.steps))
     region = found.regions[found.steps[step]]
-    left, right = st.columns([2, 1], gap="medium")
+    left, right = parts.beside(2, 1)
     with left:
         _map(run, found, step, across, up)
     with right:
@@ -67,7 +59,7 @@ def _story(run: Run) -> None:
         smallest = min(len(found.regions[number].rows) for number in found.steps)
         st.caption(
             f"These are the first {len(found.steps):,} steps; the table was cut about {n_cuts:,} times in all. All "
-            f"further ones divide regions of at most {smallest:,} rows: follow one class to see them."
+            f"further ones divide regions of at most {smallest:,} rows: follow one group to see them."
         )
 
 
@@ -76,12 +68,12 @@ def _row_of_class(run: Run) -> int:
     partition = run.release.partition
     usual = browser.get(f"class-{run.id}-release")
     number = st.number_input(
-        "Class",
+        "Group",
         min_value=0,
         max_value=partition.n_groups - 1,
         value=int(np.argmax(partition.sizes)) if usual is None else int(usual),
         key=f"cuts-class-{run.id}",
-        help="Number of the class, as on the page Classes; the largest one unless another was chosen there.",
+        help="Number of the group, as on the page Groups; the largest one unless another was chosen there.",
         width=140,
     )
     return int(partition.rows(int(number))[0])
@@ -94,21 +86,20 @@ def _step(name: str, n_steps: int) -> int:
         return 0
     held = browser.widget_value(key, 1)
     back, slider, ahead = st.columns([1, 8, 1], vertical_alignment="bottom")
-    back.button(
-        "Back", key=f"{key}-back", disabled=held <= 1, on_click=_go, args=(key, held - 1), width="stretch",
-        help="The step before.",
-    )  # fmt: skip
-    ahead.button(
-        "Next", key=f"{key}-next", type="primary", disabled=held >= n_steps, on_click=_go, args=(key, held + 1),
-        width="stretch", help="The next step.",
-    )  # fmt: skip
+    for place, label, to in ((back, "Back", held - 1), (ahead, "Next", held + 1)):
+        place.button(
+            label,
+            key=f"{key}-{label.lower()}",
+            type="primary" if to > held else "secondary",
+            disabled=not 1 <= to <= n_steps,
+            on_click=browser.set_widget_values,
+            args=({key: to},),
+            width="stretch",
+            help="The step before." if to < held else "The next step.",
+        )
     return int(
         slider.slider("Step", 1, n_steps, key=key, persist_state="session", help="One region is looked at in each.") - 1
     )
-
-
-def _go(key: str, step: int) -> None:
-    browser.set_widget_values({key: step})
 
 
 def _map(run: Run, found: CutSteps, step: int, across: str, up: str) -> None:
@@ -116,18 +107,18 @@ def _map(run: Run, found: CutSteps, step: int, across: str, up: str) -> None:
     region = found.regions[number]
     there = found.whole_after(step + 1)
     plane = plane_of(run.release, found, number, there, (across, up))
-    n_regions = f"{len(there):,} {parts.plural('region', len(there))}"
+    n_regions = f"{len(there):,} {plural('region', len(there))}"
     what = (
-        f"The region of {parts.counted(len(region.rows), 'row')} stays whole."
+        f"The region of {counted(len(region.rows), 'row')} stays whole."
         if region.is_final
         else f"Filled: the {len(region.sides)} sides of the cut that was just made."
     )
     parts.chart(
         cut_map(plane),
-        key="cuts-map",
-        caption=f"Grey: the rows of the table, darker where there are more. Thin lines: the {n_regions} after this "
+        "cuts-map",
+        f"Grey: the rows of the table, darker where there are more. Thin lines: the {n_regions} after this "
         f"step. Regions that were cut by other attributes lie over each other here. {what}",
-        alt=f"Map of {across} and {up} with {n_regions}. {what}",
+        f"Map of {across} and {up} with {n_regions}. {what}",
     )
 
 
@@ -135,13 +126,12 @@ def plane_of(release: Release, found: CutSteps, number: int, there: list[int], n
     """The map's data: counts of all rows, the regions that are there, and the sides of the one that was looked at."""
     data, region = release.data, found.regions[number]
     x, y = (Axis.of(data.domain[name]) for name in names)
-    cell = y.bin_of[data.codes[names[1]]] * x.n_bins + x.bin_of[data.codes[names[0]]]
-    counts = np.bincount(cell, minlength=x.n_bins * y.n_bins).reshape(y.n_bins, x.n_bins)
+    counts = x.pairs(y, *(data.codes[name] for name in names))
     sides = region.sides or (number,)
-    sizes = [parts.counted(len(found.regions[side].rows), "row") for side in sides]
+    sizes = [counted(len(found.regions[side].rows), "row") for side in sides]
     labels = [f"side {place}: {size}" for place, size in enumerate(sizes, start=1)]
     if region.is_final:
-        labels = [f"stays whole: {parts.counted(len(region.rows), 'row')}"]
+        labels = [f"stays whole: {counted(len(region.rows), 'row')}"]
     edges = [_rectangles(found, one, (x, y), names) for one in (there, list(sides))]
     different = np.unique(np.column_stack(edges[0]), axis=0)
     return CutPlane(x, y, counts, tuple(different.T), edges[1], labels)
@@ -150,11 +140,10 @@ def plane_of(release: Release, found: CutSteps, number: int, there: list[int], n
 def _rectangles(found: CutSteps, numbers: list[int], axes: tuple[Axis, Axis], names: tuple[str, str]) -> Rectangles:
     edges = []
     for axis, name in zip(axes, names, strict=True):
-        a = found.names.index(name)
-        low = np.array([found.regions[number].low[a] for number in numbers])
-        high = np.array([found.regions[number].high[a] for number in numbers])
+        a, middles = found.names.index(name), _middles(axis)
+        regions = [found.regions[number] for number in numbers]
         # Boxes cover whole steps between neighbouring values, so that no gap is drawn between two sides of a cut.
-        edges += [_middles(axis)[low], _middles(axis)[high + 1]]
+        edges += [middles[[int(one.low[a]) for one in regions]], middles[[int(one.high[a]) + 1 for one in regions]]]
     return edges[0], edges[1], edges[2], edges[3]
 
 
@@ -168,7 +157,7 @@ def _middles(axis: Axis) -> np.ndarray:
 def _why(run: Run, found: CutSteps, region: Region, tried: list[Attempt], shown: tuple[str, str]) -> None:
     """Why the cut was made or why there is none."""
     if region.attribute is None:
-        st.markdown(f"**This region of {parts.counted(len(region.rows), 'row')} stays whole.**")
+        st.markdown(f"**This region of {counted(len(region.rows), 'row')} stays whole.**")
         st.markdown(escaped(whole_sentence(run.release, region.rows, tried)))
     else:
         name = found.names[region.attribute]
@@ -195,19 +184,13 @@ def _tried(tried: list[Attempt]) -> None:
             "Allowed": [one.broken or "yes" for one in tried],
         }
     )
-    st.dataframe(
-        frame,
-        hide_index=True,
-        height="content",
-        key="cuts-tried",
-        column_config={
-            "Width": st.column_config.NumberColumn(format="percent", help="Share of the domain that the rows span."),
-            "Allowed": st.column_config.TextColumn(
-                help="Whether every requirement holds on all sides, or which fails."
-            ),
-        },
-        alt="The cut at the median of every attribute of this region, and whether it is allowed.",
-    )
+    allowed = "Whether every requirement holds on all sides, or which fails."
+    columns = {
+        "Width": parts.percent("Share of the domain that the rows span.", None),
+        "Allowed": st.column_config.TextColumn(help=allowed),
+    }
+    alt = "The cut at the median of every attribute of this region, and whether it is allowed."
+    parts.table(frame, "cuts-tried", alt, "content", columns)
     st.caption(
         "What each attribute offers at its median, or by the children of its hierarchy, the widest first: the share of "
         "its domain that the region's rows span, the sides, and what a side would break."

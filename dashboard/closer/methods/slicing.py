@@ -11,45 +11,36 @@ from anoncore import Release, privacy, utility
 from anoncore.algorithms import RandomBuckets, Slicing
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.algorithms.slicing.slicing import achieved_diversity
-from dashboard.charts.association import association_map, strongest_pair
 from dashboard.charts.classes import size_histogram
+from dashboard.charts.maps import association_map, strongest_pair
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.markdown import escaped
-from dashboard.session import compute
+from dashboard.markdown import escaped, few
 from dashboard.session.workspace import Run
 
 MOST_NAMES = 30
 READINGS = {"posterior": "1 / the largest p(t,s) of anyone", "distinct": "fewest possible values of anyone"}
 
 
-def render(run: Run) -> None:
-    """Draw the panel."""
+def slicing(run: Run) -> None:
+    """Draw the columns and what they were made from, the buckets, and the diversity reached."""
     algorithm = run.algorithm
     if not isinstance(algorithm, Slicing | RandomBuckets):
         return
     columns = [part.attributes for part in run.release.fragments]
-    medoids = _medoids(run, algorithm, columns)
+    # None for columns by hand and for a sensitive column of given size.
+    by_hand = algorithm.attribute_columns is not None
+    medoids = (None,) * len(columns) if by_hand else parts.measured(run, proposal).centres
     _figures(run, algorithm)
-    left, right = st.columns(2, gap="medium")
+    left, right = parts.beside()
     with left:
         st.subheader("Columns")
         _columns(algorithm, columns, medoids)
         _association(run, algorithm, columns, medoids)
     with right:
-        st.subheader("Buckets")
+        st.subheader("Groups")
         _buckets(run, algorithm)
-
-
-def _medoids(
-    run: Run, algorithm: Slicing | RandomBuckets, columns: Sequence[tuple[str, ...]]
-) -> tuple[str | None, ...]:
-    """The medoid of each column; None for those by hand and for a sensitive column of given size."""
-    if algorithm.attribute_columns is not None:
-        return (None,) * len(columns)
-    found = compute.cached("slicing.proposal", run, proposal)
-    return found.centres
 
 
 def proposal(release: Release) -> AttributeProposal:
@@ -62,36 +53,25 @@ def proposal(release: Release) -> AttributeProposal:
 
 def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     sizes = run.release.partition.sizes
+    permuted = "Groups of rows within which the columns are permuted."
     row = [
-        Tile("Columns", f"{len(run.release.fragments)}", "Groups of attributes, each permuted on its own in a bucket."),
-        Tile(
-            "Buckets",
-            f"{len(sizes):,}",
-            "Groups of rows within which the columns are permuted.",
-            f"{sizes.min():,} to {sizes.max():,} rows",
-        ),
+        Tile("Columns", f"{len(run.release.fragments)}", "Sets of attributes, each permuted on its own in a group."),
+        Tile("Groups", f"{len(sizes):,}", permuted, f"{sizes.min():,} to {sizes.max():,} rows"),
     ]
-    row += [
-        Tile(
-            f"Reached l, {reading}" + (f", {escaped(name)}" if len(run.data.sensitive) > 1 else ""),
-            f"{compute.cached('slicing.achieved', run, achieved_diversity, name, reading):.4g}",
-            f"{meaning[0].upper()}{meaning[1:]}, for '{escaped(name)}'.",
-            *_asked(run, algorithm, name, reading),
-        )
-        for name in run.data.sensitive
-        for reading, meaning in READINGS.items()
-    ]
+    for name in run.data.sensitive:
+        of = f", {escaped(name)}" if len(run.data.sensitive) > 1 else ""
+        for reading, meaning in READINGS.items():
+            reached = parts.measured(run, achieved_diversity, name, reading)
+            asked: tuple[str, bool | None] = ("not asked for", None)
+            if isinstance(algorithm, Slicing) and algorithm.diversity == reading:
+                asked = f"asked: at least {algorithm.levels_of(run.data)[name]:g}", True
+            told = f"{meaning[0].upper()}{meaning[1:]}, for '{escaped(name)}'."
+            row.append(Tile(f"Reached l, {reading}{of}", f"{reached:.4g}", told, *asked))
     parts.tiles(row)
-    for one in compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees):
+    for one in parts.measured(run, privacy.personal_guarantees):
         (st.success if one.holds else st.error)(escaped(one.sentence))
     if isinstance(algorithm, RandomBuckets):
-        st.info("Buckets of one size promise nothing about sensitive values: they hide who is in the table.")
-
-
-def _asked(run: Run, algorithm: Slicing | RandomBuckets, name: str, reading: str) -> tuple[str, bool | None]:
-    if isinstance(algorithm, Slicing) and algorithm.diversity == reading:
-        return f"asked: at least {algorithm.levels_of(run.data)[name]:g}", True
-    return "not asked for", None
+        st.info("Groups of one size promise nothing about sensitive values: they hide who is in the table.")
 
 
 def _columns(
@@ -99,8 +79,7 @@ def _columns(
 ) -> None:
     for number, (column, medoid) in enumerate(zip(columns, medoids, strict=True), start=1):
         around = f" (around {escaped(medoid)})" if medoid else ""
-        rest = f" and {len(column) - MOST_NAMES} more" if len(column) > MOST_NAMES else ""
-        st.markdown(f"**Column {number}**: {', '.join(map(escaped, column[:MOST_NAMES]))}{rest}{around}")
+        st.markdown(f"**Column {number}**: {few([escaped(name) for name in column], MOST_NAMES)}{around}")
     if algorithm.attribute_columns is not None:
         st.caption("The columns were given by hand.")
     elif algorithm.sensitive_column_size is not None:
@@ -115,31 +94,31 @@ def _buckets(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     sizes = run.release.partition.sizes
     if isinstance(algorithm, Slicing):
         what = "each widest attribute in turn" if algorithm.retry_splits else "the widest attribute"
-        how = f"Buckets were split at the median of {what} as long as the whole table stayed l-diverse."
+        how = f"Groups were split at the median of {what} as long as the whole table stayed l-diverse."
     elif algorithm.grouping == "random":
-        how = f"Rows were dealt at random into buckets of {algorithm.size:,}."
+        how = f"Rows were dealt at random into groups of {algorithm.size:,}."
     else:
-        how = f"Rows of equal column values were spread over buckets of {algorithm.size:,}."
+        how = f"Rows of equal column values were spread over groups of {algorithm.size:,}."
     parts.chart(
-        size_histogram(sizes, run_style(run.color_index), "bucket", "buckets"),
-        key="slicing-sizes",
-        caption=f"How many buckets have how many rows. {how}",
-        alt=f"Histogram of {len(sizes):,} buckets of {sizes.min():,} to {sizes.max():,} rows.",
+        size_histogram(sizes, run_style(run.color_index)),
+        "slicing-sizes",
+        f"How many groups have how many rows. {how}",
+        f"Histogram of {len(sizes):,} groups of {sizes.min():,} to {sizes.max():,} rows.",
     )
 
 
 def _association(
     run: Run, algorithm: Slicing | RandomBuckets, columns: Sequence[tuple[str, ...]], medoids: Sequence[str | None]
 ) -> None:
-    association = compute.cached("slicing.association", run, _original_association, algorithm.intervals)
+    association = parts.measured(run, _original_association, algorithm.intervals)
     bold = " Bold: the medoids." if any(medoids) else ""
     parts.chart(
         association_map(association, columns, "phi squared", "column", medoids),
-        key="slicing-association",
-        caption="Phi squared of every pair of attributes in the original table, from 0 (independent) to 1 (one value "
+        "slicing-association",
+        "Phi squared of every pair of attributes in the original table, from 0 (independent) to 1 (one value "
         "tells the other). Framed: the columns, inside which everything stays exact; what lies outside the frames is "
         f"weakened by the permutation.{bold}",
-        alt=f"Heat map of phi squared of {len(association)} attributes in {len(columns)} columns. "
+        f"Heat map of phi squared of {len(association)} attributes in {len(columns)} columns. "
         f"{strongest_pair(association)}",
     )
 

@@ -1,1 +1,1 @@
-"""One module per lesson: `STEPS` to go through and the built-in `TABLE` that it is about."""
+"""The lessons, several on one matter in a module: each is a `Lesson` that its functions draw step by step."""

@@ -1,28 +1,32 @@
-"""Similarity and skewness: what different values still give away, and t-closeness."""
+"""Closeness: similarity and skewness, t-closeness, and the earth mover's distance by hand."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from anoncore import Microdata, Partition, Release, attacks, privacy
 from anoncore.algorithms import Mondrian
+from anoncore.privacy import Transport
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
-from dashboard.elements import parts
-from dashboard.elements.parts import Tile
+from dashboard.charts.closeness import along_order, from_surplus_to_lack, through_tree
 from dashboard.learn.lessons.board import (
-    Step,
+    STYLE,
+    Lesson,
+    Question,
+    as_in_paper,
     as_published,
-    ask,
+    ask_for,
+    beside,
+    chart,
     class_chart,
     data_of,
+    figures,
     generalized,
-    pick,
-    published,
-    slider,
+    say,
     table,
-    whole,
 )
 
 TABLE = "t-closeness-table-2.10"
@@ -30,32 +34,26 @@ SALARY = "salary"
 PEOPLE, CLASS, POSITIVE = 1_000, 20, 20
 """The made-up test: people in all, in the class that is looked at, and with a positive result in all."""
 
-
-def paper() -> Release:
-    """The employees in the three classes of the paper."""
-    return generalized(data_of(TABLE), published(TABLE))
+CLOSENESS = Lesson.named("closeness")
 
 
-def _similar() -> None:
-    st.markdown(
-        "Nine people with salary and disease. Every class has three **different** salaries and three different "
-        "diseases: 3-diverse, as the last lesson asked. Look at class 1 all the same."
-    )
-    release = paper()
-    group = int(pick("Class", ["1", "2", "3"], "similar", "The class that you look at.")) - 1
+@CLOSENESS.step
+def _similar(group: int) -> Question:
+    group -= 1
+    release = as_in_paper(TABLE)
     (check,) = DistinctDiversity(l=3, attribute=SALARY).checks(release.data)
     levels = check.levels(release.partition)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = beside(3, 2)
     with left:
         frame = as_published(release)
-        table(frame, "The people in three classes.", np.flatnonzero(frame["class"] == group + 1).tolist())
-        parts.tiles([Tile("Different salaries", f"{levels[group]:.0f}", "In this class: what l-diversity counts.")])
+        table(frame, "The people in three groups.", np.flatnonzero(frame["group"] == group + 1).tolist())
+        figures(("Different salaries", f"{levels[group]:.0f}", "In this group: what l-diversity counts."))
     with right:
-        class_chart(release, SALARY, group, "lesson-similar-shares")
+        class_chart(release, SALARY, group, "similar-shares")
     salaries = release.data.domain[SALARY].positions[release.data.codes[SALARY]]
     first = salaries[release.partition.rows(0)]
-    ask(
-        "what do you know of everybody in class 1?",
+    return (
+        "what do you know of everybody in group 1?",
         f"Salaries from {first.min():,.0f} to {first.max():,.0f}, while the table goes up to "
         f"{salaries.max():,.0f}: all of them earn little. And all three diseases are diseases of the stomach. The "
         "values differ, their meaning does not: the **similarity attack**. Diversity counts values, it does not "
@@ -73,30 +71,24 @@ def tested(positive: int) -> Release:
     return generalized(data, Partition((np.arange(PEOPLE) >= CLASS).astype(np.int32)))
 
 
-def _skewed() -> None:
-    st.markdown(
-        f"A test on {PEOPLE:,} people; {POSITIVE} are positive, which nobody wants known of himself. A class of "
-        f"{CLASS} people has both results, so it is 2-diverse. **How many of them are positive?**"
-    )
-    positive = whole("Positive in the class", 1, CLASS - 1, 10, "positive", f"Of {CLASS} people.")
+@CLOSENESS.step
+def _skewed(positive: int) -> Question:
     release = tested(positive)
     found = attacks.sensitive_posterior(release, "result")
     code = release.data.domain["result"].code_of("positive")
     before = float((release.data.codes["result"] == code).mean())
     after = float(np.asarray(found)[0, code])
-    class_chart(release, "result", 0, "lesson-skewed-shares")
-    parts.tiles(
-        [
-            Tile("Belief before", f"{before:.0%}", "Positive, for anybody: the share in the table."),
-            Tile("Belief after", f"{after:.0%}", "Positive, for anybody in this class."),
-            Tile("Times as likely", f"{after / before:.0f}", "Belief after divided by belief before."),
-        ],
+    class_chart(release, "result", 0, "skewed-shares")
+    figures(
+        ("Belief before", f"{before:.0%}", "Positive, for anybody: the share in the table."),
+        ("Belief after", f"{after:.0%}", "Positive, for anybody in this group."),
+        ("Times as likely", f"{after / before:.0f}", "Belief after divided by belief before."),
         columns=3,
     )
-    ask(
+    return (
         "both results occur. Is anything wrong?",
-        f"Everybody in the class was positive with {before:.0%}; after reading the release it is {after:.0%}, "
-        f"{after / before:.0f} times as much. This is the **skewness attack**: the class is far from the table. "
+        f"Everybody in the group was positive with {before:.0%}; after reading the release it is {after:.0%}, "
+        f"{after / before:.0f} times as much. This is the **skewness attack**: the group is far from the table. "
         "Diversity is blind to it, with 19 positive people as with 1.",
     )
 
@@ -107,44 +99,132 @@ def close(t: float) -> Partition:
     return Mondrian(requirements=requirements).anonymize(data_of(TABLE, ("age",))).partition
 
 
-def _close() -> None:
-    st.markdown(
-        "The cure: the salaries of every class must be spread **nearly as in the whole table**. Their distance (0: the "
-        "same, 1: as far as can be) may be t at most. That is t-closeness; how the distance is measured is the next "
-        "lesson. (Here with age only, at least two rows per class.)"
-    )
-    t = slider("t", 0.05, 0.5, 0.4, "t", "Largest distance of a class from the table.")
+@CLOSENESS.step
+def _close(t: float) -> Question:
     release = generalized(data_of(TABLE, ("age",)), close(t))
     distances = privacy.emd(release, SALARY, "ordered")
-    before = privacy.emd(paper(), SALARY, "ordered")
-    left, right = st.columns([3, 2], gap="medium")
+    before = privacy.emd(as_in_paper(TABLE), SALARY, "ordered")
+    left, right = beside(3, 2)
     with left:
-        table(as_published(release), f"The people in classes within {t:g} of the table.")
+        table(as_published(release), f"The people in groups within {t:g} of the table.")
     with right:
-        st.markdown("**Distance of each class**")
         table(
             pd.DataFrame(
-                {"class": np.arange(len(distances)) + 1, "rows": release.partition.sizes, "distance": distances}
+                {"group": np.arange(len(distances)) + 1, "rows": release.partition.sizes, "distance": distances}
             ),
-            "Distance of each class from the table.",
+            "Distance of each group from the table.",
         )
-        parts.tiles(
-            [
-                Tile("Classes", f"{len(distances)}", "More classes: finer values."),
-                Tile("Largest", f"{distances.max():.3f}", "Of any class from the table; at most t."),
-            ]
+        figures(
+            ("Groups", f"{len(distances)}", "More groups: finer values."),
+            ("Largest", f"{distances.max():.3f}", "Of any group from the table; at most t."),
         )
-    ask(
-        "what happens to the classes when t gets smaller?",
-        f"With t = {t:g} there are {len(distances)}, the farthest {distances.max():.3f} from the table. The class of "
+    return (
+        "what happens to the groups when t gets smaller?",
+        f"With t = {t:g} there are {len(distances)}, the farthest {distances.max():.3f} from the table. The group of "
         f"the badly paid in the first step is {before[0]:.3f} away: below that, its like cannot be published. Rows "
-        "must be mixed with better paid ones until knowing the class tells hardly more than knowing the table. The "
+        "must be mixed with better paid ones until knowing the group tells hardly more than knowing the table. The "
         "price is coarser ages.",
     )
 
 
-STEPS = (
-    Step("Different, and yet alike", _similar),
-    Step("Far more than usual", _skewed),
-    Step("Stay close to the table: t-closeness", _close),
-)
+LEVELS = ("low", "middle", "high")
+
+MOVING = Lesson.named("moving")
+
+
+def moves(plan: Transport) -> pd.DataFrame:
+    """The moves of a plan: from, to, the mass, how far, and the work."""
+    return pd.DataFrame(
+        {
+            "from": [plan.values[code] for code in plan.source],
+            "to": [plan.values[code] for code in plan.target],
+            "mass": plan.mass,
+            "distance": plan.distance,
+            "work": plan.mass * plan.distance,
+        }
+    )
+
+
+def three_levels(counts: tuple[int, int, int]) -> Release:
+    """A class with so many rows of each level, and nine others with three rows of each."""
+    levels = np.repeat(LEVELS, counts).tolist() + list(LEVELS) * 3
+    frame = pd.DataFrame({"age": np.arange(len(levels)), "level": levels})
+    roles = {"age": "quasi-identifier", "level": "sensitive"}
+    data = Microdata(frame, roles, kinds={"level": "ordinal"}, orders={"level": LEVELS})
+    return generalized(data, Partition((np.arange(len(levels)) >= sum(counts)).astype(np.int32)))
+
+
+@MOVING.step
+def _heaps(low: int, middle: int, high: int) -> Question:
+    if low + middle + high == 0:
+        ask_for("Give the group at least one row.")
+    plan = privacy.transport(three_levels((low, middle, high)), "level", 0)
+    left, right = beside(5, 4)
+    with left:
+        chart(
+            along_order(plan, STYLE, "the group"),
+            "heaps",
+            "Above: shares in the group and in the table, which holds the group and nine more rows, three of "
+            "each level. Below: how much earth crosses from one level to the next.",
+            f"Two distributions over three levels, {plan.cost:.3f} apart.",
+        )
+    with right:
+        table(moves(plan), "The moves.")
+        figures(("Distance (EMD)", f"{plan.cost:.3f}", "The sum of the work of all moves."))
+        say("Work = mass × distance. From low to high is the whole way, 1; to the neighbour it is half of it.")
+    return (
+        "when is the distance 0, and when is it largest?",
+        f"Now it is {plan.cost:.3f}. It is 0 when the group has as many of each level as the table, say 2, 2 and "
+        "2; it is largest when all rows sit at one end, because then earth must go the whole way. This is the "
+        "**earth mover's distance**, EMD.",
+    )
+
+
+@MOVING.step
+def _salaries(group: int) -> Question:
+    group -= 1
+    plan = privacy.transport(as_in_paper(TABLE), "salary", group)
+    chart(
+        along_order(plan, STYLE, f"group {group + 1}"),
+        "salaries",
+        "Above: shares in the group and in the table. Below: earth that crosses between neighbours.",
+        f"Two distributions over nine salaries, {plan.cost:.3f} apart.",
+    )
+    costs = [privacy.transport(as_in_paper(TABLE), "salary", other).cost for other in range(3)]
+    figures(
+        *(
+            (f"Group {other}", f"{cost:.3f}", "Earth mover's distance from the table.")
+            for other, cost in enumerate(costs, start=1)
+        )
+    )
+    return (
+        "all three groups have three different salaries. Why are their distances so different?",
+        f"Group 1 has the three lowest, so all its earth must travel up: {costs[0]:.3f}. Group 2 is spread over "
+        f"the whole range, so earth goes to near neighbours only: {costs[1]:.3f}.",
+    )
+
+
+@MOVING.step
+def _grounds(ground: Literal["equal", "hierarchical"], group: int) -> Question:
+    group -= 1
+    plan = privacy.transport(as_in_paper(TABLE), "disease", group, ground)
+    draw = from_surplus_to_lack if ground == "equal" else through_tree
+    chart(
+        draw(plan, STYLE, f"group {group + 1}"),
+        "grounds",
+        "Bars: shares in the group and in the table (grey). Beside them: the mass that moves.",
+        f"Two distributions over diseases, {plan.cost:.3f} apart.",
+    )
+    left, right = beside(3, 2)
+    with left:
+        table(moves(plan), "The moves.")
+    with right:
+        figures(("Distance (EMD)", f"{plan.cost:.3f}", "The sum of the work of all moves."))
+    equal = [privacy.emd(as_in_paper(TABLE), "disease", "equal")[one] for one in range(3)]
+    tree = [privacy.emd(as_in_paper(TABLE), "disease", "hierarchical")[one] for one in range(3)]
+    return (
+        "which of the two notices that group 1 has stomach diseases only?",
+        f"Equal does not: it gives {equal[0]:.3f} to group 1 and {equal[2]:.3f} to group 3, though group 1 has three "
+        f"stomach diseases and group 3 is mixed. Hierarchical gives {tree[0]:.3f} and {tree[2]:.3f}: earth that stays "
+        "inside the stomach is cheap, earth that must go to the lungs is not.",
+    )

@@ -1,4 +1,4 @@
-"""Stack & Deal: rows are stacked like cards by their sensitive value and dealt to the classes in turn."""
+"""Classes that look like the whole table: Stack & Deal for one secret, boxes for two."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from anoncore import Microdata, Release, privacy
-from anoncore.algorithms import StackAndDeal
+from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness.stack_and_deal import Stack
 from dashboard.charts.dealing import Cards, dealing, held, in_order
-from dashboard.elements import parts
-from dashboard.elements.parts import Tile
-from dashboard.learn.lessons.board import STYLE, Step, ask, data_of, generalized, pick, table, whole
+from dashboard.charts.planes import Plane, bound_bars, box_map
+from dashboard.learn.lessons.board import STYLE, Lesson, Question, beside, chart, data_of, figures, generalized, table
 
 TABLE = "t-closeness-salaries"
 SALARY = "salary"
 K = 50
+
+DEALING = Lesson.named("dealing")
 
 
 def dealt(k: int = K, stack: Literal["frequency", "value"] = "frequency") -> Release:
@@ -41,104 +41,168 @@ def along_the_stack() -> Microdata:
     return Microdata(data.frame, data.roles, kinds={SALARY: "ordinal"}, orders={SALARY: order})
 
 
-def _cards() -> None:
-    st.markdown(
-        "250 employees; the salary is the secret. How to make classes in which salaries are spread **just as in "
-        "the whole company**? Think of every employee as a playing card that shows the salary."
-    )
+@DEALING.step
+def _cards() -> Question:
     stack = stacked()
     counts = stack.multiplicity.counts
     texts = [stack.multiplicity.labels(cell)[0] for cell in range(len(counts))]
-    parts.chart(
+    chart(
         in_order(texts, counts, STYLE),
-        key="lesson-cards",
-        caption="How many cards show each salary.",
-        alt=f"Bars of the number of cards of {len(counts)} salaries, at most {counts.max()}.",
+        "cards",
+        "How many cards show each salary.",
+        f"Bars of the number of cards of {len(counts)} salaries, at most {counts.max()}.",
+        pd.DataFrame([counts], columns=texts),
     )
     top = texts[int(np.argmax(counts))]
-    ask(
-        f"five classes of {K} are wanted. How many cards of {top} should each have?",
-        f"There are {counts.max()} of them, so {counts.max() / 5:g} on average: some classes get "
-        f"{counts.max() // 5}, some one more. If that holds for every salary, every class looks like the company.",
+    return (
+        f"five groups of {K} are wanted. How many cards of {top} should each have?",
+        f"There are {counts.max()} of them, so {counts.max() / 5:g} on average: some groups get "
+        f"{counts.max() // 5}, some one more. If that holds for every salary, every group looks like the company.",
     )
 
 
-def _deal() -> None:
-    st.markdown(
-        "**Stack** the cards: equal ones together, the most frequent salary on top. **Deal** them from the top, "
-        "one to each class in turn, until none is left. Move the slider."
-    )
+@DEALING.step
+def _deal(after: int) -> Question:
     cards = Cards.of(stacked())
-    after = whole("Rounds dealt", 0, cards.n_rounds, 8, "rounds", "Each round gives one card to every class.")
-    parts.chart(
-        dealing(cards, after, "class"),
-        key="lesson-deal",
-        caption="Left: the stack, faint where cards are gone. Right: the cards of each class, a colour per salary.",
-        alt=f"The stack and the cards of {cards.n_classes} classes after {after} rounds.",
+    chart(
+        dealing(cards, after),
+        "deal",
+        "Left: the stack, faint where cards are gone. Right: the cards of each group, a colour per salary.",
+        f"The stack and the cards of {cards.n_classes} groups after {after} rounds.",
     )
-    ask(
-        "why can no class get two cards more of a salary than another?",
+    return (
+        "why can no group get two cards more of a salary than another?",
         f"Equal cards lie together in the stack, and each round gives one card to every one of the {cards.n_classes} "
-        "classes. So a run of equal cards is handed out evenly; only its first and its last round may be incomplete.",
+        "groups. So a run of equal cards is handed out evenly; only its first and its last round may be incomplete.",
     )
 
 
-def _compare() -> None:
-    st.markdown(
-        "Compare the classes. Their *distance* from the company (0: the same, 1: as far as can be) is what lesson 4 "
-        "measures. Choose another k: smaller classes are finer, but can they be as close?"
-    )
-    k = whole("k", 5, 125, K, "deal-k", "Fewest employees in a class.")
+@DEALING.step
+def _compare(k: int) -> Question:
     release = dealt(k)
     distances = privacy.emd(release, SALARY, "ordered")
     cards = Cards.of(stacked(k))
-    parts.chart(
-        held(cards, "class"),
-        key="lesson-held",
-        caption="Cards of each salary in each class; dark means one more than light.",
-        alt=f"Counts of the salaries in {cards.held.shape[0]} classes.",
+    chart(
+        held(cards),
+        "held",
+        "Cards of each salary in each group; dark means one more than light.",
+        f"Counts of the salaries in {cards.held.shape[0]} groups.",
     )
-    parts.tiles(
-        [
-            Tile("Classes", f"{release.partition.n_groups}", "250 divided by k, rounded down."),
-            Tile("Largest difference", f"{int(np.ptp(cards.held, axis=0).max())}", "Of two classes in any salary."),
-            Tile("Largest distance", f"{distances.max():.4f}", "Of any class from the company."),
-        ]
+    figures(
+        ("Groups", f"{release.partition.n_groups}", "250 divided by k, rounded down."),
+        ("Largest difference", f"{int(np.ptp(cards.held, axis=0).max())}", "Of two groups in any salary."),
+        ("Largest distance", f"{distances.max():.4f}", "Of any group from the company."),
     )
     small, large = (float(privacy.emd(dealt(one), SALARY, "ordered").max()) for one in (10, K))
-    ask(
+    return (
         "what does a smaller k cost?",
-        f"Closeness: with k = {K} the farthest class is {large:.4f} away, with k = 10 it is {small:.4f}. One card "
-        "too many weighs more in a small class. Still, both are far closer than classes cut by age would be.",
+        f"Closeness: with k = {K} the farthest group is {large:.4f} away, with k = 10 it is {small:.4f}. One card "
+        "too many weighs more in a small group. Still, both are far closer than groups cut by age would be.",
     )
 
 
-def _order() -> None:
-    st.markdown(
-        "Does the order of the stack matter? It need not be the most frequent first: one can stack **along the "
-        "salaries**, so that neighbours in the stack are neighbours in pay."
-    )
-    stack = pick("Stack", ["frequency", "value"], "stack", "Most frequent first, or along the salaries.", 1)
+@DEALING.step
+def _order(stack: Literal["frequency", "value"]) -> Question:
     distances = {one: privacy.emd(dealt(stack=one), SALARY, "ordered") for one in ("frequency", "value")}
-    frame = pd.DataFrame({"class": np.arange(len(distances[stack])) + 1, "distance": distances[stack]})
-    left, right = st.columns(2, gap="medium")
+    frame = pd.DataFrame({"group": np.arange(len(distances[stack])) + 1, "distance": distances[stack]})
+    left, right = beside()
     with left:
-        table(frame.astype({"distance": float}).round(6), "Distance of each class.")
+        table(frame.astype({"distance": float}).round(6), "Distance of each group.")
     with right:
-        parts.tiles([Tile("Largest distance", f"{distances[stack].max():.4f}", "Of any class from the company.")])
+        figures(("Largest distance", f"{distances[stack].max():.4f}", "Of any group from the company."))
     other = along_the_stack()
     printed = privacy.emd(generalized(other, dealt().partition), SALARY, "ordered").max()
-    ask(
-        "which order brings the classes closer?",
+    return (
+        "which order brings the groups closer?",
         f"Along the salaries: {distances['value'].max():.4f} instead of {distances['frequency'].max():.4f}. A card "
         "too many is then made up for by its neighbour, and earth moves one step only. (The paper prints "
         f"{printed:.6f} for the first: it measures along the stack instead of along the salaries.)",
     )
 
 
-STEPS = (
-    Step("Cards with salaries", _cards),
-    Step("Stack and deal", _deal),
-    Step("Compare the classes", _compare),
-    Step("The order of the stack", _order),
-)
+SPACE = "t-closeness-figure-4.1"
+SECRETS = ("X", "Y")
+
+BOXES = Lesson.named("boxes")
+
+
+def method(t: tuple[float, float], sizing: Literal["verified", "exact"] = "verified") -> SensitiveSpaceFragmentation:
+    """The method with a distance for each of the two secrets."""
+    return SensitiveSpaceFragmentation(t=dict(zip(SECRETS, t, strict=True)), grounds={}, sizing=sizing, seed=0)
+
+
+def farthest(release: Release) -> np.ndarray:
+    """The largest distance of any class in each of the two secrets, float (2,)."""
+    return np.array([privacy.emd(release, name, "ordered").max() for name in SECRETS])
+
+
+def _map(t: tuple[float, float], key: str) -> int:
+    found = method(t).fragmentation(data_of(SPACE))
+    plane = Plane.of(found, 0, 1)
+    chart(
+        box_map(plane, STYLE),
+        key,
+        "How many of the 400 people have each pair of secrets; boxes are framed.",
+        f"A grid of four by three counts, cut into {found.n_fragments} boxes.",
+        pd.DataFrame(plane.counts, columns=plane.labels[0]).assign(Y=plane.labels[1]),
+    )
+    return found.n_fragments
+
+
+@BOXES.step
+def _plane() -> Question:
+    _map((1.0, 1.0), "plane")
+    counts = Plane.of(method((1.0, 1.0)).fragmentation(data_of(SPACE)), 0, 1).counts
+    return (
+        "would it be enough to deal like cards by X alone?",
+        f"No: of the {counts[:, 0].sum()} people with x1, {counts[2, 0]} have y3, but of the {counts[:, 1].sum()} "
+        f"with x2 it is {counts[2, 1]}. A group with the right shares of X may have quite wrong ones of Y.",
+    )
+
+
+@BOXES.step
+def _cut(across: float, up: float) -> Question:
+    t = (across, up)
+    boxes = _map(t, "boxes")
+    bounds = method(t).fragmentation(data_of(SPACE)).bounds
+    figures(
+        ("Boxes", f"{boxes}", "Into which the plane is cut."),
+        ("Bound for X", f"{bounds[0]:.3f}", "No group with its exact share of every box is farther away."),
+        ("Bound for Y", f"{bounds[1]:.3f}", "No group with its exact share of every box is farther away."),
+    )
+    one, other = (method(limits).fragmentation(data_of(SPACE)) for limits in ((0.05, 1.0), (1.0, 0.05)))
+    return (
+        "how are boxes cut if X must be very close and Y need not?",
+        f"Narrow in X, high in Y. With t of 0.05 for X and 1 for Y there are {one.n_fragments} boxes, with bounds "
+        f"{one.bounds[0]:.2f} and {one.bounds[1]:.2f}; the other way round {other.n_fragments}, with "
+        f"{other.bounds[0]:.2f} and {other.bounds[1]:.2f}. Try it with the sliders.",
+    )
+
+
+@BOXES.step
+def _fill(across: float, up: float, sizing: Literal["verified", "exact"]) -> Question:
+    t = (across, up)
+    algorithm = method(t, sizing)
+    release = algorithm.anonymize(data_of(SPACE))
+    found = farthest(release)
+    bounds = algorithm.fragmentation(data_of(SPACE)).bounds
+    chart(
+        bound_bars(SECRETS, found, bounds, np.array(t), STYLE),
+        "bounds",
+        "The largest distance of any group, the bound of the boxes, and t. Without exact shares a group "
+        "may pass the bound; it is measured, and never passes t.",
+        f"Bars of the largest distances, {found[0]:.3f} and {found[1]:.3f}.",
+    )
+    sizes = release.partition.sizes
+    figures(
+        ("Groups", f"{len(sizes)}", "More groups: finer values."),
+        ("Smallest group", f"{sizes.min()}", "People in the smallest group."),
+        columns=3,
+    )
+    both = {one: method(t, one).anonymize(data_of(SPACE)).partition.n_groups for one in ("exact", "verified")}
+    return (
+        "what does measuring win?",
+        f"Exact shares allow {both['exact']} groups, measured ones {both['verified']}: smaller groups with finer "
+        f"values, and none is farther away than asked ({t[0]:g} in X, {t[1]:g} in Y; the farthest are "
+        f"{found[0]:.3f} and {found[1]:.3f}). What is stopped is what lesson 3 showed, now for two secrets at once.",
+    )

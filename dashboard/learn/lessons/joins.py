@@ -1,4 +1,4 @@
-"""Vertical fragmentation: narrow tables keep more detail, joining them is the attack, and three things stop it."""
+"""Narrow tables, the attack that joins them, and invented people who hide the real ones."""
 
 from __future__ import annotations
 
@@ -6,20 +6,35 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
-from anoncore import Release, privacy
-from anoncore.algorithms import Mondrian, VerticalFragmentation
+from anoncore import Release, attacks, privacy
+from anoncore.algorithms import Mondrian, RandomBuckets, VerticalFragmentation
+from anoncore.algorithms.slicing.columns import sliced_release
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.algorithms.vertical.strategies import Strategy
 from anoncore.privacy.selectivity import Selectivity, versions
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss
-from dashboard.charts.fragments import change_bars, join_map
-from dashboard.charts.lessons import share_bars
-from dashboard.elements import parts
-from dashboard.elements.parts import Tile
-from dashboard.learn.lessons.board import STYLE, Step, as_published, ask, data_of, pick, table, whole
+from dashboard.charts.attacks import likelihood_histogram, tuple_bars
+from dashboard.charts.maps import join_map
+from dashboard.charts.palette import ORIGINAL
+from dashboard.charts.utility import score_bars
+from dashboard.learn.lessons.board import (
+    STYLE,
+    Lesson,
+    Question,
+    as_columns,
+    as_published,
+    beside,
+    chart,
+    data_of,
+    figures,
+    published,
+    say,
+    share_chart,
+    side_by_side,
+    table,
+)
 
 TABLE = "census"
 PEOPLE, K = 80, 4
@@ -27,10 +42,12 @@ FRAGMENTS = (("age", "education"), ("hours-per-week", "occupation"))
 KNOWN = tuple(name for fragment in FRAGMENTS for name in fragment)
 NAMES = ("the first table", "the second table")
 CURES: dict[Strategy, str] = {
-    "naive": "Every class publishes its most frequent diagnosis for everybody in it.",
+    "naive": "Every group publishes its most frequent diagnosis for everybody in it.",
     "dependency": "Single diagnoses are changed, and only where a join needs it.",
-    "selectivity": "Every class publishes the set of its diagnoses, not whose they are.",
+    "selectivity": "Every group publishes the set of its diagnoses, not whose they are.",
 }
+
+JOINS = Lesson.named("joins")
 
 
 def fragmented(cure: Strategy = "dependency") -> Release:
@@ -44,86 +61,68 @@ def whole_release() -> Release:
     return Mondrian(requirements=(KAnonymity(k=K),)).anonymize(data_of(TABLE, KNOWN, PEOPLE))
 
 
-def _narrow() -> None:
-    st.markdown(
-        f"{PEOPLE} people, four attributes and a diagnosis. The more attributes a class must agree in, the coarser "
-        f"they get. So publish **two narrow tables** with two attributes each, and the diagnosis in both; {K} rows "
-        "always look alike."
-    )
+@JOINS.step
+def _narrow() -> Question:
     release = fragmented()
     losses = [float(information_loss(one)) for one in (whole_release(), release)]
-    for place, fragment in zip(st.columns(2, gap="medium"), release.fragments, strict=True):
-        with place:
-            table(as_published(Release(release.data, (fragment,))).head(8), f"First rows of {fragment.name}.")
-    st.caption("The first rows of either table. The diagnosis is what others want to learn from.")
-    parts.chart(
-        share_bars(
-            ["one wide table", "two narrow tables"], losses, STYLE, "blur: part of the range that a cell covers"
-        ),
-        key="lesson-narrow",
-        caption="How coarse the published values are.",
-        alt=f"Bars: {losses[0]:.0%} in one table, {losses[1]:.0%} in two.",
+    side_by_side(*((one.name, as_published(Release(release.data, (one,))).head(8)) for one in release.fragments))
+    say("The first rows of either table. The diagnosis is what others want to learn from.")
+    share_chart(
+        ["one wide table", "two narrow tables"],
+        losses,
+        "blur: part of the range that a cell covers",
+        "narrow",
+        "How coarse the published values are.",
     )
-    ask(
+    return (
         "what do two narrow tables win?",
-        f"Detail: the blur falls from {losses[0]:.0%} to {losses[1]:.0%}, as a class must agree in two attributes "
+        f"Detail: the blur falls from {losses[0]:.0%} to {losses[1]:.0%}, as a group must agree in two attributes "
         "instead of four. With a hundred attributes one wide table is blurred beyond use.",
     )
 
 
-def _joined() -> None:
-    st.markdown(
-        "**The attack:** both tables tell the diagnosis, so they can be joined on it. You know which class a "
-        "person is in in each table. Rows of the two classes with a common diagnosis are paired; the fewer pairs, "
-        "the surer you are."
-    )
+@JOINS.step
+def _joined() -> Question:
     release = fragmented()
     check = privacy.joins(release, k=K, published=False).joins[0]
-    parts.chart(
+    chart(
         join_map(privacy.worst_joins(release), False, NAMES),
-        key="lesson-joins",
-        caption=f"A cell per class of the first and class of the second table; red: their join has 1 to {K - 1} rows.",
-        alt=f"A map of joins; {check.n_broken} of {check.n_joins} have too few rows.",
+        "joins",
+        f"A cell per group of the first and group of the second table; red: their join has 1 to {K - 1} rows.",
+        f"A map of joins; {check.n_broken} of {check.n_joins} have too few rows.",
     )
-    parts.tiles(
-        [
-            Tile("Pairs of classes", f"{check.n_joins}", "A class of either table."),
-            Tile("Too few rows", f"{check.n_broken}", f"Pairs whose join has 1 to {K - 1} rows."),
-            Tile("Smallest join", f"{check.lowest:.0f}", "Rows in the smallest join that is not empty."),
-        ]
+    figures(
+        ("Pairs of groups", f"{check.n_joins}", "A group of either table."),
+        ("Too few rows", f"{check.n_broken}", f"Pairs whose join has 1 to {K - 1} rows."),
+        ("Smallest join", f"{check.lowest:.0f}", "Rows in the smallest join that is not empty."),
     )
-    ask(
+    return (
         f"each table alone hides everybody among {K}. Why is that not enough?",
-        f"{check.n_broken} of the {check.n_joins} pairs of classes join to fewer than {K} rows, some to "
+        f"{check.n_broken} of the {check.n_joins} pairs of groups join to fewer than {K} rows, some to "
         f"{check.lowest:.0f}: then all four attributes and the diagnosis of one person lie open, as if the table "
         "had never been cut.",
     )
 
 
-def _cured() -> None:
-    st.markdown(
-        f"**Three cures.** Each sees to it that any two classes join to no row at all, or to {K} and more. They "
-        "differ in how much of the diagnoses they spoil."
-    )
-    cure = pick("Cure", list(CURES), "cure-joins", "How diagnoses are changed or hidden.", 1)
-    st.markdown(CURES[cure])
+@JOINS.step
+def _cured(cure: Strategy) -> Question:
+    say(CURES[cure])
     release = fragmented(cure)
     check = privacy.joins(release).joins[0]
     changes = changes_by_strategy(release, K)
-    parts.chart(
-        change_bars(changes, cure, STYLE),
-        key="lesson-cured",
-        caption="Share of the diagnoses that are not published as they were, by cure. Blue: the chosen one.",
-        alt="Bars of the changed diagnoses of three cures.",
+    scores = {name: (float(one), STYLE if name == cure else ORIGINAL) for name, one in changes.items()}
+    chart(
+        score_bars(scores, "share of the diagnoses"),
+        "cured",
+        "Share of the diagnoses that are not published as they were, by cure. Blue: the chosen one.",
+        "Bars of the changed diagnoses of three cures.",
     )
-    parts.tiles(
-        [
-            Tile("Unsafe joins left", f"{check.n_broken}", "Checked over all pairs of classes."),
-            Tile("Diagnoses changed", f"{float(changes[cure]):.0%}", "In both tables together."),
-        ],
+    figures(
+        ("Unsafe joins left", f"{check.n_broken}", "Checked over all pairs of groups."),
+        ("Diagnoses changed", f"{float(changes[cure]):.0%}", "In both tables together."),
         columns=3,
     )
-    ask(
+    return (
         "what stops the attack, and at what price?",
         f"After any of the three no join is unsafe (left: {check.n_broken}). The price differs: "
         + ", ".join(f"{name} changes {float(one):.0%}" for name, one in changes.items())
@@ -136,39 +135,134 @@ def fillings(size: int, values: int) -> list[tuple[int, ...]]:
     return [one for one in product(range(1, size + 1), repeat=values) if sum(one) == size]
 
 
-def _hidden() -> None:
-    st.markdown(
-        "The third cure needs a second look. A class of five publishes only *flu, pneumonia, dyspepsia*. Each "
-        "occurs at least once; the other rows may be anything of these. Each way to fill them is a *version*."
-    )
-    left, right = st.columns(2)
-    with left:
-        size = whole("Rows in the class", 3, 9, 5, "version-rows", "People in the class.")
-    with right:
-        values = whole("Values published", 1, 3, 3, "version-values", "Different diagnoses that are published.")
+@JOINS.step
+def _hidden(size: int, values: int, k: int) -> Question:
     every = fillings(size, values)
     names = ("flu", "pneumonia", "dyspepsia")[:values]
     count = versions(size, values)
-    k = whole("Rows that a join must have", 2, 25, 10, "version-k", "With another class that is published likewise.")
     alike = [np.array([number]) for number in (size, values, size, values, values)]
     chance = float(Selectivity(k).eta(*alike)[0])
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = beside(3, 2)
     with left:
         table(pd.DataFrame(every, columns=list(names)), "How often each value may occur.")
     with right:
-        parts.tiles([Tile("Versions", f"{count}", "Ways in which the class may have looked.")])
-        parts.tiles([Tile("Joins large enough", f"{chance:.0%}", "Of all pairs of versions of two such classes.")])
-    ask(
+        figures(("Versions", f"{count}", "Ways in which the group may have looked."))
+        figures(("Joins large enough", f"{chance:.0%}", "Of all pairs of versions of two such groups."))
+    return (
         "why does it help to publish less?",
-        f"A class of 5 with 3 values may have looked in {versions(5, 3)} ways, and the attacker cannot tell which. "
-        f"Joined with a class like it, {chance:.0%} of the pairs of versions have at least {k} rows. The cure asks "
+        f"A group of 5 with 3 values may have looked in {versions(5, 3)} ways, and the attacker cannot tell which. "
+        f"Joined with a group like it, {chance:.0%} of the pairs of versions have at least {k} rows. The cure asks "
         "for at least one half.",
     )
 
 
-STEPS = (
-    Step("Two narrow tables", _narrow),
-    Step("The join attack", _joined),
-    Step("Three cures", _cured),
-    Step("Publish the set of values", _hidden),
-)
+CLINIC = "slicing-table-1"
+SMALL = {
+    "bucketization": (("age", "sex", "zipcode"), ("disease",)),
+    "slicing": (("age", "sex"), ("zipcode", "disease")),
+}
+LARGE = {
+    "bucketization": (("age", "sex", "occupation"), ("diagnosis",)),
+    "slicing": (("age", "sex"), ("occupation", "diagnosis")),
+}
+MANY = 1_000
+
+MEMBERS = Lesson.named("members")
+
+
+def small(form: str) -> attacks.Membership:
+    """Who could be in the paper's table, by what the attacker can look up."""
+    data = data_of(CLINIC)
+    found = attacks.membership(sliced_release(data, published(CLINIC), SMALL[form]), data.quasi_identifiers)
+    assert isinstance(found, attacks.Membership)
+    return found
+
+
+def large(form: str, size: int) -> attacks.Membership:
+    """Who could be among a thousand people of the census-like table in random buckets of a size."""
+    data = data_of("census", ("age", "sex", "occupation"), MANY)
+    release = RandomBuckets(size=size, attribute_columns=LARGE[form], seed=0).anonymize(data)
+    found = attacks.membership(release, data.quasi_identifiers)
+    assert isinstance(found, attacks.Membership)
+    return found
+
+
+@MEMBERS.step
+def _secret(form: str) -> Question:
+    data = data_of(CLINIC)
+    release = sliced_release(data, published(CLINIC), SMALL[form])
+    side_by_side(*zip(("First column", "Second column"), as_columns(release, "group"), strict=True))
+    found = small(form)
+    figures(
+        ("Real people", f"{len(found.matching_buckets)}", "Rows of the table."),
+        ("Invented people", f"{float(found.fake):,.0f}", "Combinations that fit a group but are not real."),
+        ("Belief if it fits", f"{float(found.belief):.0%}", "Share of real ones among all that fit."),
+    )
+    both = {one: small(one) for one in SMALL}
+    return (
+        "a man of 22 who lives in 47905 is looked for. What does either release say of him?",
+        "Bucketization: no row fits, so he is not in the table; and whoever fits is in it for certain "
+        f"({float(both['bucketization'].belief):.0%}). Slicing: ages and zip codes of a group are shuffled, so he "
+        f"fits group 1 although he is not in the table. So do {float(both['slicing'].fake):,.0f} people in all, and "
+        f"who fits is real with {float(both['slicing'].belief):.0%} only. **Invented people hide the real ones.**",
+    )
+
+
+@MEMBERS.step
+def _larger_buckets(size: int) -> Question:
+    found = large("slicing", size)
+    chart(
+        tuple_bars(found.finer, STYLE),
+        "members",
+        "How many real rows (grey) and invented people (blue) fit so many groups.",
+        f"Bars of real and invented people by matching buckets; {float(found.fake):,.0f} are invented.",
+    )
+    figures(
+        ("Invented people", f"{float(found.fake):,.0f}", "Combinations that fit a group but are not real."),
+        ("Belief if it fits", f"{float(found.belief):.0%}", "Share of real ones among all that fit."),
+        columns=3,
+    )
+    sizes = (2, 20, 100)
+    beliefs = [float(large("slicing", one).belief) for one in sizes]
+    share_chart(
+        [f"groups of {one}" for one in sizes],
+        beliefs,
+        "belief if it fits",
+        "beliefs",
+        "How sure a match makes the attacker, by size of the groups.",
+    )
+    return (
+        "do larger groups hide better?",
+        f"Yes: who fits is real with {beliefs[0]:.0%} in groups of {sizes[0]}, with {beliefs[-1]:.0%} in groups of "
+        f"{sizes[-1]}. More values meet in a group, so more people are invented. By bucketization it stays "
+        f"{float(large('bucketization', size).belief):.0%}, whatever the size.",
+    )
+
+
+def fragments() -> tuple[Release, attacks.JoinLikelihood]:
+    """The two narrow tables of the lesson on joins, and how likely each person is in their join."""
+    release = fragmented()
+    found = attacks.membership(release)
+    assert isinstance(found, attacks.JoinLikelihood)
+    return release, found
+
+
+@MEMBERS.step
+def _joined_tables() -> Question:
+    release, found = fragments()
+    chart(
+        likelihood_histogram(found.likelihood, float(found.mean.baseline or 0), STYLE, "likelihood of membership"),
+        "likelihood",
+        "People by the likelihood that a row of the join is theirs. Dashed: picking groups at random.",
+        f"Histogram of the likelihood of {release.data.n_rows} people, at most {float(found.largest):.2g}.",
+    )
+    figures(
+        ("Rows of the table", f"{release.data.n_rows}", "Real people."),
+        ("Rows of the join", f"{found.total:,.0f}", "Most of them invented."),
+        ("Largest likelihood", f"{float(found.largest):.1%}", "Of the person for whom it is largest."),
+    )
+    return (
+        "how many rows of the join are invented?",
+        f"{found.total - release.data.n_rows:,.0f} of {found.total:,.0f} at least. Even for the person who is "
+        f"easiest to find only {float(found.largest):.1%} of the joined rows fit.",
+    )

@@ -11,7 +11,7 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.measures.promise_marks import Mark, upwards
 from dashboard.board.answer import answer
 from dashboard.board.facts import Judged
-from dashboard.board.grid import Asked, Shown, SlowFacts
+from dashboard.board.wording import Asked, Shown, SlowFacts
 
 ASKED = Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness")
 GOOD = Judged("All that was asked for holds.", "", (), True)
@@ -25,7 +25,7 @@ def column(
     id: str, title: str, lost: float, *marks: Mark, judged: Judged = GOOD, given: float = 0.3, **facts: Any
 ) -> Shown:
     quick = {
-        "word": "equivalence class",
+        "word": "group",
         "smallest": 11,
         "distance": {"largest": 0.2712},
         "lost": {"value": lost},
@@ -46,20 +46,67 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_to_be_publish
     assert (found.tone, found.column) == ("good", "c3")
     # 0.2712 is told as 0.28: what is said to be the most is never rounded down.
     assert found.text == (
-        "Publish Stack & Deal: everybody hides among 11 or more, no group is farther than 0.28 from the table and "
-        "21.0% of the pairs of values are read wrongly (Mondrian: 26.8%)."
+        "Publish Stack & Deal: of the releases that keep all that you ask, it loses least: counts by two columns have "
+        "21.0% of the rows in the wrong place (Mondrian: 26.8%). Everybody hides among 11 or more and no group "
+        "is farther than 0.28 from the "
+        "table."
     )
     assert found.more == (
-        "Not promised by the method, but counted here: t.",
-        "Left out, as nobody decided on them: 'income', 'sex'.",
+        "Losing less, but not to be published: Anatomy (1.0%, misses k).",
+        "In Stack & Deal t holds, as was counted here; its method does not promise it of other tables.",
+        "Not published, as nobody decided on them: 'income', 'sex'.",
     )
+
+
+def test_what_loses_less_and_is_not_the_answer_is_told_with_the_reason():
+    taught = column("c1", "Anatomy", 0.01, given=0.577)
+    broken = Judged("It fails.", "'fnlwgt', published by decision, finds everybody", (), False)
+    columns = [
+        column("c3", "Mondrian", 0.3),
+        taught,
+        column("c2", "Slicing", 0.02, judged=broken),
+        column("c4", "Mask", 0.001, mark("k", "missed", "1"), mark("t", "unknown", "")),
+        column("c5", "Incognito", 0.4, mark("k", "missed", "1")),
+    ]
+    assert answer(columns, ASKED).more == (
+        "Losing less, but not to be published: Mask (0.1%, misses k; t cannot be told), Anatomy (1.0%, 57.7% of the "
+        "people are given away by what all groups teach together; chance alone gives 30.0%), Slicing (2.0%, 'fnlwgt', "
+        "published by decision, finds everybody).",
+    )
+    # Two others do not keep all either, so that it alone does; one that is only given away keeps it, too.
+    assert (
+        ": it keeps all that you ask; counts by two columns have 30.0% of the rows in the wrong place"
+        in answer(columns, ASKED).text
+    )
+    assert (
+        ": it alone keeps all that you ask; counts by two columns have 30.0% of the rows in the wrong place"
+        in answer([columns[0], *columns[2:]], ASKED).text
+    )
+
+
+def test_of_what_may_lose_less_than_is_told_nothing_is_said_to_lose_more():
+    def bounded(at_most: float) -> Shown:
+        made = column("c2", "Read", 0.0)
+        return replace(made, quick={**(made.quick or {}), "lost": {"at_most": at_most}})
+
+    exact = column("c1", "Mondrian", 0.2)
+    found = answer([exact, bounded(0.3)], ASKED)
+    assert (found.loses_least, found.column) == (False, "c1")
+    assert ": it keeps all that you ask; counts by two columns have 20.0% of the rows in the wrong place" in found.text
+    assert " (Read: at most 30.0%). " in found.text
+    # The most that one can lose is less than what the other loses.
+    least = answer([exact, bounded(0.1)], ASKED)
+    assert (least.loses_least, least.column) == (True, "c2")
 
 
 def test_buckets_hide_secrets_and_rows_are_not_called_people():
     bucket = column("c1", "Anatomy", 0.01, word="bucket", distance={"why": "none"})
-    assert ": every secret hides among 11 or more and 1.0% of" in answer([bucket], ASKED).text
+    assert answer([bucket], ASKED).text.endswith(
+        ": it keeps all that you ask; counts by two columns have 1.0% of the rows in the wrong place. Every secret "
+        "hides among 11 or more."
+    )
     rows = replace(ASKED, people="rows")
-    assert ": every row hides among 11 or more, no group" in answer([column("c1", "Mondrian", 0.3)], rows).text
+    assert ". Every row hides among 11 or more and no group" in answer([column("c1", "Mondrian", 0.3)], rows).text
 
 
 def test_what_keeps_all_but_fails_badly_elsewhere_is_not_yet_to_be_published():
@@ -89,7 +136,7 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     assert (found.tone, found.text) == (
         "warn",
         "Not yet: Anatomy keeps all that you ask, but 57.7% of the people are given away by what all groups teach "
-        "together, 27.7% more than by chance.",
+        "together; chance alone gives 30.0%.",
     )
     assert answer([taught, column("c2", "Mondrian", 0.3)], ASKED).column == "c2"
     # Of few it is no matter, as in the verdict.
@@ -98,8 +145,13 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     best = {"title": "deFinetti's attack", "value": 0.6, "control": 0.1, "is_foreground": False, "tried": 3}
     slow = {**(taught.slow or {}), "strongest": SlowFacts(exact=best)}
     assert answer([replace(taught, slow=slow)], ASKED).text.endswith(
-        "60.0% of the people are given away by deFinetti's attack, 50.0% more than by chance."
+        "60.0% of the people are given away by deFinetti's attack; chance alone gives 10.0%."
     )
+    # A first answer of that attack is no more than about right, and one by the attack of the cell is told by the cell.
+    first = {**slow, "strongest": SlowFacts(estimate={**best, "is_estimate": True})}
+    assert "but about 60.0% of the people" in answer([replace(taught, slow=first)], ASKED).text
+    same = {**slow, "strongest": SlowFacts(estimate={**best, "is_foreground": True, "is_estimate": True})}
+    assert "but 57.7% of the people" in answer([replace(taught, slow=same)], ASKED).text
     alone = replace(taught, slow={"given": SlowFacts(problem="No shared groups."), "strongest": slow["strongest"]})
     assert answer([alone], ASKED).tone == "warn"
     # What other attacks found does not hide that this one could not be made.
@@ -150,7 +202,7 @@ def test_the_most_is_never_rounded_down(value: float, text: str):
 
 def test_what_a_search_found_is_told_only_where_it_loses_less():
     columns = [column("c1", "Mondrian", 0.268)]
-    told = "Found: Local suppression keeps all that you ask and loses 13.2%; as a column it will be attacked, too."
+    told = "Found: Local suppression keeps all that you ask and loses 13.2%; on the board it will be attacked, too."
     assert answer(columns, ASKED, better=("Local suppression", 0.132)).better == told
     assert answer(columns, ASKED, better=("Local suppression", 0.268)).better == ""
     # Where no column can be published, anything that can is better.
@@ -174,3 +226,14 @@ def test_how_much_any_other_release_could_save_at_most_is_said_where_it_is_prove
     # A release whose rows share no cells has no such bound, and none may be known.
     for slow in ({"least": SlowFacts(exact={})}, {"least": SlowFacts(problem="It failed.")}, {}):
         assert not any("saved" in told for told in answer([release(**slow)], ASKED).more)
+
+
+def test_an_estimate_is_told_as_the_cell_tells_it():
+    """A sentence that somebody may sign does not make 93.7% of what lies between 32% and 100%."""
+    estimate = {"learned": True, "value": 0.937, "low": 0.32, "high": 1.0, "control": 0.001, "how": "from 12 of 35"}
+    slow = {"given": SlowFacts(estimate={**estimate, "too_costly": [0.1]})}
+    told = replace(column("c1", "Mondrian", 0.6), slow=slow)
+    assert answer([told], ASKED).text.endswith(
+        "but 32 to 100% or more of the people are given away by what all groups teach together; chance alone gives "
+        "0.1%."
+    )

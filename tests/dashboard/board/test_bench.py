@@ -12,18 +12,20 @@ import pytest
 
 from anoncore import CancelledError, Microdata, privacy
 from anoncore.algorithms.synthesis import marginal_synthesis
+from anoncore.base import shared_work
 from anoncore.measures import promise_marks
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
-from dashboard.board import bench, facts, grid
+from dashboard.board import bench, facts, grid, wording
 from dashboard.board.bench import MOST_ATTEMPTS, Bench
+from dashboard.serving import garbage
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.workspace import Workspace
 from dashboard.tasks import warmup
 
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 WAIT = 30
-ASKED = grid.Asked({}, 2, "illness", "illness")
+ASKED = wording.Asked({}, 2, "illness", "illness")
 
 
 def table(n=120):
@@ -124,6 +126,89 @@ def test_no_exact_number_is_begun_while_another_column_waits_for_its_estimate(bo
     assert done[2:] == ["exact", "exact"]
 
 
+def test_estimates_of_late_numbers_come_after_those_that_cells_show(board):
+    done, gate = [], threading.Event()
+
+    def estimate(release, progress):
+        first = not done
+        done.append("estimate")
+        if not first:
+            assert gate.wait(WAIT)
+        return {"value": 1}
+
+    def late(release, progress):
+        done.append("late")
+        return {"value": 1}
+
+    def exact(release, progress):
+        return {"value": 2}
+
+    board.wish(3, 5)
+    board.finish()
+    board.wish(3, 5, measures=((("number",), estimate, exact), ((facts.STRONGEST,), late, exact)))
+    end = time.monotonic() + WAIT
+    while len(done) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    before = list(done)
+    gate.set()
+    board.finish()
+    assert before == ["estimate", "estimate"]
+    assert done[2:] == ["late", "late"]
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_of_a_large_table_exact_numbers_are_put_off_when_something_new_is_asked(board, monkeypatch, is_large):
+    monkeypatch.setattr(bench, "LARGE", 100 if is_large else 1_000)
+    started, stop, ended = threading.Event(), threading.Event(), []
+
+    def exact(release, progress):
+        started.set()
+        while not stop.is_set():
+            try:
+                progress(0.5, "working")
+            except CancelledError:
+                ended.append("put off")
+                raise
+            time.sleep(0.005)
+        return {"value": 2}
+
+    measures = ((("number",), lambda release, progress: {"value": 1}, exact),)
+    first = board.wish(3, measures=measures)["c0"]
+    assert started.wait(WAIT)
+    # Asked once more, it goes on.
+    board.wish(3, measures=measures)
+    assert first.slow[("number",)].job is not None
+    board.wish(3, 5, measures=measures)
+    stays = first.slow[("number",)].job is not None
+    assert stays is not is_large
+    end = time.monotonic() + WAIT
+    while is_large and not ended and time.monotonic() < end:
+        time.sleep(0.01)
+    stop.set()
+    board.finish()
+    assert ended == ["put off"] * is_large
+    assert first.slow[("number",)].exact == {"value": 2}
+
+
+def test_what_is_possible_instead_is_looked_for_only_where_a_release_may_be_of_it(board, monkeypatch):
+    """The page waits for it: where a level has changed, no release of before can be the one that is wished for."""
+    looked_for = []
+    monkeypatch.setattr(bench, "possible_instead", lambda algorithm, data: looked_for.append(algorithm))
+    (attempt,) = board.wish(3).values()
+    board.finish()
+    board.bench.here.show_on_board([attempt.run])
+    board.bench._attempts.clear()
+    in_a_job = len(looked_for)
+    assert board.wish(3)["c0"].run.release is attempt.run.release
+    assert len(looked_for) == in_a_job
+    assert board.bench._restored(replace(attempt, algorithm=keeping("mondrian", {}, {"k": 4}, (), board.data))) is None
+    assert len(looked_for) == in_a_job
+    strict = keeping("mondrian", {"strict": True}, {"k": 3}, (), board.data)
+    assert board.bench._restored(replace(attempt, algorithm=strict)) is None
+    assert looked_for[in_a_job:] == [strict]
+
+
 def test_other_draws_are_begun_when_all_columns_have_their_own_numbers(board):
     done, gate = [], threading.Event()
 
@@ -174,6 +259,32 @@ def test_what_nobody_waits_for_is_not_worked_out_where_nobody_looks(board):
     assert (done, attempt.slow[("draws",)].exact) == (["draws"], {})
 
 
+def test_no_exact_number_is_begun_where_everybody_is_gone(board, monkeypatch):
+    """The estimate comes all the same, nothing is at work then, and whoever comes back has the number."""
+    monkeypatch.setattr(bench, "GONE", 0.2)
+    gate, done = threading.Event(), []
+
+    def estimate(release, progress):
+        assert gate.wait(WAIT)
+        return {"value": 1.0}
+
+    def exact(release, progress):
+        done.append("exact")
+        return {"value": 2.0}
+
+    (attempt,) = board.wish(3, measures=((("given",), estimate, exact),)).values()
+    time.sleep(0.4)
+    gate.set()
+    end = time.monotonic() + WAIT
+    while board.bench.running and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (done, attempt.slow[("given",)].estimate, board.bench.running) == ([], {"value": 1.0}, False)
+    assert board.bench.is_busy, "the number is still to come"
+    board.bench.look()
+    board.finish()
+    assert (done, attempt.slow[("given",)].exact) == (["exact"], {"value": 2.0})
+
+
 @pytest.mark.parametrize("patience", [WAIT, 0.05])
 def test_numbers_wait_for_the_releases_of_other_columns_but_not_for_long(board, monkeypatch, patience):
     monkeypatch.setattr(bench, "PATIENCE", patience)
@@ -198,6 +309,35 @@ def test_numbers_wait_for_the_releases_of_other_columns_but_not_for_long(board, 
     gate.set()
     board.finish()
     assert all(one.slow[("number",)].exact == {"value": 1} for one in board.bench.attempts)
+
+
+@pytest.mark.parametrize("takes_long", [False, True])
+def test_an_exact_number_waits_for_a_release_that_is_made_but_not_where_that_takes_long(board, monkeypatch, takes_long):
+    monkeypatch.setattr(bench, "PATIENCE", 0.05)
+    gate, estimated, measured = threading.Event(), threading.Event(), threading.Event()
+    make = Bench.make
+
+    def gated(self, attempt, report):
+        if attempt.column == "c1":
+            assert gate.wait(WAIT)
+        return make(self, attempt, report)
+
+    def estimate(release, progress):
+        estimated.set()
+        return {"value": 1}
+
+    def exact(release, progress):
+        measured.set()
+        return {"value": 2}
+
+    monkeypatch.setattr(Bench, "make", gated)
+    monkeypatch.setattr(type(keeping("mondrian", {}, {"k": 3}, (), board.data)), "takes_long", takes_long)
+    board.wish(3, 5, measures=((("number",), estimate, exact),))
+    assert estimated.wait(WAIT)
+    assert measured.wait(WAIT if takes_long else 0.3) == takes_long
+    gate.set()
+    board.finish()
+    assert all(one.slow[("number",)].exact == {"value": 2} for one in board.bench.attempts)
 
 
 def test_an_estimate_that_is_exact_is_the_number_itself(board):
@@ -298,6 +438,47 @@ def test_only_so_many_releases_are_kept(board):
     assert len(board.bench.attempts) == MOST_ATTEMPTS
 
 
+def test_of_a_large_table_fewer_releases_are_kept(board, monkeypatch):
+    monkeypatch.setattr(bench, "MOST_ROWS", 3 * board.data.n_rows)
+    for k in range(2, 10):
+        board.wish(k, k + 20)
+    board.finish()
+    kept = [attempt.algorithm.requirements[0].k for attempt in board.bench.attempts]
+    assert kept == [27, 8, 28, 9, 29]
+
+
+def test_what_numbers_were_worked_out_from_goes_with_the_column_and_the_numbers_stay(board):
+    attempt = board.wish(3)["c0"]
+    board.finish()
+    asked = []
+
+    def ask(what):
+        return shared_work.cached(attempt.run.release, what, (), lambda: asked.append(what) or what)
+
+    for what in ("group sample", facts.FOREGROUND):
+        ask(what)
+    board.wish(4)
+    board.finish()
+    for what in ("group sample", facts.FOREGROUND):
+        ask(what)
+    assert asked == ["group sample", facts.FOREGROUND, "group sample"]
+    assert attempt.run is not None
+    assert attempt.quick
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_freed_memory_of_large_tables_is_returned_after_each_work(board, monkeypatch, is_large):
+    returned = []
+    monkeypatch.setattr(bench, "LARGE", board.data.n_rows + (not is_large))
+    monkeypatch.setattr(garbage, "trim", lambda: returned.append(1))
+    board.wish(3, measures=((("number",), None, lambda release, progress: {"value": 1}),))
+    board.finish()
+    end = time.monotonic() + WAIT
+    while is_large and len(returned) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(returned) == (2 if is_large else 0)
+
+
 def test_at_rest_nothing_is_computed_and_what_is_there_stays(board):
     attempt = board.wish(3)["c0"]
     board.finish()
@@ -373,8 +554,8 @@ def test_a_level_that_no_number_reaches_is_said_in_words(board):
     (attempt,) = board.wish(3, asked=asked).values()
     board.finish()
     (mark,) = attempt.marks[asked]
-    shown = grid.model([grid.Shown("c0", "x", 0, "", "ready", "", (mark,), attempt.quick["illness"])], ASKED, True)
-    assert shown["rows"][0]["cells"][0]["promises"][0]["words"] == "is not reached by any number, you ask for 2"
+    shown = grid.model([wording.Shown("c0", "x", 0, "", "ready", "", (mark,), attempt.quick["illness"])], ASKED, True)
+    assert shown["rows"][0]["cells"][0]["promises"][0]["words"] == "is not reached by any number (asked: 2)"
 
 
 def test_the_column_that_took_longest_before_begins_first(board, monkeypatch):

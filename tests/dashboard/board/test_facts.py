@@ -13,7 +13,8 @@ from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.base.progress import silent
 from anoncore.requirements import KAnonymity
 from dashboard.board import facts
-from dashboard.board.grid import Asked, Shown, model
+from dashboard.board.grid import model
+from dashboard.board.wording import Asked, Shown
 from dashboard.session.loaded_table import Tags
 from dashboard.session.workspace import Run
 
@@ -42,7 +43,7 @@ def test_buckets_do_not_hide_whose_row_it_is_where_known_values_are_published(al
     assert (mark.state, mark.reached) == ("missed", "1")
     assert mark.sentence == (
         f"{algorithm.title} publishes what others know as it is: at worst it fits 1 row, and k-anonymity asks for 2. "
-        "The buckets hide whose secret it is, not whose row."
+        "The groups hide whose secret it is, not whose row."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import CancelledError, Microdata
+from anoncore import CancelledError, Microdata, Policy
 from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, finding
 from dashboard.board.bench import Bench
@@ -112,6 +112,30 @@ def test_a_method_that_takes_long_is_left(monkeypatch: pytest.MonkeyPatch):
     search_._work(quietly)
     # What reports no progress is not held up; all others are left.
     assert len(search_.candidates) < len(TRIED) / 2
+
+
+def test_what_breaks_the_policy_in_force_is_not_the_best():
+    free = search()
+    free._work(quietly)
+    best = free.best
+    assert best is not None
+    # A rule that what was best without it breaks, and others keep.
+    lost = sorted(one.trial.quick["belief"]["largest"] for one in free.candidates if one.is_good)
+    limit = (lost[0] + best.trial.quick["belief"]["largest"]) / 2
+    assert lost[0] < limit < best.trial.quick["belief"]["largest"]
+    policy = Policy(name="House", risks={"largest-belief": {"at_most": limit}})
+    ruled = search()
+    ruled.wishes = replace(ruled.wishes, policy=policy)
+    ruled._work(quietly)
+    assert ruled.best is not None
+    assert (ruled.best.method, ruled.best.fields) != (best.method, best.fields)
+    assert ruled.best.trial.quick["belief"]["largest"] <= limit
+    same = next(one for one in ruled.candidates if (one.method, one.fields) == (best.method, best.fields))
+    assert same.broken.startswith("Largest belief at most")
+    # Another policy is another search.
+    digests = (ruled.table.digest, ruled.tags.digest)
+    assert ruled.is_about(digests, ruled.wishes)
+    assert not ruled.is_about(digests, replace(ruled.wishes, policy=None))
 
 
 def test_another_wish_is_another_search():

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dashboard.board.answer import answer
 from dashboard.board.facts import SIZE_EDGES, Judged, Mark, histogram
-from dashboard.board.grid import DRAWN, ROWS, Asked, Shown, SlowFacts, cheapest, model
+from dashboard.board.grid import model
+from dashboard.board.wording import DRAWN, ROWS, Asked, Shown, SlowFacts
 
 KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
 MISSED = (Mark("k", "missed", "3", "A group has 3 people.", "10"),)
@@ -17,7 +19,7 @@ MISSED = (Mark("k", "missed", "3", "A group has 3 people.", "10"),)
 def quick(lost=0.2, sizes=(0.0, 0.0, 1.0), largest=0.4, is_drawn=False):
     return {
         "groups": 1200,
-        "word": "equivalence class",
+        "word": "group",
         "smallest": 3,
         "median": 4,
         "sizes": list(sizes),
@@ -59,8 +61,6 @@ def test_the_most_that_can_be_lost_is_told_as_such_and_is_no_price():
     assert cell["alt"] == "at most 12.0% lost; most in town 12.0%, age 6.0%"
     assert cell["sub"] == "worst: town; the original is not here, and it may be less"
     assert (cell["names"], cell["bars"]) == (["town", "age"], [0.12, 0.06])
-    # Which of two loses least is not known where one may lose less than is told.
-    assert cheapest([column("c1"), bounded]) is None
     unknown = {**bound, "uncounted": ["age", "town", "job", "pay"]}
     (cell,) = cells([column("c2", facts={**quick(), "lost": unknown})], "lost")["cells"]
     assert cell["sub"].endswith(
@@ -79,7 +79,7 @@ def test_a_column_is_never_green_when_something_asked_is_missing():
     heads = model([column("c1", MISSED), column("c2"), column("c3", ())], asked(), True)["columns"]
     assert [(head["tone"], head["badge"]) for head in heads] == [
         ("bad", "Misses k"),
-        ("good", "Keeps all that is asked; loses least of those that do"),
+        ("good", "Keeps all that is asked"),
         ("plain", "Nothing was asked"),
     ]
     unknown = column("c1", (Mark("t", "unknown", "", "It cannot be told.", "0.30"),))
@@ -94,22 +94,34 @@ def test_how_a_promise_fares_is_said_with_what_is_reached_and_asked():
         for cell in cells([column(marks=marks) for marks in (KEPT, MISSED, met, of_people)], "promise")["cells"]
     ]
     assert words == [
-        "is 10, promised",
-        "is 3, you ask for 10",
-        "is 5, holds here, not promised",
-        "is 3 for each person, promised",
+        "is 10",
+        "is 3 (asked: 10)",
+        "is 5 (3 is enough)",
+        "is 3 for each person",
     ]
-    assert model([column(marks=met)], asked(), True)["columns"][0]["badge"].startswith("All holds, not all promised")
+    # Whether its method promises it is no reason against a release: the head says the same.
+    heads = model([column(marks=met), column()], asked(), True)["columns"]
+    assert [head["badge"] for head in heads] == ["Keeps all that is asked"] * 2
 
 
-def test_the_cheapest_column_is_sought_among_those_that_keep_everything():
+def test_the_column_that_the_answer_names_is_marked_and_no_other():
     columns = [
         column("c1", MISSED, facts=quick(lost=0.0)),
         column("c2", facts=quick(lost=0.3)),
         column("c3", facts=quick(lost=0.2)),
     ]
-    assert cheapest(columns) == "c3"
-    assert cheapest([column("c1", MISSED)]) is None
+
+    def marked(columns):
+        heads = model(columns, asked(), True, best=answer(columns, asked()))["columns"]
+        return [(head["isBest"], head["badge"]) for head in heads]
+
+    others = [(False, "Misses k"), (False, "Keeps all that is asked")]
+    assert marked(columns) == [*others, (True, "Keeps all that is asked, loses least")]
+    # Alone it need not lose least, and where none is to be published none is marked.
+    assert marked(columns[:2]) == [others[0], (True, "Keeps all that is asked")]
+    given = {"given": SlowFacts(exact={"learned": True, "value": 0.5, "control": 0.1})}
+    assert not any(is_best for is_best, _ in marked([columns[0], replace(columns[1], slow=given)]))
+    assert not any(head["isBest"] for head in model(columns, asked(), True)["columns"])
 
 
 CHANCE = {"learned": True, "guess": 0.0, "control": 0.001, "excess": 0.09}
@@ -130,49 +142,71 @@ def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
 
 
 def test_a_table_too_small_to_learn_from_does_not_say_zero():
-    slow = {"given": SlowFacts(exact={"learned": False, "guess": 0.0}), "strongest": SlowFacts(exact=DEFINETTI)}
-    cell = cells([column(slow=slow)], "given")["cells"][0]
-    assert cell == {
-        "state": "failed",
-        "why": "Not measured: the table is too small for this certainty. Strongest of 3: deFinetti's attack "
-        "40.0%, by chance 20.0%.",
-    }
+    nothing = SlowFacts(exact={"learned": False, "guess": 0.0})
+    cell = cells([column(slow={"given": nothing})], "given")["cells"][0]
+    assert cell == {"state": "failed", "why": "Not measured: the table is too small for this certainty."}
+    cell = cells([column(slow={"given": nothing, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
+    assert (cell["text"], cell["sub"]) == (
+        "at least 40.0%",
+        "by chance 20.0%; by deFinetti's attack, the strongest of 3 attacks; foreground knowledge: the table is too "
+        "small for this certainty",
+    )
 
 
 DEFINETTI = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_foreground": False, "tried": 3}
 
 
-def test_the_strongest_of_all_attacks_is_named():
+def test_the_number_of_the_strongest_of_all_attacks_is_told():
     exact = SlowFacts(exact={"value": 0.0931, **CHANCE})
-    for best, told in (
-        (DEFINETTI, "by chance 0.1%; strongest of 3: deFinetti's attack 40.0%, by chance 20.0%"),
-        ({**DEFINETTI, "is_foreground": True}, "by chance 0.1%; this is the strongest of 3 attacks"),
-        ({}, "by chance 0.1%"),
+    first = {**DEFINETTI, "is_estimate": True}
+    by = "by deFinetti's attack, the strongest of 3 attacks; by foreground knowledge 9.3%, 0.1% by chance"
+    for best, text, told, value in (
+        (DEFINETTI, "40.0%", f"by chance 20.0%; {by}", 0.4),
+        (first, "about 40.0%", f"by chance 20.0%; {by}", 0.4),
+        ({**DEFINETTI, "is_foreground": True}, "9.3%", "by chance 0.1%; this is the strongest of 3 attacks", 0.0931),
+        ({}, "9.3%", "by chance 0.1%", 0.0931),
     ):
         slow = {"given": exact, "strongest": SlowFacts(exact=best)}
-        assert cells([column(slow=slow)], "given")["cells"][0]["sub"] == told
-    at_first = {"given": exact, "strongest": SlowFacts(estimate={**DEFINETTI, "is_estimate": True})}
-    assert cells([column(slow=at_first)], "given")["cells"][0]["sub"] == (
-        "by chance 0.1%; strongest of 3: deFinetti's attack about 40.0%, by chance about 20.0%"
-    )
+        cell = cells([column(slow=slow)], "given")["cells"][0]
+        assert (cell["text"], cell["sub"], cell["value"]) == (text, told, value)
+    # It is drawn from what the same attack gets by chance, and the other draws are of the attack that is not told.
+    slow = {"given": exact, "strongest": SlowFacts(exact=DEFINETTI), "draws": SlowFacts(exact={"given": [0.05, 0.2]})}
+    drawn = cells([column(slow=slow, facts={**quick(), "is_drawn": True})], "given")["cells"][0]
+    assert (drawn["from"], drawn["marks"][0][0], "draws" in drawn["sub"]) == (0.2, 0.2, False)
 
 
-def test_nothing_found_by_one_attack_is_not_said_of_all_where_another_found_more():
+def test_nothing_found_by_one_attack_is_not_said_where_another_found_more():
     nothing = SlowFacts(exact={"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05]})
-    for best, told in ((DEFINETTI, "0% by foreground knowledge"), ({}, "0% by what was tried")):
+    for best, told in ((DEFINETTI, "at least 40.0%"), ({}, "0% by what was tried")):
         slow = {"given": nothing, "strongest": SlowFacts(exact=best)}
         assert cells([column(slow=slow)], "given")["cells"][0]["text"] == told
+    # Where the attack that takes most knowledge could not be made, 0% of another one is no measure of safety either.
+    none = {**DEFINETTI, "value": 0.0, "control": 0.0}
+    for given in (SlowFacts(problem="No groups are shared."), SlowFacts(exact={"learned": False, "guess": 0.0})):
+        for known in (SlowFacts(exact=none), SlowFacts(estimate={**none, "is_estimate": True})):
+            cell = cells([column(slow={"given": given, "strongest": known})], "given")["cells"][0]
+            assert cell["text"] == "0% by what was tried"
 
 
-def test_where_the_attack_does_not_apply_the_strongest_that_does_is_named():
+def test_the_strongest_attack_hides_no_larger_share_of_another_one():
+    """It lies farthest above chance, and the other one may give away more people, most of them by chance."""
+    larger = SlowFacts(exact={"learned": True, "value": 0.5, "guess": 0.0, "control": 0.45, "excess": 0.05})
+    cell = cells([column(slow={"given": larger, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
+    assert cell["text"] == "at least 40.0%"
+    assert cell["sub"].endswith("by foreground knowledge 50.0%, 45.0% by chance")
+
+
+def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
     single = {**DEFINETTI, "title": "single groups", "tried": 1}
     slow = {
         "given": SlowFacts(problem="The fragments have partitions of their own."),
         "strongest": SlowFacts(exact=single),
     }
-    assert cells([column(slow=slow)], "given")["cells"][0]["why"] == (
-        "The fragments have partitions of their own. Strongest and only attack that applies: single groups 40.0%, by "
-        "chance 20.0%."
+    cell = cells([column(slow=slow)], "given")["cells"][0]
+    assert (cell["text"], cell["sub"]) == (
+        "at least 40.0%",
+        "by chance 20.0%; by single groups, the only attack that applies; foreground knowledge: The fragments have "
+        "partitions of their own",
     )
 
 
@@ -187,15 +221,15 @@ def test_an_attack_that_left_epsilons_out_says_from_which_on():
     exact = {"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05, 0.1, 0.2]}
     cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("0% by what was tried",) * 2
-    assert cell["sub"] == "by chance 0.1%; epsilon from 0.05 on takes too long here and was not tried"
+    assert cell["sub"] == "by chance 0.1%; stronger forms of it take too long here (epsilon from 0.05 on)"
 
 
 def test_an_estimate_says_from_which_epsilon_on_nothing_will_be_tried():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 12 of 78 attribute sets"}
     slow = {"given": SlowFacts(estimate=estimate | {"too_costly": [0.05, 0.1, 0.2]})}
     cell = cells([column(slow=slow)], "given")["cells"][0]
-    assert cell["text"] == "at least ≈ 9.4% ± 0.6"
-    assert "epsilon from 0.05 on takes too long here and was not tried" in cell["sub"]
+    assert cell["text"] == "≈ 9.4% ± 0.6 or more"
+    assert "stronger forms of it take too long here (epsilon from 0.05 on)" in cell["sub"]
 
 
 def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
@@ -204,20 +238,18 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     exact = {"value": 0.0931, **CHANCE}
     drawn = quick(is_drawn=True)
     found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
-    assert found["sub"] == f"{DRAWN}; by chance 0.1%"
+    assert found["sub"] == f"by chance 0.1%; {DRAWN}"
     assert found["marks"] == [[0.001, "by chance 0.1%: the same attack on shuffled secrets"]]
     others = {"given": SlowFacts(exact=exact), "draws": SlowFacts(exact={"given": [0.0604, 0.1207]})}
     spread = cells([column(facts=drawn, slow=others)], "given")["cells"][0]
-    assert spread["sub"] == "five draws: about 6.0% to 12.1%; by chance 0.1%"
+    assert spread["sub"] == "by chance 0.1%; five draws: about 6.0% to 12.1%"
     # The number in the cell is one of the five, whichever way the others lie.
     others["draws"] = SlowFacts(exact={"given": [0.12, 0.13]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith(
-        "five draws: about 9.3% to 13"
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith(
+        "five draws: about 9.3% to 13.0%"
     )
     others["draws"] = SlowFacts(exact={"given": [0.0929, 0.0931]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].startswith(
-        "five draws: about 9.3%; by"
-    )
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith("five draws: about 9.3%")
     assert cells([column(slow=others)], "given")["cells"][0]["sub"] == "by chance 0.1%", "it draws nothing"
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert early["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
@@ -291,7 +323,10 @@ def test_rows_can_be_folded_away_and_rows_about_secrets_need_one():
 def test_buckets_hide_secrets_and_classes_hide_people():
     """A bucket publishes what is known of its people as it is, so nobody hides among its people."""
     columns = [column("c1"), column("c2", facts={**quick(), "word": "bucket"})]
-    assert [cell["text"] for cell in cells(columns, "hides")["cells"]] == ["3 or more people", "3 or more secrets"]
+    assert [cell["text"] for cell in cells(columns, "hides")["cells"]] == [
+        "3 or more people",
+        "3 or more secrets",
+    ]
 
 
 def test_sizes_are_counted_by_people():
@@ -305,34 +340,47 @@ def judged(breaking="", not_asked=()):
 
 
 def test_a_column_that_breaks_the_promise_stands_in_the_first_line_and_is_no_best():
-    breaking = "'fnlwgt', published by decision, finds everybody: 9 of 9 rows lie in classes of fewer than k = 10"
+    breaking = "'fnlwgt', published by decision, finds everybody: 9 of 9 rows lie in groups of fewer than k = 10"
     broken = replace(column("c1", facts=quick(lost=0.1)), judged=judged(breaking))
     head, good = model([broken, replace(column("c2"), judged=judged())], asked(), True)["columns"]
     assert (head["badge"], head["tone"]) == (f"Keeps all that is asked over what is known; {breaking}", "bad")
     assert head["verdict"] == "The verdict in a sentence."
     # It loses less than the other, but does not keep what is asked.
-    assert good["badge"] == "Keeps all that is asked; loses least of those that do"
+    assert good["badge"] == "Keeps all that is asked"
     missed = replace(column("c1", MISSED), judged=judged(breaking))
     assert model([missed], asked(), True)["columns"][0]["badge"] == f"Misses k; {breaking}"
+
+
+def test_what_an_attack_gives_away_takes_the_green_away():
+    """The answer does not name such a release, so its head is not green either; of one that misses k that is said.
+
+    Where one person has several rows, these are what the attack gives shares of.
+    """
+    given = {"given": SlowFacts(exact={"learned": True, "value": 0.5, "control": 0.1})}
+    heads = model([column("c1", slow=given), column("c2", MISSED, slow=given)], asked(attacked="rows"), True)["columns"]
+    words = "Keeps all that is asked, but 50.0% of the rows are given away"
+    assert [(head["badge"], head["tone"]) for head in heads] == [(words, "warn"), ("Misses k", "bad")]
+    few = {"given": SlowFacts(exact={"learned": True, "value": 0.14, "control": 0.1})}
+    assert model([column("c1", slow=few)], asked(), True)["columns"][0]["tone"] == "good"
 
 
 def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
     found = replace(column("c1"), judged=judged(not_asked=("largest belief 100%",)))
     head, _ = model([found, column("c2", facts=quick(lost=0.6))], asked(), True)["columns"]
-    words = "Keeps all that is asked; loses least of those that do, but fails badly: largest belief 100%"
+    words = "Keeps all that is asked, but fails badly: largest belief 100%"
     assert (head["badge"], head["tone"]) == (words, "warn")
 
 
 def test_rows_are_called_people_only_where_they_are():
     for people, person in (("people", "person"), ("rows", "row")):
         mark = replace(KEPT[0], of_people=True)
-        found = model([column("c1", (mark,))], asked(people=people), True)
+        found = model([column("c1", (mark,))], asked(people=people, attacked=people), True)
         rows = {row["id"]: row for row in found["rows"]}
         assert found["people"] == people
-        assert rows["promise"]["cells"][0]["promises"][0]["words"] == f"is 10 for each {person}, promised"
+        assert rows["promise"]["cells"][0]["promises"][0]["words"] == f"is 10 for each {person}"
         assert rows["hides"]["cells"][0]["text"] == f"3 or more {people}"
-        assert rows["hides"]["cells"][0]["sub"] == "half among 4 or more; 1,200 classes"
-        assert rows["hides"]["help"] == f"{people} by size of group"
+        assert rows["hides"]["cells"][0]["sub"] == "half among 4 or more; 1,200 groups"
+        assert rows["hides"]["help"] == f"{people} by size of group; dashed: your k"
         assert rows["hides"]["meaning"].startswith(f"Bars: {people} by the size of their group")
         assert rows["given"]["meaning"].startswith(f"{people.capitalize()} whose true secret")
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import DataError, Microdata, Release, privacy, utility
+from anoncore import DataError, Microdata, Release, attacks, privacy, utility
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
-from anoncore.publishing.saved_releases import saved_releases
+from anoncore.recipes.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
 from anoncore.sources import read_table
 from dashboard.board import facts, grid
@@ -107,7 +107,7 @@ def open_files(visitor, *files, title="", rows="people"):
     whose = next(one for one in visitor.at.radio if one.label.startswith("Do these rows belong to the people of"))
     whose.set_value(rows)
     if title:
-        next(one for one in visitor.at.text_input if one.label == "Name of its column").set_value(title)
+        next(one for one in visitor.at.text_input if one.label == "Name on the board").set_value(title)
         visitor.run()
     return visitor.press("Open on the board")
 
@@ -139,11 +139,11 @@ def test_an_opened_release_is_judged_like_the_one_that_was_made_here(visitor, dr
     assert promised(found, 0)["k"]["state"] == "kept"
     assert promised(found, 1)["k"] == promised(found, 0)["k"] | {
         "state": "measured",
-        "words": "is 5, holds, as measured",
+        "words": "is 5, as measured",
         "sentence": promised(found, 1)["k"]["sentence"],
     }
     assert "does not promise" not in promised(found, 1)["k"]["sentence"]
-    assert found["columns"][1]["badge"].startswith("All that is asked holds")
+    assert found["columns"][1]["badge"].startswith("Keeps all that is asked")
     assert found["columns"][1]["edit"] == "see how this release was read"
 
 
@@ -155,7 +155,7 @@ def test_another_k_judges_it_anew_and_leaves_its_table(visitor, drawn):
     found = finish(visitor, drawn)
     assert workspace(visitor).runs[1] is before
     assert workspace(visitor).runs[0].release.partition.sizes.min() >= 20
-    assert promised(found)["k"]["words"] == "is 5, you ask for 20"
+    assert promised(found)["k"]["words"] == "is 5 (asked: 20)"
     assert found["columns"][1]["badge"] == "Misses k"
 
 
@@ -245,7 +245,7 @@ def test_several_files_are_one_release_and_its_buckets_do_not_pass_for_k(visitor
     assert [one.name for one in run.release.fragments] == list(tables)
     # A bucket of two hides whose illness it is; the people in it are found by what is published exactly.
     assert run.release.partition.sizes.min() == 2
-    assert promised(found)["k"]["words"] == "is 1, you ask for 2"
+    assert promised(found)["k"]["words"] == "is 1 (asked: 2)"
     assert "secrets" in cell(found, "hides")["text"]
 
 
@@ -263,7 +263,7 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     # Ranges are read as ranges of numbers, although texts were guessed to be names of things.
     assert run.data.domain["age"].kind == "numeric"
     assert cell(found, "hides")["text"] == "5 or more people"
-    assert promised(found)["k"]["words"] == "is 5, you ask for 10"
+    assert promised(found)["k"]["words"] == "is 5 (asked: 10)"
     farthest = float(privacy.emd(run.release, "illness", "equal").max())
     assert np.isclose(cell(found, "distance")["curve"][-1], farthest, atol=1e-5)
     # What is lost cannot be told, but that it is no more than this.
@@ -272,9 +272,14 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     assert cell(found, "lost")["text"] == f"at most {share_text(bound)}"
     assert np.isclose(sum(cell(found, "lost")["bars"]) / 4, float(bound), atol=1e-4)
     assert "the original is not here, and it may be less; cells of age, town that" in cell(found, "lost")["sub"]
-    for row in ("given", "predictable"):
-        assert cell(found, row)["state"] == "failed"
-        assert "beside the table that it was made of" in cell(found, row)["why"]
+    assert cell(found, "predictable")["state"] == "failed"
+    assert "beside the table that it was made of" in cell(found, "predictable")["why"]
+    # What single groups give away is seen in them, and why nothing else was tried is said beside it.
+    given = cell(found, "given")
+    assert given["by"] == "single groups"
+    assert "beside the table that it was made of" in given["sub"]
+    believed = attacks.attribute_disclosure(run.release, "illness").confidence > 0.5 + 1e-9
+    assert np.isclose(given["value"], believed.mean())
 
 
 def test_one_of_several_tables_is_no_original_of_them(visitor, drawn):
@@ -360,7 +365,7 @@ def opened_on(visitor, drawn, kind):
 def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
     run = opened_on(visitor, drawn, kind)
     told = {}
-    for page in ("classes", "before and after", "privacy", "closeness", "utility", "explain", "method", "export"):
+    for page in ("groups", "before and after", "privacy", "closeness", "utility", "explain", "method", "publish"):
         visitor.open(page)
         told[page] = visitor.texts()
         assert run.label in told[page]
@@ -379,13 +384,13 @@ def test_every_page_that_looks_closer_takes_it(visitor, drawn, kind):
     visitor.open("one person")
     assert "Which method made this release is not known" in told["method"]
     assert ("nothing to set it beside" in told["before and after"]) == (kind == "alone")
-    for page in ("classes", "before and after", "privacy", "closeness", "explain"):
+    for page in ("groups", "before and after", "privacy", "closeness", "explain"):
         assert ("the rows of this table are nobody's" in told[page]) == (kind == "synthetic")
     # What cannot be taken away says why; no recipe makes again what was made elsewhere.
-    assert "nothing here makes it again" in told["export"]
-    assert ("against its original, which is not here" in told["export"]) == (kind == "alone")
-    assert ("No cell was made of a person's" in told["export"]) == (kind == "synthetic")
-    assert ("A certificate states what holds of groups of people" in told["export"]) == (kind == "synthetic")
+    assert "nothing here makes it again" in told["publish"]
+    assert ("against its original, which is not here" in told["publish"]) == (kind == "alone")
+    assert ("No cell was made of a person's" in told["publish"]) == (kind == "synthetic")
+    assert ("A certificate states what holds of groups of people" in told["publish"]) == (kind == "synthetic")
 
 
 def test_the_dialog_publish_says_what_can_be_taken_of_it(visitor, drawn):

@@ -15,8 +15,9 @@ from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, grid
 from dashboard.board.bench import Bench
 from dashboard.board.facts import Mark
-from dashboard.board.grid import Asked, Shown, SlowFacts, model
+from dashboard.board.grid import model
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
+from dashboard.board.wording import Asked, Shown, SlowFacts
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Workspace
@@ -213,7 +214,8 @@ def test_the_k_of_least_distance_and_loss_is_that_of_the_library_and_the_weight_
     rows = {row["id"]: row for row in model([column], Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"]}
     # Without distance the smallest k loses least, and it is the end of what was tried.
     assert rows["lost"]["cells"][0]["ring"] == 0
-    assert "are least at k = 2, the smallest tried" in rows["lost"]["cells"][0]["sub"]
+    told = rows["lost"]["cells"][0]["sub"]
+    assert told == "ring: distance and loss together are least at k = 2, the smallest tried; now, at k = 4"
     assert "ring" not in rows["hides"]["cells"][0]
 
 

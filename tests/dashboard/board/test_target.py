@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from dashboard.session.target import best_predicted, tau
-from dashboard.session.wishes import Wishes
+from dashboard.session.wishes import Wishes, best_predicted, tau
 
 
 def plain_tau(given, target) -> float:

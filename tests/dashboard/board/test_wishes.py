@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import pandas as pd
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncore import Microdata, ParameterError
-from anoncore.algorithms import Mondrian, StackAndDeal, Suppression
+from anoncore import InfeasibleError, Microdata, ParameterError
+from anoncore.algorithms import ALGORITHMS, Mondrian, StackAndDeal, Suppression
 from anoncore.requirements import DistinctDiversity, EntropyDiversity, KAnonymity, TCloseness
 from anoncore.search.keeping import keeping
 from dashboard.session.wishes import (
@@ -40,6 +41,26 @@ def test_the_board_begins_with_promises_and_methods_that_differ_in_kind():
     without = first_wishes(Microdata(PEOPLE, {"age": "quasi-identifier"}))
     assert dict(without.levels) == {"k": 10}
     assert "anatomy" not in [one.method for one in without.columns]
+
+
+@pytest.mark.parametrize("roles", [ROLES, {"age": "quasi-identifier"}], ids=["secret", "no secret"])
+@pytest.mark.parametrize("illness", [["flu", "cold", "gout"], ["flu", "flu", "cold"]], ids=["l", "no l"])
+def test_where_one_person_has_several_rows_no_first_column_can_only_count_rows(roles, illness):
+    frame = pd.DataFrame({"who": ["Ann", "Bob", "Ann", "Cem"], "age": [21, 22, 21, 23], "illness": [*illness, "flu"]})
+    found = first_wishes(Microdata(frame, {**roles, "who": "identifier"}, unit="who"))
+    assert len({one.method for one in found.columns}) == len(found.columns) >= 4
+    assert not [one.method for one in found.columns if ALGORITHMS[one.method].counts_rows]
+
+
+def test_no_first_column_can_protect_a_single_secret_only_where_there_are_several():
+    frame = pd.DataFrame({"age": range(12), "ill": [*"abcdef"] * 2, "income": range(12)})
+    data = Microdata(frame, {"age": "quasi-identifier", "ill": "sensitive", "income": "sensitive"})
+    found = [one.method for one in first_wishes(data).columns]
+    assert found == ["mondrian", "slicing", "stack-and-deal", "local-recoding"]
+    for method in found:
+        # A level may be out of reach of so few people; the kind of table is not.
+        with suppress(InfeasibleError):
+            keeping(method, {}, {"k": 2, "t": 0.9}, (), data).validate_data(data)
 
 
 @pytest.mark.parametrize(("rare", "l"), [(8, 3), (6, 2), (3, None)])

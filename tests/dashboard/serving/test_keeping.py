@@ -15,7 +15,7 @@ import pytest
 
 from anoncore import DataError
 from anoncore.algorithms import Anatomy, Mondrian
-from anoncore.publishing.release_file import packed
+from anoncore.recipes.release_file import packed
 from dashboard.serving import settings, vault
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault

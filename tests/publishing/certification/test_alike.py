@@ -11,7 +11,7 @@ import pytest
 from anoncore import DataError, Microdata, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.publishing import certify, new_key, write_tables
-from anoncore.requirements import DistinctDiversity
+from anoncore.requirements import DistinctDiversity, KAnonymity
 
 KEY = new_key()
 
@@ -41,3 +41,19 @@ def test_numbers_that_a_workbook_writes_alike_are_not_counted_as_two() -> None:
 @pytest.mark.parametrize(("first", "second"), [(1, "one"), ("=A", "A"), ("(missing)", None)])
 def test_values_that_readers_can_tell_apart(first: Any, second: Any) -> None:
     _certified(first, second, Mondrian(requirements=[DistinctDiversity(l=2)]))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ("", None, r"a missing cell and '' are counted as one value in files, but in the format 'parquet' they tell"),
+        ("=A", "'=A", r"\"''=A\" and \"'=A\" are counted as one value in files, but in the format 'csv' they tell"),
+    ],
+)
+def test_known_values_that_one_format_tells_apart_have_no_certificate(first: Any, second: Any, said: str) -> None:
+    frame = pd.DataFrame({"town": [first, second, "a", "b"], "illness": ["flu", "cold", "flu", "cold"]})
+    data = Microdata(frame, {"town": "quasi-identifier", "illness": "sensitive"})
+    with pytest.raises(DataError, match=f"no certificate for 'town': {said}"):
+        certify(Anatomy(l=2).anonymize(data), KEY)
+    together = Mondrian(requirements=(KAnonymity(k=4),)).anonymize(data)
+    assert certify(together, KEY).tables[0].group_sizes == {"4": 1}

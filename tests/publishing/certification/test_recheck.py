@@ -47,7 +47,7 @@ def failures(proof: Certificate, tables: dict[str, pd.DataFrame]) -> list[str]:
     [
         (KAnonymity(k=3), 3, ""),
         (DistinctDiversity(l=3), 3, "has 1 different value of 'illness'"),
-        (FrequencyDiversity(l=3), 3, "of 'illness' 1"),
+        (FrequencyDiversity(l=3), 3, "its commonest 'illness' in 1 of 1"),
         (EntropyDiversity(l=3), 3, "of 'illness' 1"),
         (RecursiveDiversity(c=3, l=2), 0.5, "values of 'illness', so that no c is large enough"),
         # Afterwards flu, cold, gout are 1, 1, 4 of 6 and the second group has gout only: (1/6 + 1/6 + 1/3) / 2 = 1/3.
@@ -96,7 +96,7 @@ def test_buckets_lose_their_diversity() -> None:
     said = failures(proof, tables | {"sensitive": hidden})
     assert len(said) == 2
     assert ["1 different value of 'illness' (asked: at least 2)" in one for one in said].count(True) == 1
-    assert ["1 / largest share of 'illness' 1 (asked: at least 2)" in one for one in said].count(True) == 1
+    assert ["its commonest 'illness' in 1 of 1 (asked: at least 2)" in one for one in said].count(True) == 1
 
 
 def test_groups_of_joined_tables_must_agree() -> None:
@@ -295,7 +295,7 @@ def test_fragments_whose_joins_are_all_empty_have_a_certificate_and_a_report() -
     proof = certificate(release)
     found = verify(proof, written(release.tables(), "csv"))
     assert [one.sentence for one in found.findings if one.check == "joins on 'illness'"] == [
-        "All 4 joins of classes of two of the fragments on 'illness' are empty: no value stands in classes of more "
+        "All 4 joins of groups of two of the fragments on 'illness' are empty: no value stands in groups of more "
         "than one fragment."
     ]
     assert found.holds

@@ -15,8 +15,7 @@ from anoncore.algorithms import Mondrian
 from anoncore.base.errors import DataError
 from anoncore.cli.log import Log
 from anoncore.publishing.certification.claims import as_read
-from anoncore.publishing.certification.strict_parquet import parquet_fault
-from anoncore.publishing.certification.strict_reading import read_strictly
+from anoncore.publishing.certification.strict_reading import parquet_fault, read_strictly
 from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.publishing.certification.forging import Forgery, restated
@@ -191,7 +190,7 @@ def test_more_columns_or_sheets_than_any_release_has_are_refused() -> None:
         read_strictly("wide.csv", bombs.wide(10_001))
     sheets = "".join(f'<sheet name="s{number}" sheetId="{number}"/>' for number in range(1, 1_002))
     book = bombs.workbook(xl__workbook=f"<workbook {bombs.SPACE}><sheets>{sheets}</sheets></workbook>")
-    assert "has 1,001 sheets" in read_strictly("book.xlsx", book).faults[-1]
+    assert "has 1,001 sheets" in read_strictly("book.xlsx", book)[1][-1]
 
 
 def test_apostrophes_take_time_as_they_are_many() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -13,9 +14,8 @@ from anoncore.algorithms import Anatomy, Mondrian, Slicing
 from anoncore.base.errors import CancelledError, ParameterError
 from anoncore.cli import main
 from anoncore.publishing import Certificate, store, verify, verify_stored
-from anoncore.publishing.databases.held_tables import stored_entry
+from anoncore.publishing.databases.held_tables import held_batches, held_schema, stored_entry
 from anoncore.publishing.databases.storing import places_of, stored_name, storing
-from anoncore.publishing.databases.table_types import held_batches, held_schema
 from anoncore.requirements import KAnonymity
 from tests.engines.large_tables import ROLES, people
 from tests.properties.subjects import SEED
@@ -190,7 +190,7 @@ def test_every_type_comes_back_as_it_was(fresh, tmp_path):
         stored.write("release", [given])
         held = stored.held("release", tmp_path)
         entry = stored_entry(held, "release", tmp_path)
-        stored.connection.commit()
+        stored.release.connection.commit()
     assert entry.types == {field.name: str(field.type) for field in schema}
     with dbapi.connect(fresh) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT * FROM kinds")
@@ -352,6 +352,14 @@ def test_from_database_to_database_on_the_command_line(fresh, server, tmp_path, 
         assert main(["verify", "apart.json", fresh]) == 3
         assert main(["verify", "apart.json"]) == 2
         assert main(["verify", fresh]) == 2
+        # The dossier counts in the same tables, from the certificate beside them and from one in a file.
+        for place in ([fresh, "--table", "anonymous"], ["apart.json", fresh]):
+            assert main(["dossier", *place, "--policy", "cms", "--force", "--quiet"]) in (1, 3)
+            told = json.loads((tmp_path / "dossier.json").read_text())
+            assert (told["basis"], told["released"]["standing"]) == ("certificate", "counted")
+            assert ":secret" not in json.dumps(told)
+        for name in ("dossier.html", "dossier.json"):
+            (tmp_path / name).unlink()
         capsys.readouterr()
         made = {path.name for path in tmp_path.iterdir()}
         private = {"people-release-report.html", "people-release-mapping-not-for-publication.csv"}

@@ -27,14 +27,7 @@ def certified_run(
     all_tags = Tags(**{"roles": ROLES, **tags})
 
     def finish(written: WrittenParts) -> None:
-        certified = certify_parts(
-            written.folder,
-            written.profile,
-            all_tags.kinds,
-            algorithm,
-            written.input_digest,
-            written.related,
-        )
+        certified = certify_parts(written.folder, written, all_tags.kinds)
         (written.folder / CERTIFICATE_FILE).write_text(certified.certificate.dumps(), encoding="utf-8")
         found.append((certified, written))
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anoncore.algorithms import RothkoTree
-from anoncore.publishing.certification.part_digests import PartDigester, joined_digest, rows_digest
+from anoncore.publishing.certification.digests import PartDigester, joined_digest, rows_digest
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.requirements import KAnonymity
 from tests.engines.large_tables import ROLES, people

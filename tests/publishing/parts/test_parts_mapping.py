@@ -100,7 +100,7 @@ def test_the_report_shows_the_numbers_of_the_parts(tmp_path):
     profile = privacy.profile(release)
     seen = texts_of(html)
     sizes = release.partition.sizes
-    assert f"400 rows in {len(sizes)} groups (equivalence class) of {sizes.min()} to {sizes.max()} rows" in seen
+    assert f"400 rows in {len(sizes)} groups of {sizes.min()} to {sizes.max()} rows" in seen
     distance = float(profile.score("t-equal", "ill"))
     assert f"ill {distance:.4g} 0 " in seen
     assert f"{len(sizes) / 400:.1%}" in seen  # the mean risk to be found
@@ -109,7 +109,7 @@ def test_the_report_shows_the_numbers_of_the_parts(tmp_path):
         assert f"generalized, {loss:.1%} lost" in seen
     assert "holds over what is known; 'note', published by decision, finds " in seen
     assert "k-anonymity (k = 5) holds over what is known: the worst published group has size 5" in seen
-    assert "and 337 of 400 rows are in classes of fewer than k = 5. Tag 'note' as a quasi-identifier" in seen
+    assert "and 337 of 400 rows are in groups of fewer than k = 5. Tag 'note' as a quasi-identifier" in seen
     assert html.count("<svg") == 4  # sizes, distances, beliefs, losses
     assert "<script" not in html
     # People, not groups, are drawn by how sure one is of them: all bars together are 400.

@@ -17,8 +17,8 @@ from anoncore.algorithms import Mondrian
 from anoncore.base.errors import ParameterError
 from anoncore.base.extras import MissingPackageError
 from anoncore.publishing import Certificate, certify, new_key, sign, signed_by
-from anoncore.publishing.signing.signature import FORM
-from anoncore.publishing.signing.signing_keys import (
+from anoncore.publishing.signing.signature import (
+    FORM,
     clear_name,
     new_keys,
     read_private_key,

@@ -109,7 +109,7 @@ PLANTED: dict[tuple[str, str], dict[str, tuple[str, Draw]]] = {
         "lat": ("B", lambda rng: round(rng.uniform(30, 45), 5)),
         "lon": ("B", lambda rng: round(rng.uniform(-120, -75), 5)),
         "county": ("B", one_of("Kent", "Sussex", "New Castle")),
-        "customer_id": ("R", lambda rng: int(rng.integers(10_000, 99_999))),
+        "customer_id": ("J", lambda rng: int(rng.integers(10_000, 99_999))),
     },
     ("en", "devices"): {
         "device serial number": ("M", pattern("AA########")),

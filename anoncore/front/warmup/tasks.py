@@ -1,0 +1,234 @@
+"""What there is to compile, in the order in which newcomers need it: each task does the real work on a small table.
+
+Which tasks are done on this machine for these sources, an empty file says for each beside the compiled code.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anoncore.base.errors import AnonymizationError
+
+if TYPE_CHECKING:
+    from anoncore.release.release import Release
+    from anoncore.table.microdata import Microdata
+
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from anoncore.kernels.compiled_code import folder_of_all
+
+FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
+"""The methods that a newcomer sees first; they come before all others, in this order."""
+LEVELS: Mapping[str, float] = {"k": 10, "l": 3, "t": 0.3}
+"""What these methods are asked to keep."""
+QUICK_MEASURES = (
+    "privacy.guarantees",
+    "privacy.personal_guarantees",
+    "privacy.profile",
+    "privacy.emd",
+    "utility.two_way_error",
+    "utility.information_loss",
+    "attacks.attribute_disclosure",
+    "attacks.reidentification",
+)
+"""The numbers that stand beside every release."""
+SLOW_MEASURES = ("attacks.foreground_knowledge", "utility.classification")
+"""The numbers of the first methods that take longer."""
+N_ROWS = 300
+EVERYTHING = "everything"
+"""The name of what is done when all tasks are, so that nobody needs their list to know."""
+
+
+class Task(NamedTuple):
+    """One piece of the work. Its name, without spaces, is that of the file that says that it is done."""
+
+    name: str
+    title: str
+    run: Callable[[], None]
+
+
+def tasks() -> tuple[Task, ...]:
+    """All tasks, the most urgent first."""
+    from anoncore.algorithms import ALGORITHMS
+    from anoncore.measures.evaluation import MEASURES
+
+    first = [name for name in FIRST_METHODS if name in ALGORITHMS]
+    # What an extra brings is compiled by itself, if it is there at all.
+    later = [name for name in ALGORITHMS if name not in first and not ALGORITHMS[name].extra]
+    found = [Task("pages", "What pages ask before there is a release", _look)]
+    for name in first:
+        found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))
+    for name in first:
+        found.append(Task(f"judge-{name}", f"{ALGORITHMS[name].title}: its numbers", partial(_judge, name)))
+    # What the first release needs comes right after the second method, which another process can make meanwhile.
+    found.insert(3, found.pop(len(first) + 1))
+    for measure in SLOW_MEASURES:
+        for name in first:
+            title = f"{ALGORITHMS[name].title}: {_spoken(measure)}"
+            found.append(Task(f"{_slug(measure)}-{name}", title, partial(_measure, name, (measure,))))
+    for name in later:
+        found.append(Task(f"make-{name}", ALGORITHMS[name].title, partial(_make, name)))
+    for measure in MEASURES:
+        found.append(Task(_slug(measure), _spoken(measure), partial(_measure_all, measure)))
+    found.append(Task("least-loss", "The least loss that is possible", _bound))
+    return tuple(found)
+
+
+def run_task(task: Task) -> str:
+    """Do a task and remember that it is done; what went wrong, or nothing.
+
+    A task that fails is not tried again: what it would have compiled is compiled when somebody needs it.
+    """
+    problem = ""
+    try:
+        task.run()
+    except AnonymizationError:
+        # A method that cannot do it on so small a table has nothing more to compile.
+        pass
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+    set_done(task.name)
+    left_tasks()
+    return problem
+
+
+def left_tasks() -> tuple[Task, ...]:
+    """The tasks that were not done on this machine; where none is left, that is remembered."""
+    left = tuple(task for task in tasks() if not is_done(task.name))
+    if not left:
+        set_done(EVERYTHING)
+    return left
+
+
+def _slug(measure: str) -> str:
+    return measure.replace(".", "-").replace("_", "-")
+
+
+def _spoken(measure: str) -> str:
+    return measure.rpartition(".")[2].replace("_", " ")
+
+
+@cache
+def _table() -> Microdata:
+    """A small table with numbers, categories with and without a hierarchy, and secrets."""
+    from anoncore import datasets
+    from anoncore.table.hierarchy import Hierarchy
+    from anoncore.table.microdata import Microdata
+
+    entry = datasets.table("census")
+    hierarchies = {name: Hierarchy.from_nested(nested) for name, nested in entry.taxonomies.items()}
+    return Microdata(entry.load(n_rows=N_ROWS), entry.roles, entry.kinds, entry.orders, hierarchies)
+
+
+@cache
+def _release(name: str) -> Release:
+    """The release of a method that is asked for what newcomers ask for, as far as it takes that."""
+    from anoncore.search.keeping import keeping, possible_instead
+
+    data = _table()
+    wanted = keeping(name, {}, LEVELS, (), data)
+    return (possible_instead(wanted, data) or wanted).anonymize(data)
+
+
+def _look() -> None:
+    """What people look at who have loaded a table and made nothing of it yet: levels, what is possible, lessons."""
+    from anoncore.algorithms import ALGORITHMS, RandomPartition
+    from anoncore.attacks import reidentification
+    from anoncore.table.level_effects import level_effects
+    from anoncore.table.microdata import Microdata
+
+    data = _table()
+    ALGORITHMS[FIRST_METHODS[0]]().validate_data(data)
+    level_effects(data, data.quasi_identifiers[0], k=2)
+    # The release of some people, held against a list of all.
+    some = Microdata(data.frame.head(N_ROWS // 2), data.roles)
+    reidentification(RandomPartition().anonymize(some), data)
+
+
+def _make(name: str) -> None:
+    from anoncore.algorithms import ALGORITHMS
+
+    try:
+        _release(name)
+    finally:
+        kind = ALGORITHMS[name]
+        if all(not info.is_required() for info in kind.model_fields.values()):
+            kind().anonymize(_table())
+
+
+def _judge(name: str) -> None:
+    judge(_release(name))
+
+
+def _measure(name: str, measures: tuple[str, ...]) -> None:
+    release = _release(name)
+    for measure in measures:
+        _evaluate(measure, release)
+
+
+def judge(release: Release) -> None:
+    """Measure a release by the numbers that stand beside every release, so that all they need is compiled."""
+    from anoncore.measures import verdict
+
+    for measure in QUICK_MEASURES:
+        _evaluate(measure, release)
+    verdict(release)
+
+
+def _measure_all(measure: str) -> None:
+    """One measure of the first methods, which differ in the form of what they publish."""
+    for name in FIRST_METHODS:
+        _evaluate(measure, _release(name))
+
+
+def _bound() -> None:
+    """The least loss of a small table, with and without prices."""
+    from anoncore.utility import least_loss
+
+    least_loss(_table(), k=3, seconds=0.5)
+
+
+def _evaluate(measure: str, release: Release) -> None:
+    """Measure a release; where its form has no such number, nothing is to be compiled for it."""
+    from anoncore.measures.evaluation import MEASURES
+    from anoncore.requirements import KAnonymity
+
+    function = MEASURES[measure]
+    secret = next(iter(release.data.sensitive), None)
+    usual: dict[str, Any] = {"attribute": secret, "target": secret, "group": 0, "row": 0}
+    usual["requirements"] = release.promises or (KAnonymity(k=2),)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    if secret is None and any(one.name in ("attribute", "target") and one.default is one.empty for one in parameters):
+        return
+    given = {one.name: usual[one.name] for one in parameters if one.default is one.empty or one.name == "requirements"}
+    try:
+        function(release, **given)
+    except AnonymizationError:
+        return
+
+
+def is_done(name: str) -> bool:
+    """Whether the task of that name was done."""
+    return _mark(name).is_file()
+
+
+def set_done(name: str) -> None:
+    """Remember that the task was done."""
+    _folder().mkdir(exist_ok=True)
+    _mark(name).touch()
+
+
+def _mark(name: str) -> Path:
+    return _folder() / name
+
+
+@cache
+def _folder() -> Path:
+    """One folder for each version of Python and of the compiler, which share nothing."""
+    return folder_of_all() / f"done-{sys.version_info.major}.{sys.version_info.minor}-{version('numba')}"

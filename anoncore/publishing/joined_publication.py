@@ -1,0 +1,413 @@
+"""Several tables of the same people: their files with one certificate, and this re-checked from the files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from anoncore import privacy
+from anoncore.base.arguments import checked, checked_methods
+from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ReleaseError
+from anoncore.base.plain_json import plain_json
+from anoncore.base.progress import Progress, part_of, silent
+from anoncore.base.texts import listing
+from anoncore.privacy.joined_people import JoinedTables
+from anoncore.publishing.certification.certificate import COMPLAINT, Certificate, CertificateText
+from anoncore.publishing.certification.certified_tables import read_files
+from anoncore.publishing.certification.certifying import UNSIGNED
+from anoncore.publishing.certification.entries import LARGEST
+from anoncore.publishing.certification.finding import Finding, Verification, either
+from anoncore.publishing.certification.further_columns import certified_k
+from anoncore.publishing.certification.judging import hidden_reason, question_of
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.verification import judged_release
+from anoncore.publishing.export import FileFormat
+from anoncore.publishing.publication import CERTIFICATE, release_files
+from anoncore.publishing.signing.signature import Signature
+from anoncore.release.partition import Partition
+from anoncore.release.reading.published_table import PublishedTable
+from anoncore.release.recoding import Exact
+from anoncore.release.release import Fragment, Release
+from anoncore.requirements import KAnonymity
+from anoncore.table.people import MOST_ROWS_OF_ONE
+
+FORMAT = "anoncore-joined-certificate"
+TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
+"""The name of a table, of which names of files are made."""
+JOIN = "join"
+"""What the checks of the joined tables are called."""
+LINK = "whose row it is"
+UNLINKED = (
+    "The tables publish nothing that says which rows are one person's, so that what is said of their join cannot be "
+    "counted in them."
+)
+
+
+@checked_methods
+class JoinedCertificate(CertificateText):
+    """What holds of several tables of the same people, alone and joined.
+
+    Attributes
+    ----------
+    format : str
+        Says that the JSON is a certificate of several tables.
+    version : int
+        Version of the format.
+    by : str
+        The column that says whose row it is.
+    is_linked : bool
+        Whether every table publishes the column, as pseudonyms that are the same in all of them. Only then the files
+        show how people are joined; otherwise what is said of the join is a claim.
+    people : int
+        Different people in all tables together.
+    k : int
+        People of the smallest class of people who show the same rows in every table.
+    tables : dict of str to Certificate
+        The certificate of each table. What it promises is promised of the joined tables, too.
+    not_checked : list of str
+        What the files alone do not show of the join, in sentences.
+    signatures : list of Signature or None
+        Who signed the certificate, see `sign`; None where nobody did.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import JoinedCertificate, joined_files, new_key
+    >>> from anoncore.requirements import KAnonymity
+    >>> patients = Microdata(pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]}), {"age": "quasi-identifier"})
+    >>> visits = Microdata(pd.DataFrame({"id": list("abcd"), "year": [1, 2, 11, 12]}), {"year": "quasi-identifier"})
+    >>> method = Mondrian(requirements=[KAnonymity(k=2)])
+    >>> releases = {"patients": method.anonymize(patients), "visits": method.anonymize(visits)}
+    >>> files = joined_files(releases, "hospital", new_key(), by="id")
+    >>> certificate = JoinedCertificate.loads(files["hospital-certificate.json"])
+    >>> certificate.people, certificate.k, list(certificate.tables), certificate.is_linked
+    (4, 2, ['patients', 'visits'], False)
+    """
+
+    format: Literal["anoncore-joined-certificate"] = "anoncore-joined-certificate"
+    version: int = Field(default=1, ge=1, le=1)
+    by: Annotated[str, StringConstraints(min_length=1)]
+    is_linked: bool
+    people: int = Field(ge=1, lt=LARGEST)
+    k: int = Field(ge=1, lt=LARGEST)
+    tables: dict[TableName, Certificate] = Field(min_length=2)
+    not_checked: list[str]
+    signatures: list[Signature] | None = None
+
+    @model_validator(mode="after")
+    def _tables_fit(self) -> Self:
+        """Require that every table is in files of its own, and has the column that joins it where it is published."""
+        files: list[str] = []
+        for name, one in self.tables.items():
+            if len(one.tables) > 1 or one.parts is not None or one.stored is not None or not one.files:
+                raise ValueError(f"table '{name}' is not one whole table in a file")
+            if self.is_linked and self.by not in one.columns:
+                raise ValueError(f"table '{name}' has no column '{self.by}', by which it is said to be joined")
+            role = next((attribute.role for attribute in one.attributes if attribute.name == self.by), None)
+            if self.is_linked and role in ("quasi-identifier", "sensitive"):
+                raise ValueError(f"'{self.by}' is said to join the tables, and is {role} in '{name}'")
+            files += [file.name for file in one.files]
+        if len({*files}) < len(files):
+            raise ValueError("two tables are in one file")
+        return self
+
+    @staticmethod
+    def is_one(text: str | bytes) -> bool:
+        """Whether a JSON text says that it is the certificate of several tables.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text.
+
+        Returns
+        -------
+        bool
+            Whether its `format` says so.
+
+        Raises
+        ------
+        DataError
+            For a text that is no JSON, or that can be read in two ways.
+        """
+        found = plain_json(text, COMPLAINT)
+        return isinstance(found, dict) and found.get("format") == FORMAT
+
+
+@checked
+def joined_files(
+    releases: Mapping[str, Release],
+    name: str,
+    key: str,
+    format: FileFormat = "csv",
+    by: str | None = None,
+    guessable_seed: bool = False,
+) -> dict[str, bytes]:
+    """Make the files of several tables of the same people, and the one certificate that describes them and their join.
+
+    Parameters
+    ----------
+    releases : mapping of str to Release
+        The release of each table by the table's name, as `privacy.joined` takes them.
+    name : str
+        How the names of the files begin.
+    key : str
+        For the hashes of the original tables, such as `new_key` gives one; it is not written.
+    format : {"csv", "parquet", "excel"}
+        The format of the tables.
+    by : str, optional
+        The column that says whose row it is, in every table; by default the unit of the tables.
+    guessable_seed : bool
+        Whether releases are certified whose random choices follow from a seed that others can guess, see `certify`.
+
+    Returns
+    -------
+    dict of str to bytes
+        The certificate and a file for each table, by their names.
+
+    Raises
+    ------
+    ReleaseError
+        Where something that was promised of a table does not hold, alone or, where all tables publish pseudonyms of
+        the person, joined by them.
+    DataError
+        For tables that the format cannot hold.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import joined_files, new_key
+    >>> from anoncore.requirements import KAnonymity
+    >>> patients = pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]})
+    >>> visits = pd.DataFrame({"id": list("abcd"), "year": [2001, 2002, 2011, 2012]})
+    >>> method = Mondrian(requirements=[KAnonymity(k=2)])
+    >>> releases = {
+    ...     "patients": method.anonymize(Microdata(patients, {"age": "quasi-identifier"}, unit="id")),
+    ...     "visits": method.anonymize(Microdata(visits, {"year": "quasi-identifier"}, unit="id")),
+    ... }
+    >>> list(joined_files(releases, "hospital", new_key()))
+    ['hospital-certificate.json', 'hospital-patients.csv', 'hospital-visits.csv']
+    """
+    joined = privacy.joined(releases, by)
+    is_linked = all(joined.by in release.attributes for release in releases.values())
+    broken = [one for one in joined.guarantees() if not one.holds]
+    if is_linked and broken:
+        raise ReleaseError(
+            f"There is no certificate for tables that readers join to more than each promises: {broken[0].fragment}: "
+            f"{broken[0].sentence}"
+        )
+    written: dict[str, bytes] = {}
+    certificates = {}
+    for table, release in releases.items():
+        files = release_files(release, f"{name}-{table}", key, format, guessable_seed=guessable_seed)
+        certificates[table] = Certificate.loads(files.pop(f"{name}-{table}{CERTIFICATE}"))
+        written |= files
+    unshown = [] if is_linked else [UNLINKED, *(f"{one.fragment}, joined: {one.sentence}" for one in broken)]
+    certificate = JoinedCertificate(
+        by=joined.by,
+        is_linked=is_linked,
+        people=joined.n_people,
+        k=int(joined.k),
+        tables=certificates,
+        not_checked=[*unshown, UNSIGNED],
+    )
+    wrong = verify_joined(certificate, written).of("fails")
+    if wrong:
+        raise ReleaseError(f"There is no certificate for what its readers count otherwise: {wrong[0].sentence}")
+    return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
+
+
+@checked
+def verify_joined(
+    certificate: JoinedCertificate, files: Mapping[str, bytes], hashes: bool = True, progress: Progress | None = None
+) -> Verification:
+    """Re-check the certificate of several tables from the published files alone.
+
+    Every table is checked by its own certificate, as `verify` does. Then the tables are joined by the pseudonyms in
+    the files, and what each certificate promises is counted once more in the joined classes: the certificate is a
+    claim, and the files are the evidence. Where no pseudonyms are published, the join is a claim.
+
+    Parameters
+    ----------
+    certificate : JoinedCertificate
+        What the files should be and show.
+    files : mapping of str to bytes
+        The published files by name.
+    hashes : bool
+        Whether the contents must also be those that were certified.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
+
+    Returns
+    -------
+    Verification
+        Every check and how it came out; those of one table begin with its name.
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be read as a table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from anoncore import Microdata, privacy
+    >>> from anoncore.algorithms import Mondrian
+    >>> from anoncore.publishing import JoinedCertificate, joined_files, new_key, verify_joined
+    >>> from anoncore.requirements import KAnonymity
+    >>> patients = pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]})
+    >>> visits = pd.DataFrame({"id": list("abcd"), "year": [2001, 2002, 2011, 2012]})
+    >>> method = Mondrian(requirements=[KAnonymity(k=2)])
+    >>> releases = {
+    ...     "patients": method.anonymize(Microdata(patients, {"age": "quasi-identifier"}, pseudonym="id")),
+    ...     "visits": method.anonymize(Microdata(visits, {"year": "quasi-identifier"}, pseudonym="id")),
+    ... }
+    >>> files = joined_files(releases, "hospital", new_key())
+    >>> certificate = JoinedCertificate.loads(files.pop("hospital-certificate.json"))
+    >>> found = verify_joined(certificate, files)
+    >>> [(one.check, one.outcome) for one in found.findings if one.check.startswith("join")][:2]
+    [('join: k', 'holds'), ("join: k-anonymity (k = 2) of 'patients'", 'holds')]
+    """
+    tell = progress or silent
+    named = {file.name for one in certificate.tables.values() for file in one.files}
+    findings = [
+        Finding(f"file '{name}'", "fails", f"'{name}' is no file that the certificate names.")
+        for name in files
+        if name not in named
+    ]
+    tables: dict[str, PublishedTable] = {}
+    for place, (name, one) in enumerate(certificate.tables.items()):
+        share = part_of(tell, 0.8 * place / len(certificate.tables), 0.8 * (place + 1) / len(certificate.tables))
+        own = {file.name: files[file.name] for file in one.files if file.name in files}
+        if len(own) < len(one.files):
+            missing = listing([file.name for file in one.files if file.name not in files])
+            findings.append(Finding(f"{name}: files", "fails", f"{name}: {missing} is missing."))
+            continue
+        release = read_files(one, own, hashes, share)
+        found = judged_release(one, lambda *_, read=release: read, hashes, None, None, share)
+        findings += [
+            replace(finding, check=f"{name}: {finding.check}", sentence=f"{name}: {finding.sentence}")
+            for finding in found.findings
+        ]
+        for (rows,) in release.tables:
+            if isinstance(rows, PublishedTable):
+                tables[name] = rows
+    tell(0.9, "Joining the tables")
+    if len(tables) == len(certificate.tables):
+        findings += _join_findings(certificate, tables)
+    tell(1.0, "Done")
+    return Verification(tuple(findings))
+
+
+def _join_findings(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[Finding]:
+    """What the tables show of their join."""
+    yield from _link_findings(certificate, tables)
+    if not certificate.is_linked:
+        sentence = f"Joined by '{certificate.by}', people are in groups of at least {certificate.k:,}. {UNLINKED}"
+        yield Finding(JOIN, "claimed", sentence)
+        return
+    try:
+        releases = {name: _as_release(table, certificate.tables[name]) for name, table in tables.items()}
+        joined = privacy.joined(releases, certificate.by)
+    except CancelledError:
+        raise
+    except AnonymizationError as error:
+        yield Finding(JOIN, "fails", f"What was certified of the join cannot hold: {error}")
+        return
+    # Cells that differ in the release may be written alike, as ranges with one midpoint are: classes are larger then.
+    same = joined.n_people == certificate.people and joined.k >= certificate.k
+    claimed = f"The certificate says {certificate.people:,} people in groups of at least {certificate.k:,}."
+    yield either(f"{JOIN}: k", same, joined.sentences[0], f"{joined.sentences[0]} {claimed}")
+    for name, one in certificate.tables.items():
+        yield from _promise_findings(name, one, joined)
+
+
+def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables) -> Iterator[Finding]:
+    """What is promised of one table, counted in the joined classes."""
+    attributes = by_name(certificate.attributes)
+    for asked in certificate.requirements:
+        check = f"{JOIN}: {asked.label} of '{name}'"
+        try:
+            question = question_of(asked)
+            reason = hidden_reason(attributes, question)
+            if reason:
+                yield Finding(check, "claimed", f"{name}, joined: {asked.label}: {reason}.")
+                continue
+            wanted = question.requirement
+            found = [one for one in joined.guarantees({name: [wanted]}) if one.attribute == question.attribute]
+        except CancelledError:
+            raise
+        except AnonymizationError as error:
+            yield Finding(check, "fails", f"{name}, joined: {asked.label} cannot hold: {error}")
+            continue
+        holds = bool(found) and all(one.holds for one in found)
+        told = " ".join(one.sentence for one in found) or f"{asked.label} is about no secret of the table."
+        yield either(check, holds, f"{name}, joined: {told}")
+        if holds and isinstance(wanted, KAnonymity) and joined.k_all < wanted.k:
+            sentence = f"{name}, joined: {asked.label} holds only over what is known. {joined.sentences[-1]}"
+            yield Finding(check, "claimed", sentence)
+
+
+def _other_links(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[dict[str, str]]:
+    """Pairs of columns, by their tables, that may say whose row it is, whatever the certificate says of them: not
+    known, with about as many values as there are rows, a tenth of which stand in the other table.
+    """
+    ids = {
+        (name, column): set(cells.texts)
+        for name, table in tables.items()
+        for column, cells in table.columns.items()
+        if by_name(certificate.tables[name].attributes)[column].role != "quasi-identifier"
+        and len(cells.texts) > 1
+        and table.n_rows <= MOST_ROWS_OF_ONE * len(cells.texts)
+        and not (certificate.is_linked and column == certificate.by)
+    }
+    for (one, first), (other, second) in combinations(ids.items(), 2):
+        if one[0] != other[0] and 10 * len(first & second) >= min(len(first), len(second)):
+            yield dict([one, other])
+
+
+def _link_findings(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[Finding]:
+    """A claim for every other way to join the tables that leaves less of a promised k."""
+    for link in _other_links(certificate, tables):
+        try:
+            joined = privacy.joined(
+                {name: _as_release(tables[name], certificate.tables[name], column) for name, column in link.items()},
+                LINK,
+            )
+        except DataError:  # some rows have no value there, or only groups have values: nobody's rows are joined by it
+            continue
+        if max(certified_k(certificate.tables[name]) for name in link) > joined.k:
+            columns = " and ".join(f"'{column}' of '{table}'" for table, column in link.items())
+            sentence = (
+                f"What is promised holds only if nobody joins the tables by {columns}, which hold the same values: "
+                f"joined by them, groups have at least {int(joined.k):,} people."
+            )
+            yield Finding(f"{JOIN}: other columns", "claimed", sentence)
+
+
+def _as_release(table: PublishedTable, certificate: Certificate, link: str | None = None) -> Release:
+    """A published table as a release of the rows that it shows; the column `link` stands in it once more as `LINK`.
+
+    Raises DataError for sets of groups.
+    """
+    attributes = by_name(certificate.attributes)
+    columns = dict(table.columns)
+    if link is not None:
+        attributes[LINK] = attributes[link].model_copy(update={"name": LINK})
+        columns[LINK] = columns[link]
+    sets = [name for name in columns if attributes[name].form == "set"]
+    if sets:
+        raise DataError(f"'{table.name}' publishes {listing(sets)} as sets of a group, and not whose each value is.")
+    data = PublishedRelease((table,), attributes, None).microdata(columns)
+    known = with_role(attributes, columns)
+    partition = Partition.alike([data.codes[name] for name in known or list(columns)[:1]])
+    recodings = {name: Exact(data.domain[name], partition, data.codes[name]) for name in columns}
+    return Release(data, (Fragment(table.name, partition, recodings),))

@@ -1,0 +1,465 @@
+"""What the board knows of each release, and what it says of that in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from anoncore.attacks.foreground.attack import TOO_SMALL
+from anoncore.base.texts import share_text
+from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.measures.answer import TOGETHER, Answer, and_list
+from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
+from anoncore.measures.verdict import GIVEN_AWAY
+from dashboard.board.by_policy import ByPolicy
+from dashboard.board.facts import DRAWS, POLICY, STRONGEST, Facts, Judged
+
+MOST_NAMED = 3
+LOPSIDED = 1.5
+"""How many times farther to one side an interval may reach and still be told as a number with a margin."""
+ROWS: Mapping[str, tuple[str, str, str]] = {
+    "promise": ("Asked", "and what each release reaches", "What you ask for, and what each release reaches of it."),
+    "hides": (
+        "Hides among",
+        "{people} by size of group; dashed: your k",
+        "Bars: {people} by the size of their group; dashed: your k. Larger groups are safer.",
+    ),
+    "distance": (
+        "Distance",
+        "of groups from the table; dashed: your t",
+        "How far the secrets of a group are from those of the whole table (earth mover's distance): 0 is alike, 1 as "
+        "far as can be; dashed: your t. Less is safer.",
+    ),
+    "given": (
+        "Given away",
+        "{attacked} whose secret a reader comes to believe with more than 1/{r}; line: by chance",
+        "{Attacked} whose true secret a reader comes to believe with more than 1/{r}, who learns from all groups "
+        "together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled secrets. Less "
+        "is safer.",
+    ),
+    "lost": (
+        "Lost",
+        "of the whole table: rows in the wrong place in counts by two columns; less is better",
+        "Share of the rows that are in the wrong place in counts by two columns, such as age and job, on average over "
+        "all pairs of columns (two-way error). Less is better: of releases that keep all that is asked, the one that "
+        "loses least is to be published.",
+    ),
+    "predictable": (
+        "Still useful",
+        "for one use: predicting {target} by a model; more is better",
+        "Score (F-measure) of a model that learns from the release and predicts {target}; lines: guessing, original "
+        "table. More is better.",
+    ),
+}
+"""The questions of the board in their order, with what they mean, shortly and at length: what protects, what an
+adversary gets, what it costs. `{people}` is what the rows of the table may be called.
+"""
+OPENS = {
+    "promise": "Opens the page Privacy.",
+    "hides": "Opens the page Groups.",
+    "distance": "Opens the page Closeness.",
+    "given": "Opens the page Attack.",
+    "lost": "Opens the page Utility.",
+    "predictable": "Opens the page Utility.",
+}
+NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
+DRAWN = "other random draws may differ"
+ABOVE = "; more than the original table, as coarser values keep a tree from learning noise"
+Cell = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Everything that the board knows of one column.
+
+    `marks` are those of the promises, `judged` the verdict, `quick` the facts that are there at once, `slow` what takes
+    longer, by the name of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was
+    made elsewhere and only read. `doing` is what its method is at, where that takes long.
+    """
+
+    id: str
+    title: str
+    color: int
+    own: str
+    status: str
+    problem: str = ""
+    marks: tuple[Mark, ...] = ()
+    quick: Facts | None = None
+    slow: Mapping[str, SlowFacts] | None = None
+    is_opened: bool = False
+    doing: str = ""
+    judged: Judged | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all that is asked is seen to hold, whatever of the release others may know."""
+        return keeps(self.marks, self.judged)
+
+    def slow_of(self, name: str) -> SlowFacts:
+        """What is known of a slow number."""
+        return (self.slow or {}).get(name, SlowFacts())
+
+
+@dataclass(frozen=True)
+class SlowFacts:
+    """A slow number as far as it is known: an estimate, the exact one, or why there is none."""
+
+    estimate: Facts | None = None
+    exact: Facts | None = None
+    problem: str = ""
+
+    @property
+    def facts(self) -> Facts | None:
+        """The exact number, else its estimate."""
+        return self.exact or self.estimate
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of the wishes the table draws: the levels, the adversary's limit, the attributes, the folded rows, and
+    the criteria that have rows besides (`numbers`).
+
+    `people` is what the rows of the table may be called: "people", or "rows" while nobody said whose they are. `policy`
+    is what the rules are called by which releases are judged; empty without any. `attacked` is what attacks on all
+    groups give shares of: rows where a person has several.
+    """
+
+    levels: Mapping[str, float]
+    r: int
+    secret: str | None
+    target: str | None
+    hidden: tuple[str, ...] = ()
+    people: str = "people"
+    numbers: tuple[str, ...] = ()
+    policy: str = ""
+    attacked: str = "people"
+
+    @property
+    def person(self) -> str:
+        """The word for one of them."""
+        return "person" if self.people == "people" else "row"
+
+
+def by_policy(column: Shown, policy: str) -> ByPolicy | None:
+    """What the policy of that name says of a column; None without one, and while there is no release."""
+    if not policy or column.status != "ready":
+        return None
+    slow = column.slow_of(POLICY)
+    return ByPolicy.of(policy, slow.facts, slow.problem)
+
+
+def badge(column: Shown, best: Answer, people: str) -> tuple[str, str]:
+    """One line on the whole column; green only where all that is asked holds, and the answer has nothing against it."""
+    if column.status == "failed":
+        return "No release", "bad"
+    if column.status == "pending":
+        return "Being read …" if column.is_opened else "Being made …", "plain"
+    words, tone = first_line(column.marks, column.judged)
+    found = taught(column)
+    if found is None or tone != "good":
+        return f"{words}, loses least" if best.loses_least and best.column == column.id else words, tone
+    share, _, how = found
+    # The cell below tells of all groups together; by another attack it is another number.
+    return f"{words}, but {share} of the {people} are given away{'' if how == TOGETHER else f' by {how}'}", "warn"
+
+
+def keeps(marks: Sequence[Mark], judged: Judged | None) -> bool:
+    """Whether all that is asked is seen to hold, and no published column breaks it."""
+    return all(mark.state in HOLDING for mark in marks) and (judged is None or not judged.breaking)
+
+
+def first_line(marks: Sequence[Mark], judged: Judged | None) -> tuple[str, str]:
+    """The verdict on a release in a few words, and their tone: green only where all is good.
+
+    What holds is the same to a reader whether the method promises it or it was counted: the row of the promise tells.
+    """
+    missed = [mark.symbol for mark in marks if mark.state == "missed"]
+    unknown = [mark.symbol for mark in marks if mark.state == "unknown"]
+    if missed:
+        words, tone = f"Misses {and_list(missed)}", "bad"
+    elif unknown:
+        words, tone = f"Cannot be told: {and_list(unknown)}", "plain"
+    elif not marks:
+        words, tone = "Nothing was asked", "plain"
+    else:
+        words, tone = "Keeps all that is asked", "good"
+    if judged is None:
+        return words, tone
+    if judged.breaking:
+        return f"{words}{' over what is known' if tone == 'good' else ''}; {judged.breaking}", "bad"
+    if judged.not_asked and tone != "bad":
+        return f"{words}, but fails badly: {', '.join(judged.not_asked)}", "warn"
+    return words, tone
+
+
+def cell_of(name: str, column: Shown, asked: Asked) -> Cell:
+    """One cell: what it says and what it draws."""
+    if column.status == "failed":
+        return {"state": "failed", "why": column.problem if name == "promise" else ""}
+    if column.status == "pending" or column.quick is None:
+        waiting = "being read …" if column.is_opened else f"{column.doing or 'being made'} …"
+        return {"state": "pending", "why": waiting if name == "promise" else " "}
+    if name == "promise":
+        return _promise_cell(column, column.quick, asked)
+    if name == "hides":
+        return _sizes_cell(column.quick, asked)
+    if name == "distance":
+        return _distance_cell(column.quick["distance"])
+    if name == "lost":
+        return _lost_cell(column.quick["lost"])
+    slow = column.slow_of(name)
+    cell = _given_cell(slow, column.slow_of(STRONGEST).facts) if name == "given" else _predicted_cell(slow)
+    if not column.quick["is_drawn"] or slow.exact is None or "value" not in cell or "by" in cell:
+        return cell
+    return {**cell, "sub": f"{cell['sub']}; {_of_draws(name, column, cell['value'])}"}
+
+
+def _of_draws(name: str, column: Shown, value: float) -> str:
+    """Between which numbers the draws of a method that draws at random lie, as far as others were made."""
+    between = (column.slow_of(DRAWS).facts or {}).get(name)
+    if between is None:
+        return DRAWN
+    low, high = min(value, between[0]), max(value, between[1])
+    text = share_text if name == "given" else "{:.2f}".format
+    between = text(low) if text(low) == text(high) else f"{text(low)} to {text(high)}"
+    return f"five draws: about {between}"
+
+
+def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
+    told = [
+        {"symbol": "promised:", "state": "promised", "words": one["words"], "sentence": one["sentence"]}
+        for one in quick.get("promised", ())
+    ]
+    told += [
+        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark, asked), "sentence": mark.sentence}
+        for mark in column.marks
+    ]
+    cell = {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}
+    return {**cell, "sub": NO_GROUPS} if "hides" in quick and column.marks else cell
+
+
+def _words(mark: Mark, asked: Asked) -> str:
+    """How one thing that was asked fares, in a few words."""
+    if mark.state == "unknown":
+        return "cannot be told"
+    if not mark.reached:
+        return f"is not reached by any number (asked: {mark.asked})"
+    # Whether the method promises what holds is told on hovering and in the answer: it is no reason against a release.
+    how = f"{f' for each {asked.person}' if mark.of_people else ''}{', as measured' * (mark.state == 'measured')}"
+    if mark.state == "missed":
+        return f"is {mark.reached}{how} (asked: {mark.asked})"
+    return f"is {mark.reached}{how}{'' if mark.reached == mark.asked else f' ({mark.asked} is enough)'}"
+
+
+def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
+    if "hides" in quick:
+        return {"state": "failed", "why": quick["hides"]["why"]}
+    text = f"{quick['smallest']:,} or more"
+    half = "" if quick["median"] == quick["smallest"] else f"half among {quick['median']:,} or more; "
+    sub = f"{half}{quick['groups']:,} groups"
+    if quick["word"] == BUCKET:
+        # It hides which of its secrets is a person's, and not which row.
+        text, sub = f"{text} secrets", f"{sub}; {asked.people} are not hidden"
+    else:
+        text = f"{text} {asked.people}"
+    return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
+
+
+def _distance_cell(distance: Facts) -> Cell:
+    if "why" in distance:
+        return {"state": "failed", "why": distance["why"]}
+    text, sub = upwards(distance["largest"]), f"at most; {distance['mean']:.2f} on average"
+    return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text} {sub}"}
+
+
+def _lost_cell(lost: Facts) -> Cell:
+    if "why" in lost:
+        return {"state": "failed", "why": lost["why"]}
+    order = sorted(range(len(lost["means"])), key=lambda place: -lost["means"][place])
+    worst = [f"{lost['names'][place]} {share_text(lost['means'][place])}" for place in order[:MOST_NAMED]]
+    sub = f"worst: {lost['names'][order[0]]}" if lost["means"][order[0]] > 0 else "nothing is lost"
+    is_bound = "at_most" in lost
+    text = f"at most {share_text(lost['at_most'])}" if is_bound else share_text(lost["value"])
+    # As a second number in the cell it ranked releases another way, and readers took it for a reason against the first.
+    wide = f"; cells cover {share_text(lost['information'])} of their range" if "information" in lost else ""
+    return {
+        "state": "bound" if is_bound else "exact",
+        "text": text,
+        "sub": _bounded(sub, lost["uncounted"]) if is_bound else sub,
+        "bars": [lost["means"][place] for place in order],
+        "names": [lost["names"][place] for place in order],
+        "alt": f"{text} lost; most in {', '.join(worst)}{wide}",
+    }
+
+
+def _bounded(worst: str, uncounted: Sequence[str]) -> str:
+    """What is said under the most that can be lost."""
+    told = f"{worst}; the original is not here, and it may be less"
+    if not uncounted:
+        return told
+    more = f" and {len(uncounted) - MOST_NAMED} more" if len(uncounted) > MOST_NAMED else ""
+    named = f"{', '.join(uncounted[:MOST_NAMED])}{more}"
+    return f"{told}; cells of {named} that may allow any number of values count as lost"
+
+
+def _given_cell(slow: SlowFacts, strongest: Facts | None) -> Cell:
+    """The share of people whom the attack gives away that lies farthest above chance, of all that were made."""
+    if strongest and not strongest["is_foreground"]:
+        return _by_another(slow, strongest)
+    facts = slow.facts
+    if facts is None:
+        return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
+    if not facts["learned"]:
+        return {"state": "failed", "why": f"Not measured: {TOO_SMALL}."}
+    chance = f"by chance {share_text(facts['control'])}"
+    told = [chance, *([f"this is {_which(strongest)}"] if strongest else [])]
+    n_sets, n_all = facts.get("sets", (0, 0))
+    if n_sets < n_all:
+        told.append(f"from {n_sets:,} of {n_all:,} attribute sets")
+    at_first = [chance]
+    if facts.get("too_costly"):
+        at_first.append(f"stronger forms of it take too long here (epsilon from {min(facts['too_costly']):g} on)")
+        told += at_first[1:]
+    return {
+        **given_number(slow),
+        "sub": _told(slow, "; ".join(told), "; ".join(at_first)),
+        "marks": [[facts["control"], f"{chance}: the same attack on shuffled secrets"]],
+        "from": facts["control"],
+        "value": facts["value"],
+    }
+
+
+def _by_another(slow: SlowFacts, strongest: Facts) -> Cell:
+    """The cell where another attack than foreground knowledge lies farthest above chance; it says what foreground
+    knowledge gives away beside it.
+
+    The share is a lower bound where foreground knowledge was not tried in full, or gives away more people, most of them
+    by chance.
+    """
+    facts = slow.facts
+    if facts is None:
+        foreground, is_bound = f"foreground knowledge: {slow.problem or 'still tried'}", True
+    elif not facts["learned"]:
+        foreground, is_bound = f"foreground knowledge: {TOO_SMALL}", True
+    else:
+        foreground = f"by foreground knowledge {share_text(facts['value'])}, {share_text(facts['control'])} by chance"
+        is_bound = _is_limited(facts) or facts["value"] > strongest["value"]
+    share, chance = share_text(strongest["value"]), f"by chance {share_text(strongest['control'])}"
+    is_estimate = strongest.get("is_estimate", False)
+    text = f"about {share}" if is_estimate else share
+    if is_bound:
+        text = f"{text} or more" if is_estimate else f"at least {share}"
+        text = f"{share} by what was tried" if share == share_text(0.0) else text
+    return {
+        "state": "exact",
+        "text": text,
+        "alt": text,
+        "interval": None,
+        "sub": f"{chance}; by {strongest['title']}, {_which(strongest)}; {foreground.rstrip('.')}",
+        "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
+        "from": strongest["control"],
+        "value": strongest["value"],
+        "by": strongest["title"],
+    }
+
+
+def _which(best: Facts) -> str:
+    """In words, that an attack is the strongest, and of how many that apply to the release."""
+    return f"the strongest of {best['tried']} attacks" if best["tried"] > 1 else "the only attack that applies"
+
+
+def _is_limited(facts: Facts | None) -> bool:
+    """Whether a stronger attack with foreground knowledge was left out, so that a number is no measure of safety."""
+    n_sets, n_all = (facts or {}).get("sets", (0, 0))
+    return bool(n_sets < n_all or (facts or {}).get("too_costly"))
+
+
+def given_number(slow: SlowFacts) -> Cell:
+    """The share of people whom foreground knowledge gives away, in words, where it could learn something."""
+    facts = slow.facts
+    assert facts is not None, "only what was measured has a number"
+    number = _number(slow, facts, share_text, 100, "%")
+    if _is_limited(facts):
+        words = "at least {}" if number["state"] == "exact" else "{} or more"
+        words = "{} by what was tried" if number["text"] == share_text(0.0) else words
+        number |= {name: words.format(number[name]) for name in ("text", "alt")}
+    return number
+
+
+def taught(column: Shown) -> tuple[str, str, str] | None:
+    """The share of people given away, that by chance, and how, where more than a matter of few lies between: by the
+    attack of those that were made that lies farthest above chance.
+
+    The attack of the cell is told in the words of the cell; what the strongest is known by may be another estimate.
+    """
+    given, best = (column.slow_of(name) for name in ("given", STRONGEST))
+    made = []
+    if given.facts and given.facts["learned"]:
+        made.append((given.facts, str(given_number(given)["text"]), TOGETHER))
+    if best.facts and not (made and best.facts["is_foreground"]):
+        about = "about " if best.facts.get("is_estimate") else ""
+        how = TOGETHER if best.facts["is_foreground"] else best.facts["title"]
+        made.append((best.facts, f"{about}{share_text(best.facts['value'])}", how))
+    facts, share, how = max(made, key=lambda one: _above(one[0]), default=({"value": 0.0, "control": 0.0}, "", ""))
+    return (share, share_text(facts["control"]), how) if _above(facts) > GIVEN_AWAY else None
+
+
+def _above(facts: Facts) -> float:
+    """What of a share lies above chance."""
+    return float(facts["value"] - facts["control"])
+
+
+def _predicted_cell(slow: SlowFacts) -> Cell:
+    facts = slow.facts
+    if facts is None:
+        return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being learned …"}
+    marks = [
+        [facts["guess"], f"guessing: {facts['guess']:.2f}"],
+        [facts["original"], f"original: {facts['original']:.2f}"],
+    ]
+    told = f"original table {facts['original']:.2f}, guessing {facts['guess']:.2f}"
+    if round(facts["value"], 2) > round(facts["original"], 2):
+        told += ABOVE
+    return {
+        **_number(slow, facts, lambda value: f"{value:.2f}", 1, ""),
+        "sub": _told(slow, told),
+        "marks": marks,
+        "value": facts["value"],
+    }
+
+
+def _number(slow: SlowFacts, facts: Facts, text: Callable[[float], str], times: int, unit: str) -> Cell:
+    """A number with the interval of its estimate, where it is one; `times` makes it a number of its unit."""
+    said = text(facts["value"])
+    if slow.exact is not None or "low" not in facts:
+        return {"state": "exact", "text": said, "alt": said, "interval": None}
+    low, high = facts["low"], facts["high"]
+    about = _about(times * facts["value"], times * low, times * high, unit)
+    return {
+        "state": "estimate",
+        "text": about,
+        "alt": f"about {said}, with 95% confidence between {text(low)} and {text(high)}, estimated {facts['how']}",
+        "interval": [low, high],
+    }
+
+
+def _about(value: float, low: float, high: float, unit: str) -> str:
+    """An estimate in as many digits as its interval allows; the two ends of one that is far from even."""
+    below, above = value - low, high - value
+    margin = max(below, above)
+    digits = (0 if margin >= 1 else 1) if unit else (2 if margin >= 0.01 else 3)
+    step = 10.0**-digits
+    if margin > LOPSIDED * min(below, above) + step:
+        return f"{low:.{digits}f} to {high:.{digits}f}{unit}"
+    return f"≈ {value:.{digits}f}{unit} ± {ceil(margin / step - ACCUMULATED) * step:.{digits}f}"
+
+
+def _told(slow: SlowFacts, exactly: str, first: str = "") -> str:
+    """What is said under a slow number: how it was estimated, after what is said `first`, or what it is to be compared
+    with.
+    """
+    if slow.exact is None and slow.estimate is not None and "how" in slow.estimate:
+        return f"{first}{'; ' if first else ''}estimate {slow.estimate['how']}; the exact number follows"
+    return exactly
