@@ -63,21 +63,34 @@ def set_widget_values(values: Mapping[str, Any]) -> None:
         st.session_state[key] = value
 
 
-def let_widget_show(key: str, value: Any, choices: Collection[Any] = ()) -> None:
-    """Let a widget show a value that something else may have changed; only before it is drawn.
+def widget_showing(name: str, value: Any, choices: Collection[Any] = ()) -> str:
+    """The key of a widget that shows a value which something else may have changed; only before it is drawn.
 
-    A widget that shows the value already is left alone: told again, the browser would go back to it from whatever the
-    visitor has moved the widget to since this draw of the page began. `choices` are what the widget offers; with
-    others it is a new widget for the browser, which must be told its value.
+    A widget that shows the value already keeps its key. Where it must show another value, or offer other `choices`, it
+    becomes another widget with a key of its own: until a browser has heard of the change it sends the value of before
+    with everything that it asks, as if somebody had gone back to it. That is said of the widget of before then, and
+    `is_on_page` tells. The key must be new also where a value comes back. Of a key that the browser still speaks of,
+    Streamlit sends no value; the browser would show an empty field, and send that as if somebody had emptied it.
 
     The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
     browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody
     had chosen it.
     """
-    offered, seen = tuple(choices), f"offered-{key}"
-    if key not in st.session_state or st.session_state[key] != value or get(seen) != offered:
+    offered = tuple(choices)
+    turn, offered_before = get(f"showing-{name}", (0, offered))
+    key = f"{name}-{turn}"
+    if key not in st.session_state or st.session_state[key] != value or offered_before != offered:
+        turn += 1
+        key = f"{name}-{turn}"
         st.session_state[key] = value
-        put(seen, offered)
+    put(f"showing-{name}", (turn, offered))
+    return key
+
+
+def is_on_page(key: str) -> bool:
+    """Whether a key that `widget_showing` gave is still that of the widget; for callbacks, which ignore it otherwise."""
+    name, _, turn = key.rpartition("-")
+    return bool(get(f"showing-{name}", (0, ()))[0] == int(turn))
 
 
 def drop_widgets(prefix: str) -> None:

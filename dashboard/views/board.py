@@ -193,23 +193,16 @@ def _level(level: Level, wishes: Wishes) -> None:
     most = level.steps[-1] if axis == "l" and level.steps else MOST
     further = {value for value in (held, ruled if (ruled or 0) <= most else None) if value is not None}
     options = [OFF, *sorted({*level.steps, *further})]
-    # After every change the level is typed into a new field, with a key of its own, and earlier fields are ignored: a
-    # browser that has not heard of the change still sends the value of before. The key must be new also where a value
-    # comes back. Of a key that the browser still speaks of, Streamlit sends no value; the browser would show an empty
-    # field, and send that as if somebody had emptied it.
-    n_changes, last_held = browser.get(f"typed-{axis}", (0, held))
-    current = (n_changes + (last_held != held), held)
-    browser.put(f"typed-{axis}", current)
-    slider, field = f"board-{axis}", f"board-{axis}-typed-{current[0]}"
-    browser.let_widget_show(slider, OFF if held is None else held, options)
-    browser.let_widget_show(field, None if held is None else int(held) if is_whole else float(held))
+    slider = browser.widget_showing(f"board-{axis}", OFF if held is None else held, options)
+    field = browser.widget_showing(
+        f"board-{axis}-typed", None if held is None else int(held) if is_whole else float(held)
+    )
 
     def change(key: str) -> None:
-        value = browser.widget_value(key)
-        is_current = browser.get(f"typed-{axis}") == current and state.current_wishes().levels.get(axis) == held
-        if key == field and not is_current:
-            return
-        state.wish(state.current_wishes().with_level(axis, None if value in (OFF, None) else value), f"level {axis}")
+        if browser.is_on_page(key):
+            value = browser.widget_value(key)
+            level = None if value in (OFF, None) else value
+            state.wish(state.current_wishes().with_level(axis, level), f"level {axis}")
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):
         with st.container(gap=None):

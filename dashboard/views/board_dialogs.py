@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -414,13 +415,13 @@ def _take(policy: Policy | None, levels: Levels) -> None:
 
 def _left_out(wishes: Wishes, people: str) -> None:
     """The share of the people (or rows) that may be left out, asked of every method where that makes sense."""
-    key = "board-left-out"
     percent = round(100 * wishes.left_out, 2)
     options = sorted({*LEFT_OUT_STEPS, percent})
-    browser.let_widget_show(key, percent, options)
+    key = browser.widget_showing("board-left-out", percent, options)
 
     def change() -> None:
-        state.wish(replace(state.current_wishes(), left_out=browser.widget_value(key) / 100))
+        if browser.is_on_page(key):
+            state.wish(replace(state.current_wishes(), left_out=browser.widget_value(key) / 100))
 
     st.select_slider(
         f"{people.capitalize()} left out, at most",
@@ -440,15 +441,19 @@ def adversary(wishes: Wishes, data: Microdata) -> None:
     place = parts.popover("Adversary and rows", "board-adversary")
     if not place.open:
         return
-    keys = {name: f"board-{name}" for name in ("r", "secret", "target", "hidden", "numbers")}
-    browser.let_widget_show(keys["r"], wishes.r)
-    browser.let_widget_show(keys["secret"], wishes.secret_of(data), data.sensitive)
-    browser.let_widget_show(keys["target"], wishes.target_of(data), data.attributes)
-    browser.let_widget_show(keys["hidden"], [name for name in ROWS if name not in wishes.hidden])
-    browser.let_widget_show(keys["numbers"], list(wishes.numbers))
+    shown: dict[str, tuple[Any, Sequence[Any]]] = {
+        "r": (wishes.r, ()),
+        "secret": (wishes.secret_of(data), data.sensitive),
+        "target": (wishes.target_of(data), data.attributes),
+        "hidden": ([name for name in ROWS if name not in wishes.hidden], ()),
+        "numbers": (list(wishes.numbers), ()),
+    }
+    keys = {name: browser.widget_showing(f"board-{name}", *showing) for name, showing in shown.items()}
 
     def change(name: str) -> None:
         # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
+        if not browser.is_on_page(keys[name]):
+            return
         value = browser.widget_value(keys[name])
         if name == "hidden":
             value = tuple(row for row in ROWS if row not in value)

@@ -131,7 +131,7 @@ def change(visitor: Visitor, axis: str, key: str, exact: bool) -> tuple[float, f
     root: Any = page.locator("table.board tbody tr").first
     before = root.text_content()
     begin = time.perf_counter()
-    page.locator(f".st-key-board-{axis}").get_by_role("slider").press(key)
+    page.locator(f".st-key-level-{axis}").get_by_role("slider").press(key)
     page.wait_for_function(QUICK, arg=before, timeout=300_000)
     quick = time.perf_counter() - begin
     page.wait_for_function(NO_WAITING, timeout=900_000)

@@ -94,7 +94,7 @@ def quick_pages() -> Iterator[None]:
 
 def change_k(visitor: Visitor, k: int) -> None:
     """Move the slider of k and draw the board until every column has its numbers."""
-    next(slider for slider in visitor.at.select_slider if slider.key == "board-k").set_value(k)
+    next(slider for slider in visitor.at.select_slider if slider.key.startswith("board-k-")).set_value(k)
     visitor.run()
     end = time.monotonic() + TIMEOUT
     while visitor.here.jobs["board"].is_busy:

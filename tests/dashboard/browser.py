@@ -36,14 +36,20 @@ FLAGS = [
     "--disable-sync",
 ]
 LOCAL = {"127.0.0.1", "localhost", ""}
-IDLE = """() => {
+BUSY = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
-  return !!app
-    && app.getAttribute('data-test-connection-state') === 'CONNECTED'
-    && app.getAttribute('data-test-script-state') === 'notRunning'
-    && !document.querySelector('[data-testid="stSkeleton"]')
-    && !document.querySelector('[data-stale="true"]');
+  if (!app) return ['no page'];
+  const connection = app.getAttribute('data-test-connection-state');
+  const script = app.getAttribute('data-test-script-state');
+  return [
+    ...(connection === 'CONNECTED' ? [] : [`connection ${connection}`]),
+    ...(script === 'notRunning' ? [] : [`script ${script}`]),
+    ...document.querySelectorAll('[data-testid="stSkeleton"]').length ? ['a place that is still empty'] : [],
+    ...[...document.querySelectorAll('[data-stale="true"]')].map(one => `of before: ${one.innerText.slice(0, 80)}`),
+  ];
 }"""
+"""What a page still waits for; nothing when it is idle."""
+IDLE = f"() => ({BUSY})().length === 0"
 HEADINGS = {"Board": "anoncore"}
 """What stands above a page where it is not its title."""
 PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -230,10 +236,15 @@ class Visitor:
 
     def settle(self, seconds: float = 0) -> None:
         """Wait until all that was asked is answered, nothing runs, and all is painted."""
+        from playwright.sync_api import TimeoutError
+
         seconds = seconds or self.patience
         if not self.comes(lambda: self.answered >= self.asked, seconds):
             raise AssertionError("The server did not answer in time.")
-        self.page.wait_for_function(IDLE, timeout=seconds * 1000, polling=self.polling)
+        try:
+            self.page.wait_for_function(IDLE, timeout=seconds * 1000, polling=self.polling)
+        except TimeoutError:
+            raise AssertionError(f"The page does not come to rest: {self.page.evaluate(BUSY)}.") from None
         self.page.evaluate(PAINTED)
 
     def rest(self, seconds: float = 180) -> None:

@@ -78,8 +78,13 @@ def finish(visitor, drawn):
     return drawn[-1]
 
 
+def named(one):
+    """The name of a field: its key without the number at the end, which is another one after every change."""
+    return re.sub(r"-\d+$", "", str(one.key))
+
+
 def level(visitor, axis):
-    return next(one for one in visitor.at.select_slider if one.key == f"board-{axis}")
+    return next(one for one in visitor.at.select_slider if named(one) == f"board-{axis}")
 
 
 def slide(visitor, axis, value):
@@ -88,7 +93,7 @@ def slide(visitor, axis, value):
 
 
 def typed(visitor, axis, value):
-    next(one for one in visitor.at.number_input if one.key.startswith(f"board-{axis}-typed")).set_value(value)
+    next(one for one in visitor.at.number_input if named(one) == f"board-{axis}-typed").set_value(value)
     return visitor.run()
 
 
@@ -309,12 +314,9 @@ LEVELS = {
 
 
 def fields(visitor, within="board-"):
-    """What the fields on the page hold, by their keys; those that hold no value are files. A typed level is another
-    field after every change; its number is left out.
-    """
+    """What the fields on the page hold, by their names; those that hold no value are files."""
     held = [one for kind in FIELDS for one in getattr(visitor.at, kind)]
-    named = {re.sub(r"(?<=-typed)-\d+$", "", str(one.key)): getattr(one, "value", None) for one in held}
-    return {key: value for key, value in named.items() if key.startswith(within)}
+    return {named(one): getattr(one, "value", None) for one in held if named(one).startswith(within)}
 
 
 def test_the_field_of_a_level_that_comes_back_is_another_one_and_of_the_ones_before_nothing_is_taken(visitor, drawn):
@@ -325,7 +327,7 @@ def test_the_field_of_a_level_that_comes_back_is_another_one_and_of_the_ones_bef
     seen = []
     for k in (25, 30, 25, 30, 25):
         slide(visitor, "k", k)
-        field = next(one for one in visitor.at.number_input if one.key.startswith("board-k-typed"))
+        field = next(one for one in visitor.at.number_input if named(one) == "board-k-typed")
         assert (field.value, field.proto.set_value) == (k, True)
         seen.append(field)
     assert len({field.key for field in seen}) == len({field.proto.id for field in seen}) == 5
@@ -336,13 +338,32 @@ def test_the_field_of_a_level_that_comes_back_is_another_one_and_of_the_ones_bef
     assert asked(visitor).levels["k"] == 25
 
 
+def test_what_a_browser_sends_that_has_not_heard_of_a_change_takes_nothing_back(visitor, drawn):
+    """A part of the page that looks for news asks with all that the browser shows. Right after a level was typed that
+    is the slider where it was; taken for a movement of the slider, it brought the level of before back.
+    """
+    tagged(visitor)
+    set_open(visitor, "board-adversary")
+    next(one for one in visitor.at.number_input if named(one) == "board-k-typed").set_value(4)
+    sent = visitor.at._tree.get_widget_states()
+    visitor.at._run(sent)
+    run_in_session(visitor, lambda: state.wish(replace(state.current_wishes(), r=5, target="sex")))
+    assert (asked(visitor).levels["k"], asked(visitor).r, asked(visitor).target) == (4, 5, "sex")
+    visitor.at._run(sent)
+    assert (asked(visitor).levels["k"], asked(visitor).r, asked(visitor).target) == (4, 5, "sex")
+    held = fields(visitor)
+    assert (held["board-k"], held["board-k-typed"], held["board-r"], held["board-target"]) == (4, 4, 5, "sex")
+    slide(visitor, "k", 12)
+    assert asked(visitor).levels["k"] == 12
+
+
 def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_its_value(visitor, drawn):
     """A browser has the fields of a window only while it is open: told before, it would never know."""
     tagged(visitor)
     run_in_session(visitor, lambda: state.wish(replace(state.current_wishes(), target="sex", hidden=("lost",))))
     rows = [name for name in wording.ROWS if name != "lost"]
     seen = {
-        "board-table": {"board-builtin-": None, "board-upload-": None},
+        "board-table": {"board-builtin-": None, "board-upload": None},
         "board-more": {"board-policy": None, "board-purpose": None, "board-left-out": 0.0, "board-requirements.": None},
         "board-adversary": {
             "board-r": 2,
@@ -362,7 +383,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
                 assert len(held) == len(seen[window])
                 for begin, value in seen[window].items():
                     assert [held[key] for key in held if key.startswith(begin)] == [value], (first, second, begin)
-                assert all(one.proto.set_value for one in visitor.at.selectbox if one.key == "board-target")
+                assert all(one.proto.set_value for one in visitor.at.selectbox if named(one) == "board-target")
                 set_open(visitor, window, False)
                 assert fields(visitor) == always
     assert (asked(visitor).target, asked(visitor).hidden, asked(visitor).r) == ("sex", ("lost",), 2)
@@ -371,7 +392,7 @@ def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_
 def test_the_adversary_of_another_table_is_shown_as_it_is_asked_for_there(visitor, drawn):
     tagged(visitor)
     set_open(visitor, "board-adversary")
-    next(one for one in visitor.at.slider if one.key == "board-r").set_value(4)
+    next(one for one in visitor.at.slider if named(one) == "board-r").set_value(4)
     visitor.run()
     set_open(visitor, "board-adversary", False)
     # Its tags are asked for first, so that meanwhile no window is there.
@@ -382,7 +403,7 @@ def test_the_adversary_of_another_table_is_shown_as_it_is_asked_for_there(visito
     held = fields(visitor)
     assert (held["board-r"], held["board-secret"], held["board-target"]) == (2, "diagnosis", "diagnosis")
     assert held["board-hidden"] == list(wording.ROWS)
-    next(one for one in visitor.at.slider if one.key == "board-r").set_value(3)
+    next(one for one in visitor.at.slider if named(one) == "board-r").set_value(3)
     visitor.run()
     assert asked(visitor) == replace(asked(visitor), r=3, secret=None, target=None, hidden=())
 

@@ -188,7 +188,7 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
     uploaded(visitor)
     first = board(visitor).locator("tbody tr").nth(1).locator(".number").first
     before = first.inner_text()
-    slider = visitor.page.locator(".st-key-board-k").get_by_role("slider")
+    slider = visitor.page.locator(".st-key-level-k").get_by_role("slider")
     slider.focus()
     for _ in range(4):
         visitor.page.keyboard.press("ArrowRight")
@@ -202,7 +202,7 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
         visitor.page.wait_for_timeout(120)
     visitor.see("(asked: 20)")
     wait_for_numbers(visitor, 4)
-    assert "20" in visitor.page.locator(".st-key-board-k").inner_text()
+    assert "20" in visitor.page.locator(".st-key-level-k").inner_text()
 
     # Everything on the board can be reached by the key Tab alone.
     visitor.page.keyboard.press("Home")
@@ -415,7 +415,7 @@ def test_columns_are_added_changed_and_removed(browse: Any) -> None:
 def wait_for_k(visitor: Visitor, k: int) -> None:
     from playwright.sync_api import expect
 
-    slider = visitor.page.locator(".st-key-board-k").get_by_role("slider")
+    slider = visitor.page.locator(".st-key-level-k").get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", f"{k} or more", timeout=20_000)
     visitor.settle()
 
@@ -437,7 +437,7 @@ def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_betwee
             step(wait_until="commit")
 
     first = visitor.page.evaluate("history.length")
-    slider = visitor.page.locator(".st-key-board-k").get_by_role("slider")
+    slider = visitor.page.locator(".st-key-level-k").get_by_role("slider")
     # Every change is one entry, and so is every page.
     for step, k in enumerate((12, 15), 1):
         slider.focus()

@@ -121,7 +121,7 @@ def promised(model, column=-1):
 
 
 def slide(visitor, axis, value):
-    next(one for one in visitor.at.select_slider if one.key == f"board-{axis}").set_value(value)
+    next(one for one in visitor.at.select_slider if one.key.startswith(f"board-{axis}-")).set_value(value)
     return visitor.run()
 
 
