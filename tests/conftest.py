@@ -28,6 +28,8 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("anoncore")
+REPORTED = 6_000
+"""Characters, from the end, of what is told of a failure that a second try did not have."""
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +56,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how many tests were skipped for each reason."""
+    """Print how many tests were skipped for each reason, and why a test that was tried again had failed before."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"failed before it was tried again: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext[-REPORTED:])
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     if reasons:

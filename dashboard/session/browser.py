@@ -88,7 +88,7 @@ def widget_showing(name: str, value: Any, choices: Collection[Any] = ()) -> str:
 
 
 def is_on_page(key: str) -> bool:
-    """Whether a key that `widget_showing` gave is still that of the widget; for callbacks, which ignore it otherwise."""
+    """Whether a key that `widget_showing` gave is still that of the widget; callbacks of others change nothing."""
     name, _, turn = key.rpartition("-")
     return bool(get(f"showing-{name}", (0, ()))[0] == int(turn))
 
