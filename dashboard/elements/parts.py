@@ -481,21 +481,21 @@ def _choose_release() -> None:
         return
     current = state.current_run() or runs[0]
     labels = run_names(runs)
-    browser.set_widget_values({_SHOWN: current.id})
+    key = browser.widget_showing(_SHOWN, current.id, tuple(labels))
     st.selectbox(
         "Release shown",
         list(labels),
         format_func=lambda run_id: labels.get(run_id, "?"),
-        key=_SHOWN,
+        key=key,
+        persist_state="page",
         on_change=_select_release,
+        args=(key,),
         help="The columns of the board: these pages look closer at one of them.",
     )
     style = run_style(current.color_index)
     st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}.")
 
 
-def _select_release() -> None:
-    # A part of the page that draws itself asks with all that the browser shows. A browser that has yet to take in
-    # another release would bring back the one before it; whoever chooses one has the whole page drawn.
-    if not browser.is_drawn_in_part():
-        state.select_run(browser.widget_value(_SHOWN))
+def _select_release(key: str) -> None:
+    if browser.is_on_page(key):
+        state.select_run(browser.widget_value(key))

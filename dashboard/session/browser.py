@@ -19,12 +19,6 @@ def is_history_navigation() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def is_drawn_in_part() -> bool:
-    """Whether only a part of the page is drawn, such as one that shows progress and draws itself every half second."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and bool(context.fragment_ids_this_run)
-
-
 def get(name: str, default: Any = None) -> Any:
     """A value that only this browser session has, such as which editor is open."""
     return st.session_state.get(f"_{name}", default)

@@ -60,6 +60,11 @@ class Visitor:
         assert not self.at.exception, [item.value for item in self.at.exception]
         return self
 
+    @property
+    def release_shown(self) -> Any:
+        """The choice of the release at which a page looks closer."""
+        return next(box for box in self.at.selectbox if box.label == "Release shown")
+
     def until(self, is_so: Callable[[], object]) -> Visitor:
         """Draw the page anew until it is so."""
         end = time.monotonic() + TIMEOUT

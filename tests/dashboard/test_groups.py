@@ -29,7 +29,7 @@ def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -
     run = visitor.here.runs[0]
     assert run.column == "c1"
     assert run.label in visitor.texts()
-    assert visitor.at.selectbox(key="shown-run").value == run.id
+    assert visitor.release_shown.value == run.id
 
 
 def test_sizes_and_list_are_those_of_the_groups(visitor: Visitor) -> None:

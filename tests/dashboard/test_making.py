@@ -54,7 +54,7 @@ def test_releases_that_come_later_are_made_while_the_first_is_looked_at(
     for column in ("c2", "c3"):
         held[column].set()
     visitor.until(lambda: len(visitor.here.runs) == 3)
-    assert [option.split(" (")[0] for option in visitor.at.selectbox(key="shown-run").options] == [
+    assert [option.split(" (")[0] for option in visitor.release_shown.options] == [
         "Mondrian",
         "Incognito",
         "Optimal recoding",

@@ -239,16 +239,21 @@ def test_progress_that_asks_for_itself_late_brings_no_earlier_run_back(monkeypat
     assert here is not None
     before, newest = here.runs
     assert here.current == newest.id
+    visitor.release_shown.set_value(before.id)
+    shown_before = visitor.at._tree.get_widget_states()
+    visitor.run()
+    assert here.current == before.id
+    here.select_run(newest.id)
+    visitor.run()
     # A browser that still shows the run before asks for the progress of the one that is done meanwhile.
     with monkeypatch.context() as late:
         asked = partial(RerunData, fragment_id_queue=["progress"])
         late.setattr("streamlit.testing.v1.local_script_runner.RerunData", asked)
-        visitor.at.selectbox(key="shown-run").set_value(before.id)
-        visitor.run()
+        visitor.at._run(shown_before)
     assert here.current == newest.id
     visitor.run()
-    assert visitor.at.selectbox(key="shown-run").value == newest.id
-    visitor.at.selectbox(key="shown-run").set_value(before.id)
+    assert visitor.release_shown.value == newest.id
+    visitor.release_shown.set_value(before.id)
     visitor.run()
     assert here.current == before.id
 
