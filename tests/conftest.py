@@ -22,7 +22,7 @@ sys.dont_write_bytecode = False
 settings.register_profile(
     "anoncore",
     deadline=None,
-    max_examples=40,
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),
     print_blob=True,

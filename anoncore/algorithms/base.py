@@ -267,11 +267,11 @@ def require_feasible(requirements: Sequence[Requirement], data: Microdata) -> No
         if not requirement.is_monotone(data) or condition.holds(np.array([level]))[0]:
             continue
         value = f"{requirement.parameter} = {requirement.threshold:.12g}"
-        what = f"'{condition.attribute}' of the whole table" if condition.attribute else "the table"
+        reached = requirement.reached_text(level, f"{level:.6g}", condition.attribute)
         advice, nearest = _advice(requirement, level)
         raise InfeasibleError(
-            f"{value} is not possible: {what} has {level:.6g} ({requirement.level_name}), and no split improves that "
-            f"for every group; {advice} ({requirement.title}).",
+            f"{value} is not possible: the whole table as one group has {reached}, and no split improves that for "
+            f"every group; {advice} ({requirement.title}).",
             nearest=nearest,
         )
 

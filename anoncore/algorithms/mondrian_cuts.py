@@ -193,10 +193,10 @@ def _broken(checks: CheckSet, rows: Int64, side: Codes) -> str:
         failing = np.flatnonzero(~check.holds(levels))
         if len(failing):
             requirement = check.requirement
-            reached, asked = level_texts(float(levels[failing[0]]), requirement.threshold)
-            about = f" of '{check.attribute}'" if check.attribute else ""
+            level = float(levels[failing[0]])
+            reached, asked = level_texts(level, requirement.threshold)
+            has = requirement.reached_text(level, reached, check.attribute)
             return (
-                f"{requirement.title}: {requirement.level_name}{about} {reached} on a side, "
-                f"{COMPARISON_WORDS[requirement.comparison]} {asked} is asked"
+                f"{requirement.title}: a side has {has}, {COMPARISON_WORDS[requirement.comparison]} {asked} is asked"
             )
     return ""

@@ -56,7 +56,7 @@ def eligible_tables(draw):
     return l, [count for count in counts if count]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(eligible_tables(), st.integers(0, 3))
 def test_every_eligible_table_gets_buckets_of_l_or_more_different_values(case, seed):
     l, counts = case

@@ -23,7 +23,7 @@ def above(node, other):
     return all(a >= b for a, b in zip(node, other, strict=True))
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(conditions())
 def test_the_condition_is_known_at_every_node_and_asked_at_few(condition):
     sizes, begins = condition

@@ -58,17 +58,17 @@ def compared(numbers):
 
 @pytest.mark.slow
 def test_small_tables_lose_as_little_as_possible():
-    for before, after, least in compared(range(18)):
+    for before, after, least in compared(range(9)):
         assert least - 1e-9 <= after <= before + 1e-12
         assert after == pytest.approx(least, abs=1e-9)
 
 
 @pytest.mark.slow
-def test_none_of_150_tables_loses_more_and_nearly_all_lose_the_least():
+def test_none_of_75_tables_loses_more_and_nearly_all_lose_the_least():
     # The benchmark of what is lost looks at 500.
-    losses = np.array(list(compared(range(1_000, 1_150))))
+    losses = np.array(list(compared(range(1_000, 1_075))))
     before, after, least = losses.T
-    assert len(losses) > 120
+    assert len(losses) > 60
     assert (after <= before + 1e-12).all()
     assert (after >= least - 1e-9).all()
     assert (after <= least + 1e-9).mean() > 0.99 > (before <= least + 1e-9).mean()

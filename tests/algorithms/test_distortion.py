@@ -116,7 +116,7 @@ def test_values_move_as_often_as_the_matrix_says():
         assert (np.abs(moves - expected) <= 6 * np.sqrt(expected) + 1).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=60), st.integers(0, 3), st.integers(0, 10_000))
 def test_no_move_of_probability_zero_ever_happens(ages, level, seed):
     frame = pd.DataFrame({"age": ages})

@@ -53,7 +53,7 @@ def plain_right(data, group, value):
     return total
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tables(), st.integers(0, 5))
 def test_what_exchanges_bring_is_what_counting_says(data, seed):
     partition, value = Anatomy(l=2, seed=seed).anonymize(data).partition, data.codes["s"]
@@ -79,7 +79,7 @@ def sensitive_counts(release):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(tables(), st.integers(2, 3), st.integers(0, 5))
 def test_refined_buckets_keep_their_values_and_are_never_read_worse(data, l, seed):
     if np.bincount(data.codes["s"]).max() * l > data.n_rows:
@@ -92,7 +92,7 @@ def test_refined_buckets_keep_their_values_and_are_never_read_worse(data, l, see
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     tables(),
     st.integers(1, 4),
@@ -110,7 +110,7 @@ def test_refined_classes_keep_their_counts_and_are_never_read_worse(data, k, sta
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(tables(), st.integers(1, 4), st.sampled_from(["frequency", "value"]), st.integers(0, 5))
 def test_with_several_secrets_refined_classes_reach_what_the_dealt_ones_do_and_are_never_read_worse(
     data, k, stack, seed

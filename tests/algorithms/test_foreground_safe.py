@@ -48,7 +48,7 @@ def attacked(release, model):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     l=st.sampled_from([2, 3]),
@@ -140,7 +140,7 @@ def test_the_nearest_l_of_a_refusal_was_tried():
     assert attacked(model.replace(l=int(refused.value.nearest)).anonymize(data), model.replace(l=2)) <= 0.5 + 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), l=st.integers(2, 4), unique=st.sampled_from([-1, 3]))
 def test_buckets_of_one_profile_hold_different_values(seed, l, unique):
     rng = np.random.default_rng(seed)
@@ -235,7 +235,7 @@ def test_adult_where_every_value_needs_protection():
     assert refused.value.nearest == 3
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     described=st.lists(
         st.tuples(st.integers(0, 3), st.sets(st.integers(0, 150), min_size=1, max_size=4)), min_size=1, max_size=25

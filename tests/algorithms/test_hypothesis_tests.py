@@ -53,7 +53,7 @@ def passes(requirement: Requirement, counts: list[int], n: int, population: int,
     alpha=st.sampled_from([0.01, 0.05, 0.4]),
     sides=st.integers(2, 4),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_rows_needed_is_where_the_papers_test_turns(k, n, population, alpha, sides):
     p0 = k / population
     bound = norm.isf(alpha / sides) * sqrt(p0 * (1 - p0) / n * (population - n) / (population - 1))
@@ -77,7 +77,7 @@ def test_rows_needed_by_hand():
     l=st.integers(1, 4),
     sides=st.integers(2, 4),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_recursive_test_is_the_papers(counts, c, l, sides):
     n, population, alpha = 1_000, 5_000, 0.05
     x = sorted(counts, reverse=True)
@@ -92,7 +92,7 @@ def test_the_recursive_test_is_the_papers(counts, c, l, sides):
 
 
 @given(counts=st.lists(st.integers(0, 30), min_size=2, max_size=8).filter(sum), v=st.sampled_from([0.5, 1.0, 3.0]))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_the_variance_test_is_the_papers(counts, v):
     n, population, alpha, sides = 400, 5_000, 0.05, 3
     values = np.repeat(np.arange(len(counts)), counts)

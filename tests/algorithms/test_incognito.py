@@ -141,7 +141,7 @@ def loss(data, node, suppressed=()):
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=tables(), requirements=st.sampled_from(REQUIREMENTS))
 def test_minimal_nodes_are_those_of_the_whole_lattice(data, requirements):
     model = Incognito(requirements=requirements)
@@ -163,7 +163,7 @@ def test_minimal_nodes_are_those_of_the_whole_lattice(data, requirements):
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(data=tables(several_rows=True), requirements=st.sampled_from(REQUIREMENTS))
 def test_minimal_nodes_are_those_of_the_whole_lattice_where_people_are_counted(data, requirements):
     model = Incognito(requirements=requirements)
@@ -180,7 +180,7 @@ def test_minimal_nodes_are_those_of_the_whole_lattice_where_people_are_counted(d
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=tables(), k=st.integers(2, 4), share=st.sampled_from([0.1, 0.25, 0.5]))
 def test_suppression_against_brute_force(data, k, share):
     model = Incognito(requirements=(KAnonymity(k=k),), max_suppression=share)

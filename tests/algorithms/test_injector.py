@@ -112,7 +112,7 @@ def forbidden_sets(rules, size):
     return [set(np.flatnonzero(~row).tolist()) for row in allowed]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), l=st.sampled_from([2, 3]), protected=st.sampled_from([(), ("x",), ("x", "y")]))
 def test_everyone_has_l_values_that_no_rule_forbids(seed, l, protected):
     data = people(seed, protected=protected)
@@ -135,7 +135,7 @@ def test_everyone_has_l_values_that_no_rule_forbids(seed, l, protected):
     assert np.array_equal(np.sort(release.partition.order), np.arange(data.n_rows))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(size=st.integers(1, 6), data=st.data())
 def test_valid_values_against_every_assignment(size, data):
     table = Microdata(

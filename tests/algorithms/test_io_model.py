@@ -46,7 +46,7 @@ def test_without_a_confident_level_nothing_is_divided():
 
 
 @given(n_rows=st.integers(2, 10**8), memory=st.integers(2, 10**6), k=st.integers(1, 1_000))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_confident_levels_are_the_papers(n_rows, memory, k):
     n, p0 = min(n_rows, memory), min(k / n_rows, 1.0)
     bound = norm.isf(0.025) * sqrt(p0 * (1 - p0) / n * (n_rows - n) / (n_rows - 1))

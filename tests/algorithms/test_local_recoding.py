@@ -30,7 +30,7 @@ def plain_groups(model: LocalRecoding, data: Microdata) -> list[list[Row]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(data=people(), requirements=st.sampled_from(REQUIREMENTS), most_nodes=st.sampled_from([1, 20_000]))
 def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, most_nodes):
     model = LocalRecoding(requirements=requirements, most_nodes=most_nodes)
@@ -43,7 +43,7 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, most_n
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     data=people(several_rows=True),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -58,7 +58,7 @@ def test_the_classes_are_those_of_the_plain_algorithm_where_people_are_counted(d
         assert classes(model.anonymize(data)) == Counter(tuple(sorted(group)) for group in groups)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=people(), requirements=st.sampled_from(REQUIREMENTS), most_nodes=st.sampled_from([1, 20_000]))
 def test_rows_of_equal_quasi_identifiers_are_published_alike(data, requirements, most_nodes):
     model = LocalRecoding(requirements=requirements, most_nodes=most_nodes)
@@ -74,7 +74,7 @@ def sensitive_among(requirements: tuple[Requirement, ...]) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     data=st.booleans().flatmap(lambda several: people(several_rows=several)),
     requirements=st.sampled_from(REQUIREMENTS),

@@ -249,7 +249,7 @@ def test_no_class_breaks_a_requirement(data, wanted):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data=tables(), wanted=st.sampled_from(WANTED))
 def test_no_class_of_many_tables_breaks_a_requirement(data, wanted):
     keeps_everything(data, wanted)

@@ -171,7 +171,7 @@ def test_no_row_is_a_violator_and_none_loses_a_cell_too_many(data, k):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data=tables(), k=st.integers(2, 4))
 def test_no_row_of_many_tables_is_a_violator(data, k):
     keeps_the_count(data, k)

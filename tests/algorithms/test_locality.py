@@ -131,7 +131,7 @@ def options(data: Microdata):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(most=30))
 def test_the_width_of_all_rows_is_the_loss_of_one_class(data):
     attributes = kernel_attributes([data.domain[name] for name in QUASI])
@@ -144,7 +144,7 @@ def test_the_width_of_all_rows_is_the_loss_of_one_class(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=close_tables(most=40), n_classes=st.integers(1, 12), seed=st.integers(0, 99))
 def test_classes_take_exactly_what_their_places_say(data, n_classes, seed):
     rng = np.random.default_rng(seed)
@@ -171,7 +171,7 @@ def test_numbers_that_can_be_sorted_are_sorted_into_the_classes():
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(n=st.integers(2, 150), seed=st.integers(0, 999), codes_end=st.sampled_from([9, 1_000, 2_000_000_000]))
 def test_a_node_is_divided_by_the_lowest_rows_of_every_bucket(n, seed, codes_end):
     rng = np.random.default_rng(seed)
@@ -215,7 +215,7 @@ def test_a_sample_keeps_the_quotas_in_proportion():
     assert n_left == 9
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(most=30), n_classes=st.integers(1, 6), seed=st.integers(0, 99))
 def test_the_loss_of_classes_adds_up_to_the_information_loss(data, n_classes, seed):
     group = np.unique(np.random.default_rng(seed).integers(0, n_classes, data.n_rows), return_inverse=True)[1]
@@ -229,7 +229,7 @@ def test_the_loss_of_classes_adds_up_to_the_information_loss(data, n_classes, se
     assert total / data.n_rows / len(QUASI) == pytest.approx(loss_of(data, group))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(most=40), seed=st.integers(0, 99))
 def test_exchanges_keep_every_count_and_never_raise_the_loss(data, seed):
     n = data.n_rows
@@ -275,7 +275,7 @@ def dealt_by_both(data: Microdata, n_buckets: int, n_classes: int, seed: int) ->
     return group.tolist(), plain.group.tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(most=60), n_classes=st.integers(1, 12), seed=st.integers(0, 999))
 def test_rows_are_handed_out_as_the_plain_twin_does(data, n_classes, seed):
     found, expected = dealt_by_both(data, 4, min(n_classes, data.n_rows), seed)

@@ -38,7 +38,7 @@ def share_counts(data, partition, codes):
     return counts[:, :1].max(axis=1) if view.unique >= 0 else counts.max(axis=1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), k=st.integers(4, 9), l=st.sampled_from([2, 3]), several=st.booleans())
 def test_shares_after_distortion_are_drawn_from_groups_that_were_diverse(seed, k, l, several):
     data = people(seed, protected=() if several else ("x", "y"), index=misleading_index(120))

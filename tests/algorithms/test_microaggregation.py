@@ -52,7 +52,7 @@ def clusters_of(group) -> set[frozenset[int]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(n=st.integers(1, 40), k=st.integers(1, 6), seed=st.integers(0, 9999))
 def test_clusters_are_those_of_plain_mdav(n, k, seed):
     data = plane(n, seed)
@@ -66,7 +66,7 @@ def test_clusters_are_those_of_plain_mdav(n, k, seed):
     assert clusters_of(group) == {frozenset(cluster) for cluster in expected}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(n=st.integers(4, 40), seed=st.integers(0, 9999), t=st.sampled_from([0.3, 0.15, 0.0]))
 def test_clusters_are_merged_as_the_plain_twin_merges(n, seed, t):
     data = plane(n, seed)
@@ -94,7 +94,7 @@ def test_clusters_are_merged_as_the_plain_twin_merges(n, seed, t):
         assert abs(len(plain) - len(merged)) <= max(1, len(plain) // 4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     data=close_tables(most=40), seed=st.integers(0, 9999), t=st.sampled_from([0.3, 0.15, 0.0]), reach=st.integers(1, 9)
 )
@@ -140,7 +140,7 @@ def test_the_bound_of_strata_is_the_papers_where_every_value_occurs_once(n, size
     assert found == pytest.approx((n - size) / (2 * (n - 1) * size))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     counts=st.lists(st.integers(1, 4), min_size=1, max_size=5),
     size=st.integers(1, 4),
@@ -188,7 +188,7 @@ def test_every_cluster_takes_one_row_of_each_stratum(n, size, seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     data=close_tables(most=60),
     k=st.integers(1, 8),

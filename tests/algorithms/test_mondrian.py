@@ -141,7 +141,7 @@ def feasible(model: Mondrian, data: Microdata) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     data=people(),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -159,7 +159,7 @@ def test_the_classes_are_those_of_the_plain_algorithm(data, requirements, split,
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     data=people(several_rows=True),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -191,7 +191,7 @@ def test_many_rows_of_few_codes_are_cut_like_those_of_the_plain_algorithm(requir
     assert compared
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     data=people(),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -221,7 +221,7 @@ def test_row_order_and_index_labels_do_not_matter(data, seed, split, strict):
     pd.testing.assert_frame_equal(published, other)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=people(), split=st.sampled_from(["median", "loss"]), strict=st.booleans())
 def test_regions_hold_their_rows_and_strict_ones_do_not_overlap(data, split, strict):
     model = Mondrian(requirements=[KAnonymity(k=2)], split=split, strict=strict, recoding="regions")

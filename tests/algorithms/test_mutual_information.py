@@ -27,7 +27,7 @@ def test_a_worked_example():
     assert list(found.columns) == ["a", "b", "c"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(2, 6))
 def test_it_is_the_definition_on_binned_values(seed, n, bins):
     rng = np.random.default_rng(seed)

@@ -106,14 +106,14 @@ def agrees_with_brute_force(data, requirements, share):
 
 
 @pytest.mark.slow
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(data=tables(), requirements=st.sampled_from(MORE), share=st.sampled_from(SHARES))
 def test_the_optimum_is_that_of_the_whole_lattice(data, requirements, share):
     agrees_with_brute_force(data, requirements, share)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=tables(several_rows=True), requirements=st.sampled_from(REQUIREMENTS), share=st.sampled_from(SHARES))
 def test_the_optimum_is_that_of_the_whole_lattice_where_people_are_counted(data, requirements, share):
     model = OptimalRecoding(requirements=requirements, max_suppression=share)
@@ -311,7 +311,7 @@ def test_too_large_a_lattice_is_refused():
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=tables(), requirements=st.sampled_from(MORE), share=st.sampled_from(SHARES), most=st.integers(1, 40))
 def test_the_course_of_a_search_is_true_of_every_combination(data, requirements, share, most):
     model = OptimalRecoding(requirements=requirements, max_suppression=share, most_checked=most)

@@ -58,7 +58,7 @@ def plain_spread(values, order, size):
     return group
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(1, 40), st.integers(2, 9), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_spreading_against_a_plain_twin(n, size, c, seed):
     rng = np.random.default_rng(seed)

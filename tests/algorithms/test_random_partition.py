@@ -36,7 +36,7 @@ def partitions(n: int, least: int) -> int:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(), k=st.integers(1, 8), equal=st.booleans(), uniform=st.booleans(), seed=st.integers(0, 99))
 def test_every_group_has_its_properties(data, k, equal, uniform, seed):
     k = min(k, data.n_rows)

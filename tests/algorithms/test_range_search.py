@@ -86,7 +86,7 @@ def least_by_brute_force(data, requirements, share):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     data=tables(),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -197,7 +197,7 @@ def plain_least(codes, rows, group, ends, share, k):
     return losses
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), k=st.integers(1, 6))
 def test_the_least_losses_are_those_of_all_runs_of_blocks(seed, k):
     rng = np.random.default_rng(seed)

@@ -68,7 +68,7 @@ def made(model, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(tables(), methods())
 def test_refined_buckets_keep_their_sizes_and_the_promise_and_are_never_read_worse(data, model):
     plain = made(model, data)
@@ -85,7 +85,7 @@ def test_refined_buckets_keep_their_sizes_and_the_promise_and_are_never_read_wor
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dense", [0, 4])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tables(), methods())
 def test_what_is_kept_from_exchange_to_exchange_is_what_counting_anew_says(dense, data, model):
     model = model.replace(column_requirements=[])

@@ -116,7 +116,7 @@ def best_move(data, requirements, group):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     data=tables(), requirements=st.sampled_from(REQUIREMENTS), method=st.sampled_from(METHODS), is_apart=st.booleans()
 )
@@ -133,7 +133,7 @@ def test_no_single_move_is_left_that_saves_anything(data, requirements, method, 
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     data=tables(most=40),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -152,7 +152,7 @@ def test_refined_releases_keep_what_is_asked_and_never_lose_more(data, requireme
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     data=tables(several_rows=True),
     requirements=st.sampled_from(REQUIREMENTS),
@@ -220,7 +220,7 @@ def test_rows_of_two_full_classes_exchange_their_places_by_hand():
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(data=tables(most=40), requirements=st.sampled_from(REQUIREMENTS), method=st.sampled_from(METHODS))
 def test_what_classes_cover_and_lose_is_that_of_their_rows_after_every_round(data, requirements, method):
     try:

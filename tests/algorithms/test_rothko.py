@@ -47,7 +47,7 @@ def made(algorithm: Rothko | Mondrian, data: Microdata) -> Release | None:
     memory_rows=st.sampled_from([1, 2, 5, 40]),
     frontier_memory=st.sampled_from([TINY, 5 * TINY, 1.0]),
 )
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_the_tree_gives_mondrians_partition(data, requirements, split, recoding, memory_rows, frontier_memory):
     fields = {"requirements": requirements, "split": split, "target": "shoe", "recoding": recoding}
     expected = made(Mondrian(**fields, strict=True), data)
@@ -70,7 +70,7 @@ def test_the_tree_gives_mondrians_partition(data, requirements, split, recoding,
     alpha=st.sampled_from([0.05, 0.5]),
     seed=st.integers(0, 5),
 )
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_the_sampling_keeps_every_requirement(data, requirements, split, memory_rows, growth, alpha, seed):
     algorithm = RothkoSampling(
         requirements,

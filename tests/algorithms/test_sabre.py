@@ -44,7 +44,7 @@ def distances(data: Microdata, ground: str, histograms) -> np.ndarray:
     return check.levels(Partition(group), codes)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     counts=st.lists(st.integers(1, 9), min_size=5, max_size=5),
     ground=st.sampled_from(GROUNDS),
@@ -65,7 +65,7 @@ def test_the_worst_distance_is_the_largest_of_all_classes_with_these_counts(coun
     assert buckets.worst_distance(shares) == pytest.approx(distances(data, ground, histograms).max(), abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     data=close_tables(sensitive=1), bound=st.sampled_from([0.5, 0.2, 0.05, 0.0]), ground=st.sampled_from(GROUNDS[:3])
 )
@@ -85,7 +85,7 @@ def test_under_a_hierarchy_buckets_are_subtrees(bound, begins):
     assert buckets.begins.tolist() == begins
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     counts=st.lists(st.integers(0, 40), min_size=5, max_size=5),
     t=st.sampled_from([0.5, 0.2, 0.05]),
@@ -108,7 +108,7 @@ def test_halves_share_every_bucket_and_stop_before_they_break_t_or_k(counts, t, 
         assert depths
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     data=close_tables(sensitive=1),
     t=st.sampled_from([0.5, 0.2, 0.05, 0.0]),

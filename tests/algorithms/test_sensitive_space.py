@@ -70,7 +70,7 @@ def test_a_bound_that_is_reached_is_within_t(t):
     assert len(find_fragmentation(cells_of(FIGURE_4_6), np.array(t))[1]) == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     sums=st.lists(st.integers(1, 6), min_size=1, max_size=5),
     gap=st.integers(0, 2),
@@ -95,7 +95,7 @@ def test_a_fragments_bound_is_the_largest_distance_to_any_vector_of_its_mass(sum
         assert distance(other, vector, ground) <= found + 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 9999),
     shape=st.sampled_from([(3, 4), (5, 2), (1, 4), (2, 3, 2)]),
@@ -158,7 +158,7 @@ def test_the_boxes_tile_the_space_and_hold_their_cells(data, t):
         assert (np.diff(along) != 0).sum() == parts.n_fragments - 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(most=12, sensitive=2), t=st.sampled_from([0.5, 0.3, 0.1]), repeat=st.integers(2, 4))
 def test_no_conforming_class_is_farther_than_the_aggregate_bounds(data, t, repeat):
     """The table repeated: a class with 1/repeat of every fragment exists, drawn at its worst or at random."""

@@ -69,14 +69,14 @@ def compare(data, columns, l, distinct, retry):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables(), partitions(), st.sampled_from([1, 1.5, 2, 3]), st.booleans(), st.booleans())
 def test_every_split_as_the_naive_check_decides(data, columns, l, distinct, retry):
     compare(data, columns, l, distinct, retry)
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     tables().filter(lambda data: not data.insensitive),
     st.sampled_from(
@@ -95,7 +95,7 @@ def test_overlapping_columns_as_the_naive_check_decides(data, columns, l, distin
     compare(data, columns, l, distinct, True)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables(), partitions(), st.integers(0, 2**32 - 1))
 def test_posterior_of_the_release_is_the_naive_one(data, columns, seed):
     group = np.unique(np.random.default_rng(seed).integers(0, 4, data.n_rows), return_inverse=True)[1]

@@ -85,7 +85,7 @@ def tables(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     tables(),
     st.sampled_from(COLUMNS),

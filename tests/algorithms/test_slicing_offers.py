@@ -57,7 +57,7 @@ def slicings(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(tables(), slicings())
 def test_every_offer_works_and_protects(data, slicing):
     error = refusal(slicing, data)
@@ -79,7 +79,7 @@ def test_every_offer_works_and_protects(data, slicing):
         assert error.nearest is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(tables(), st.sets(st.sampled_from(["q1", "q2", "q3", "x"]), max_size=3), st.booleans())
 def test_one_bucket_against_the_attack(data, beside, distinct):
     rest = tuple(name for name in ("q1", "q2", "q3", "x") if name not in beside)

@@ -67,7 +67,7 @@ def overlapping(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(overlapping())
 def test_beliefs_are_those_of_all_linkings(case):
     frame, data, group, columns = case
@@ -81,7 +81,7 @@ def test_beliefs_are_those_of_all_linkings(case):
             assert found.probability[value] == pytest.approx(expected.get(value, 0), abs=1e-9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(overlapping(), st.integers(0, 99))
 def test_a_random_linking_agrees_on_what_is_shared(case, seed):
     frame, data, group, columns = case
@@ -96,7 +96,7 @@ def test_a_random_linking_agrees_on_what_is_shared(case, seed):
                 assert (codes[rows[number]] == codes[rows[other]]).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(overlapping())
 def test_fake_tuples_are_those_that_agree(case):
     frame, data, group, columns = case

@@ -66,7 +66,7 @@ def test_the_stack_knows_the_counts_before_rows_are_dealt():
     assert StackAndDeal(k=50).stack_of(data).class_counts().tolist() == TABLE_3_3
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(), k=st.integers(1, 8), classes=st.integers(1, 6))
 def test_cards_are_dealt_round_by_round_from_the_top(data, k, classes):
     stack = StackAndDeal(k=min(k, data.n_rows)).stack_of(data)
@@ -107,7 +107,7 @@ def test_ties_go_to_the_higher_index_for_one_attribute_and_the_lower_for_several
     assert StackAndDeal(k=2).stack_of(two).order.tolist() == [0, 1, 2]
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=close_tables(), k=st.integers(1, 8), stack=st.sampled_from(["frequency", "value"]), locality=st.booleans())
 def test_sizes_and_frequencies_differ_by_at_most_one(data, k, stack, locality):
     k = min(k, data.n_rows)
@@ -118,7 +118,7 @@ def test_sizes_and_frequencies_differ_by_at_most_one(data, k, stack, locality):
     assert np.ptp(class_counts(release), axis=0).max() <= 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=close_tables(most=60, sensitive=1), k=st.integers(1, 12))
 def test_value_stacking_keeps_the_ordered_distance_below_its_bound(data, k):
     k = min(k, data.n_rows)
@@ -139,7 +139,7 @@ def test_the_bound_of_value_stacking_is_reached():
     assert any(promise.name == "t-closeness" for promise in release.algorithm.promises(data))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=close_tables(), k=st.integers(1, 8), stack=st.sampled_from(["frequency", "value"]))
 def test_locality_changes_no_class_count(data, k, stack):
     k = min(k, data.n_rows)

@@ -38,7 +38,7 @@ from tests.algorithms.close_tables import close_tables, shuffled
 from tests.properties.published import content
 from tests.shared_data import needs, require
 
-some = settings(max_examples=40)
+some = settings(max_examples=20)
 AGES = [20, 40, 40, 40, 40, 60, 60, 60, 60, 80]
 
 

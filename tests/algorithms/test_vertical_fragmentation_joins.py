@@ -13,7 +13,7 @@ from anoncore.algorithms.vertical.strategies import enforce, majority_values
 from anoncore.privacy.join_blocks import Joins, RowRule, SelectivityRule, TooManyJoins, ValueRule
 from anoncore.privacy.selectivity import Selectivity, versions
 
-some = settings(max_examples=50)
+some = settings(max_examples=25)
 
 
 @st.composite

@@ -18,7 +18,7 @@ from anoncore.privacy.common_attribute import common_attribute
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from tests.algorithms.test_vertical_fragmentation_joins import plain_eta
 
-few = settings(max_examples=50)
+few = settings(max_examples=25)
 
 
 @st.composite

@@ -106,7 +106,7 @@ def test_the_search_finds_the_least_squares_of_small_tables(seed: int) -> None:
     assert squares(points(frame), clusters.group) == pytest.approx(least(points(frame), k), rel=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=9), st.integers(1, 4))
 def test_of_one_number_the_clusters_are_the_best_there_are(ages: list[int], k: int) -> None:
     frame = pd.DataFrame({"age": ages})

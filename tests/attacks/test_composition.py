@@ -75,7 +75,7 @@ def chained(draw):
     return first, second, truth
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tables=chained())
 def test_beliefs_equal_those_of_all_possible_worlds_where_groups_share_one_person(tables):
     first, second, truth = tables

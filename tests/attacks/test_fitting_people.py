@@ -38,7 +38,7 @@ def worlds(rows, group):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(1, 3), st.sampled_from("AB"), st.sampled_from("xyz")), min_size=6, max_size=6),
     st.sampled_from([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]]),

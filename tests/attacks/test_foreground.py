@@ -86,7 +86,7 @@ def releases(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     release=releases(),
     rows=st.sampled_from([1.5, 2.5, 4.5]),

@@ -55,7 +55,7 @@ def test_each_value_of_many_is_learned_as_if_it_were_the_only_one(solver):
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 10_000),
     n_values=st.sampled_from([20, 60]),

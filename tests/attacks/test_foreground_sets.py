@@ -149,7 +149,7 @@ def test_two_of_four_sets_by_hand() -> None:
     assert high > value
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(3, 8), st.integers(0, 8), st.integers(1, 30), st.integers(0, 1_000))
 def test_the_interval_lies_between_what_is_seen_and_everybody(n_sets: int, more: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

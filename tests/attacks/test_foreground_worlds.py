@@ -34,7 +34,7 @@ def test_section_5_1_craft_repair_beside_adm_clerical():
     assert round(group_probabilities([0.02, 0.04], 1)[1], 2) == 0.67
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(f=st.lists(shares, min_size=1, max_size=12), data=st.data())
 @example(f=[1, 1, 0], data=None)
 @example(f=[Fraction(1, 10**9)] * 11 + [1], data=None)
@@ -45,7 +45,7 @@ def test_polynomials_equal_enumeration(f, data):
         assert group_probabilities([float(one) for one in f], n) == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(f=st.lists(shares.map(float), min_size=2, max_size=40), data=st.data())
 def test_what_every_answer_must_satisfy(f, data):
     n = data.draw(st.integers(0, len(f)))

@@ -50,7 +50,7 @@ def random_releases(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(random_releases())
 def test_exact_counts_against_enumeration(case):
     release, columns = case

@@ -15,7 +15,7 @@ from anoncore.attacks.person import person_view
 from anoncore.base.errors import DataError, InfeasibleError
 from anoncore.requirements import KAnonymity
 
-some = settings(max_examples=40)
+some = settings(max_examples=20)
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 
 

@@ -78,7 +78,7 @@ def sliced_tables(draw, generalize=False):
     return Release(data, tuple(parts))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(sliced_tables())
 def test_sliced_tables_against_the_definition(release):
     expected, _ = bucket_posterior(release, "s")
@@ -87,7 +87,7 @@ def test_sliced_tables_against_the_definition(release):
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(sliced_tables(generalize=True))
 def test_generalized_columns_match_by_their_published_cell(release):
     np.testing.assert_allclose(attacks.sensitive_posterior(release, "s"), bucket_posterior(release, "s")[0], atol=1e-9)

@@ -14,7 +14,7 @@ from anoncore.base.errors import DataError, ParameterError
 from tests.privacy.releases import adult, builtin, fragment, generalized, sliced
 from tests.requirements.tables import misleading_index
 
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 KNOWN = {"age": "quasi-identifier", "sex": "quasi-identifier"}
 
 

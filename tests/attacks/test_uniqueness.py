@@ -27,7 +27,7 @@ from tests.attacks.naive_uniqueness import (
 )
 from tests.shared_data import require
 
-some = settings(max_examples=60)
+some = settings(max_examples=30)
 
 
 def sample(seed: int, n_people: int = 3_000, fraction: float = 0.2) -> tuple[np.ndarray, int]:

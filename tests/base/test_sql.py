@@ -14,7 +14,7 @@ from anoncore.base.sql import identifier, literal
 TEXTS = st.text(st.sampled_from("ab\"'`;\\ -%"), min_size=1, max_size=8)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(name=TEXTS, text=TEXTS)
 def test_what_was_quoted_comes_back(name: str, text: str) -> None:
     query = f"SELECT {literal(text)} AS {identifier(name)}"

@@ -34,7 +34,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(st.dictionaries(TEXT, VALUES, max_size=5))
 def test_reads_back_as_the_same_values(values: dict[str, object]) -> None:
     assert tomllib.loads(dumps(values)) == values
@@ -58,7 +58,7 @@ def test_short_arrays_stand_on_one_line_and_long_ones_have_a_line_per_item() -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     st.recursive(
         st.text('[]{},\n" \u2028#=', max_size=50) | st.integers(),

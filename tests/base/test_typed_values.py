@@ -75,7 +75,7 @@ def test_the_order_by_hand():
     ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from([*DIFFERENT, (1, "a"), ("a", 1), frozenset({1}), frozenset({2})]), unique_by=id), st.data()
 )

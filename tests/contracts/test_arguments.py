@@ -297,7 +297,7 @@ KINDS_OF_VALUES = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_random_values_are_refused_with_a_sentence_or_taken(data, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:

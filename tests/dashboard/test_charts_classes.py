@@ -24,7 +24,7 @@ def _domain(values: list[object], **kinds: str):
     ).domain["a"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=200))
 def test_size_bars_count_every_group_once(sizes: list[int]) -> None:
     edges = size_bins(np.array(sizes))
@@ -88,7 +88,7 @@ def test_sensitive_bars_set_the_group_against_the_table() -> None:
     assert group.name == "group 3"
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.one_of(st.none(), st.integers(-400, 400)), min_size=2, max_size=120))
 def test_axis_bins_hold_the_values_that_lie_between_their_edges(values: list[int | None]) -> None:
     data = Microdata(pd.DataFrame({"a": pd.array(values, dtype="Int64")}), {"a": "insensitive"})

@@ -136,7 +136,7 @@ def test_a_visitor_computes_although_another_holds_all_workers() -> None:
     st.integers(1, 3),
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_size=1, max_size=25),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_places_are_never_exceeded_and_everybody_gets_a_turn(places: int, steps: list[tuple[str, int]]) -> None:
     queue, running, begun = JobQueue(places, 9.0), [], []
     tickets: list[Ticket] = []

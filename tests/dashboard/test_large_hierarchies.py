@@ -27,7 +27,7 @@ def data_of(values: Any) -> tuple[pd.DataFrame, Microdata]:
     fanout=st.integers(2, 4),
     tenths=st.booleans(),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_intervals_of_equal_width_are_given_by_their_width(values, width, fanout, tenths):
     frame, data = data_of(np.array(values) / (10 if tenths else 1))
     hierarchy = tagging.intervals_by_width(data.domain["x"], width, fanout)

@@ -52,7 +52,7 @@ def test_draws_follow_the_row_of_their_parents():
             assert (shares[probabilities[a, b] == 0] == 0).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     rows=st.lists(
         st.lists(st.integers(0, 20), min_size=4, max_size=4).filter(lambda row: sum(row) > 0), min_size=1, max_size=30

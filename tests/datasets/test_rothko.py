@@ -93,7 +93,7 @@ def test_targets_equal_the_functions_row_by_row(synthetic):
     assert sample["R10"].to_numpy() == pytest.approx([r10(row) for row in records])
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     salary=st.sampled_from(
         [20_000, 24_999, 25_000, 49_999, 50_000, 75_000, 75_001, 100_000, 100_001, 125_000, 125_001]

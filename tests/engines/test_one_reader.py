@@ -301,7 +301,7 @@ POOL = ["1", "2.5", "", "NA", "?", "x", "None", "1,000", "950", "007", "true", "
 
 
 @pytest.mark.slow
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.sampled_from(POOL), min_size=1, max_size=4), min_size=1, max_size=4), st.sampled_from(",;"))
 def test_size_never_changes_a_table(
     tmp_path_factory: pytest.TempPathFactory, parts: list[list[str]], separator: str

@@ -184,8 +184,8 @@ def test_tables_are_of_the_kind_that_was_given(kind: Any, made: type) -> None:
         ({"split": "lost"}, "Mondrian: split should be 'median', 'infogain', 'regression' or 'loss', not 'lost'"),
         ({"k": 0}, "k-anonymity: k should be greater than or equal to 1, not 0"),
         ({"k": "ten"}, "anonymize needs a whole number as k, not 'ten': give one such as 5"),
-        ({"k": 500}, "k = 500 is not possible: the table has 60 (size)"),
-        ({"l": 9}, "l = 9 is not possible: 'disease' of the whole table has 4"),
+        ({"k": 500}, "k = 500 is not possible: the whole table as one group has size 60"),
+        ({"l": 9}, "l = 9 is not possible: the whole table as one group has its commonest 'disease' in 1 of 4"),
         ({"t": 3}, "t-closeness: t should be less than or equal to 1, not 3"),
         (
             {"k": 5, "method": "anatomy"},

@@ -142,7 +142,7 @@ KNOWN = {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitiv
 
 
 @pytest.mark.parametrize("method", list(METHODS))
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=SMALL, new=st.lists(st.tuples(st.integers(-1, 8), st.sampled_from("abcd")), min_size=1, max_size=8))
 def test_cells_are_those_of_the_finest_class_that_holds_a_row(
     method: str, rows: list[tuple[int, str, str]], new: list[tuple[int, str]]
@@ -177,7 +177,7 @@ def test_cells_are_those_of_the_finest_class_that_holds_a_row(
         assert cells.town == town.group_texts[finest]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(rows=SMALL, t=st.sampled_from([0.1, 0.3, 0.6]))
 def test_every_promise_holds_where_equal_rows_share_a_class(rows: list[tuple[int, str, str]], t: float) -> None:
     frame = pd.DataFrame(rows, columns=["age", "town", "ill"])

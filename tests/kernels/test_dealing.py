@@ -52,7 +52,7 @@ def plainly_dealt(by_value, counts, l, tie):
     return buckets, [row for pile in piles for row in pile]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(dealings())
 def test_dealing_equals_its_plain_twin(case):
     by_value, counts, l, tie, chance, codes = case
@@ -68,7 +68,7 @@ def test_dealing_equals_its_plain_twin(case):
         assert len(set(inside)) == len(inside)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(dealings())
 def test_as_many_leftovers_as_can_have_a_bucket_of_their_own(case):
     by_value, counts, l, tie, chance, codes = case
@@ -90,7 +90,7 @@ def test_a_leftover_moves_to_make_room_for_another():
     assert bucket.tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=6))
 def test_augmenting_one_by_one_gives_a_maximum_matching(rows):
     lacks = np.array(rows)

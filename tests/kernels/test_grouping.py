@@ -26,7 +26,7 @@ def grouped_codes(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(grouped_codes())
 def test_group_statistics_equal_their_plain_twins(case):
     group, codes, n_groups, size = case
@@ -47,7 +47,7 @@ def test_group_statistics_equal_their_plain_twins(case):
         assert len(values) == offsets[-1]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from([0, 1, 2, 8, 16, 2**63, 2**64 - 1]), st.integers(0, 2)), max_size=60))
 def test_keys_are_numbered_as_they_first_come_also_where_they_share_half_or_a_slot(keys):
     distinct = list(dict.fromkeys(keys))

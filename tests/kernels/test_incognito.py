@@ -33,7 +33,7 @@ def plain(codes, columns, tables):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     n=st.integers(1, 300),
     sizes=st.lists(st.integers(1, 40), min_size=1, max_size=8),

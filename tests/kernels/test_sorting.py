@@ -24,7 +24,7 @@ DRAWN = (st.integers(0, 200), st.integers(1, 60), st.integers(0, 2**32 - 1), st.
 
 
 @given(*DRAWN)
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_values_are_sorted_and_equal_ones_keep_their_order(n: int, different: int, seed: int, kind: str) -> None:
     values = numbers(n, different, seed, kind)
     order = stable_positions(values)
@@ -35,7 +35,7 @@ def test_values_are_sorted_and_equal_ones_keep_their_order(n: int, different: in
 
 
 @given(*DRAWN)
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_the_value_at_a_position_needs_no_sort(n: int, different: int, seed: int, kind: str) -> None:
     values = numbers(n + 1, different, seed, kind).astype(np.float64)
     before = values.copy()
@@ -45,7 +45,7 @@ def test_the_value_at_a_position_needs_no_sort(n: int, different: int, seed: int
 
 
 @given(*DRAWN)
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_the_values_up_to_a_number_are_counted(n: int, different: int, seed: int, kind: str) -> None:
     values = np.sort(numbers(n, different, seed, kind).astype(np.float64))
     for wanted in (-100.0, 0.0, 0.5, 3.0, 100.0):
@@ -58,7 +58,7 @@ def test_an_array_of_one_number(n: int) -> None:
 
 
 @given(st.integers(0, 62), st.integers(0, 2**32 - 1), st.integers(1, 300))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_keys_of_any_width_are_sorted_and_equal_ones_kept(bits: int, seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     keys = rng.integers(0, 2**bits, n)
@@ -68,7 +68,7 @@ def test_keys_of_any_width_are_sorted_and_equal_ones_kept(bits: int, seed: int, 
 
 
 @given(st.lists(st.sampled_from([1, 2, 3, 70, 5_000, 2**31 - 1]), min_size=1, max_size=9), st.integers(0, 2**32 - 1))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_columns_order_rows_from_the_first_on(sizes: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     columns = [rng.integers(0, min(size, 4), 60).astype(np.int32) * (size // 4 or 1) for size in sizes]

@@ -92,7 +92,7 @@ def test_sizes_have_no_attribute_and_numbers_no_protected_set():
     assert [one.group for one in privacy.check(release, [VarianceDiversity(v=1)])] == [0, 1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(random_groups(("flu", "ulcer", None)))
 def test_exactly_the_failing_groups_are_listed(table):
     release = sliced(table.data, table.group, [["s"]])

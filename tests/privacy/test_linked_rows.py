@@ -125,7 +125,7 @@ def slow_linked(rows: list[tuple[int, int]], groups: dict[int, int]) -> list[int
     return [sum(other == mine for other in own.values()) for mine in own.values()]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(20, 23)), min_size=4, max_size=30))
 def test_against_plain_python(rows: list[tuple[int, int]]) -> None:
     frame = pd.DataFrame(rows, columns=["patient", "age"])

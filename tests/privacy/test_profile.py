@@ -19,7 +19,7 @@ from anoncore.requirements import (
 from tests.privacy.releases import adult, builtin, fragment, generalized, sliced, value_sets
 from tests.requirements.tables import counted, grouped, plain_entropy, random_groups
 
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 
 
 def by_pandas(values, group):

@@ -119,7 +119,7 @@ def tables(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(tables(), st.integers(2, 6))
 def test_every_column_that_makes_classes_smaller_is_named(case, k):
     data, group = case
@@ -162,7 +162,7 @@ def left_after_dropping(group, columns, k, people):
     return tuple(names)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.integers(1, 30), st.integers(1, 7), st.integers(2, 6), st.booleans(), st.integers(0, 10**6))
 def test_the_smallest_set_is_the_one_that_dropping_columns_leaves(n_rows, n_columns, k, counts_people, seed):
     generator = np.random.default_rng(seed)

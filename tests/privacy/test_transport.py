@@ -14,7 +14,7 @@ from tests.privacy.releases import builtin, generalized
 from tests.requirements.tables import Grouped, grouped, random_groups
 from tests.requirements.test_t_closeness import LEAVES, ground_distance, taxonomies
 
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 
 
 def release_of(table: Grouped) -> Release:

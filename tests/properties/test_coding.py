@@ -13,7 +13,7 @@ from tests.properties.strategies import tables, tagged_tables
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables())
 def test_codes_give_the_table_back(frame):
     data = Microdata(frame)
@@ -34,7 +34,7 @@ def test_codes_give_the_table_back(frame):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tagged_tables(), st.data())
 def test_domains_do_not_depend_on_the_order_of_rows(table, data):
     rows = data.draw(st.permutations(range(len(table.frame))))

@@ -40,7 +40,7 @@ def lost(domain, region, form):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(grouped_microdata(), st.randoms(use_true_random=False))
 def test_a_region_is_the_tightest_that_holds_its_rows(case, random):
     data, partition = case
@@ -69,7 +69,7 @@ def test_a_region_is_the_tightest_that_holds_its_rows(case, random):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(grouped_microdata())
 def test_coarser_groups_never_lose_less_and_never_lower_k(case):
     data, partition = case
@@ -83,7 +83,7 @@ def test_coarser_groups_never_lose_less_and_never_lower_k(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(grouped_microdata(), st.randoms(use_true_random=False))
 def test_exact_values_and_value_sets_count_what_is_there(case, random):
     data, partition = case

@@ -97,7 +97,7 @@ def released(algorithm, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(mixed_tables(), st.data())
 def test_codes_tell_values_apart_as_their_keys_do(table, data):
     one = table.data()
@@ -122,7 +122,7 @@ def test_no_method_sees_the_order_of_rows(name, parameters, table, data):
     assert released(algorithm, table.data()) == released(algorithm, table.data(rows))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     table=mixed_tables(),
     ground=st.sampled_from(["ordered", "equal", "hierarchical"]),

@@ -200,7 +200,7 @@ def test_column_names_are_guarded_and_stay_apart() -> None:
     assert cells(written(frame, "excel"))[0] == ["'=a", "''=a", "5"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.text(alphabet="=+-@\t\r\n '\"a1", max_size=4), max_size=12))
 def test_guard_keeps_texts_apart_and_leaves_no_formula(texts: list[str]) -> None:
     safe = safe_cells(pd.DataFrame({"x": pd.Series(texts, dtype=TEXT)}))["x"].tolist()
@@ -295,7 +295,7 @@ CATEGORY = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(la
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "excel"])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(rows=st.lists(st.tuples(CATEGORY, st.integers(-(10**14), 10**14)), min_size=1, max_size=8), name=CATEGORY)
 def test_any_category_survives(form: str, rows: list[tuple[str, int]], name: str) -> None:
     if form == "csv" and "\0" in name + "".join(text for text, _ in rows):

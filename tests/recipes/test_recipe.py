@@ -138,7 +138,7 @@ MEASURE = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.builds(
         Recipe,

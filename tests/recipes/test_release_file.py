@@ -66,7 +66,7 @@ def _damaged(value: Any, steps: list[int], new: Any) -> Any:
     st.integers(0, 50),
     st.binary(max_size=12),
 )
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_damaged_parts_are_refused_or_make_a_whole_release(
     steps: list[int], new: Any, place: int, content: bytes
 ) -> None:

@@ -24,7 +24,7 @@ from anoncore.requirements import (
 )
 from tests.requirements.tables import misleading_index
 
-few = settings(max_examples=60)
+few = settings(max_examples=30)
 
 DISEASES = ("flu", "cold", "ulcer", "cancer")
 TREE = Hierarchy.from_nested({"short": ["flu", "cold"], "long": {"stomach": ["ulcer"], "other": ["cancer"]}})

@@ -17,7 +17,7 @@ from anoncore.requirements import (
 from tests.requirements.tables import counted, grouped, plain_entropy, plain_recursive, random_groups
 
 VALUES = ("flu", "ulcer", "cancer", "angina", None)
-few = settings(max_examples=50)
+few = settings(max_examples=25)
 
 
 def result(requirement, table):

@@ -26,7 +26,7 @@ from anoncore.requirements import (
 from anoncore.table.people import repeated_identifiers
 
 VALUES = ("flu", "ulcer", "cancer", "angina")
-some = settings(max_examples=60)
+some = settings(max_examples=30)
 
 
 @st.composite

@@ -27,7 +27,7 @@ from anoncore.requirements import (
     VarianceDiversity,
 )
 
-few = settings(max_examples=60)
+few = settings(max_examples=30)
 NOTICED = Fraction(1, 10**11)
 """A share of the threshold that is more than rounding."""
 TREE = {"low": [0, 1], "middle": [2], "high": [3, 4, 5]}

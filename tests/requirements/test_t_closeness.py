@@ -14,7 +14,7 @@ from anoncore.base.errors import DataError, ParameterError
 from anoncore.requirements import TCloseness
 from tests.requirements.tables import grouped, random_groups, shares
 
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 
 
 def distance_between(p, q):

@@ -58,7 +58,7 @@ def test_a_table_with_one_secret_is_offered_nothing():
         assert "no l that protects anybody is possible" in str(refused.value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_no_method_ever_offers_what_protects_nobody(data):
     n_rows = data.draw(st.integers(2, 12))

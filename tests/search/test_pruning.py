@@ -133,7 +133,7 @@ figures = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(figures, min_size=1, max_size=12), st.permutations(range(3)), st.integers(0, 3))
 def test_whatever_the_numbers_are_none_that_matters_is_left_out(
     rows: list[tuple[int, int, int]], order: Sequence[int], limit: int

@@ -103,7 +103,7 @@ def test_a_stopped_sweep_begins_nothing_more() -> None:
 numbers = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=25)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(numbers)
 def test_the_front_is_what_no_other_beats(pairs: list[tuple[int, int]]) -> None:
     points = [Point(Anatomy(), {"k": float(k), "two-way-error": float(loss)}, {}, 0.0) for k, loss in pairs]

@@ -248,7 +248,7 @@ def test_every_truncation_says_incomplete(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WHOLE)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))
 def test_changed_bytes_raise_nothing_else(kind: str, changes: list[tuple[float, int]]) -> None:
     data = bytearray(WHOLE[kind]())
@@ -258,7 +258,7 @@ def test_changed_bytes_raise_nothing_else(kind: str, changes: list[tuple[float, 
         read_table(bytes(data))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(start=st.sampled_from([b"PAR1", b"PK\x03\x04", b"\x1f\x8b\x08"]), rest=st.binary(max_size=200))
 def test_random_bytes_behind_a_known_start(start: bytes, rest: bytes) -> None:
     with pytest.raises(DataError):

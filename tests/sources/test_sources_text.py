@@ -292,14 +292,14 @@ def test_many_rows_like_pandas() -> None:
     pd.testing.assert_frame_equal(read(frame.to_csv(index=False)).frame, frame)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.binary(max_size=300))
 def test_random_bytes_raise_nothing_else(data: bytes) -> None:
     with suppress(DataError):
         read(data)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.text(alphabet='a1,;"\n\r\t |=é.-0?', max_size=60))
 def test_random_text_raises_nothing_else(text: str) -> None:
     try:

@@ -108,7 +108,7 @@ def test_the_order_of_dates_can_be_said() -> None:
         column(*cells, dates="dmy")
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.lists(st.dates(), min_size=1, max_size=6),
     st.sampled_from(["%d.%m.%Y", "%d/%m/%Y", "%m-%d-%Y", "%Y/%m/%d"]),
@@ -247,14 +247,14 @@ def test_many_columns_make_one_note() -> None:
     assert any("'c5' (1 row) and 14 more" in note for note in notes)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**53), 2**53)), min_size=1, max_size=20))
 def test_integers_round_trip(numbers: list[int | None]) -> None:
     series, _ = column(*["" if number is None else str(number) for number in numbers])
     assert values(series) == numbers
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
 def test_floats_round_trip(numbers: list[float]) -> None:
     series, _ = column(*map(repr, numbers))
@@ -262,7 +262,7 @@ def test_floats_round_trip(numbers: list[float]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(["1", "2.5", "", "NA", "?", "x", "None", "1,000", "007", "true", "inf", "2024-01-01"])))
 def test_same_value_for_same_text_in_any_row_order(cells: list[str]) -> None:
     cells = [*cells, "1"]

@@ -234,7 +234,7 @@ def typed_frames(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(typed_frames())
 def test_equal_tables_have_equal_codes_and_equal_hashes(frame):
     plain = Microdata(frame)
@@ -244,7 +244,7 @@ def test_equal_tables_have_equal_codes_and_equal_hashes(frame):
         assert input_hash(other, "key", list(frame)) == input_hash(plain, "key", list(frame))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(typed_frames())
 def test_the_hash_is_that_of_every_cell(frame):
     """Only different cells are looked at; texts that were coded as numbers are hashed as they stand."""

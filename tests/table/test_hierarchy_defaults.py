@@ -56,7 +56,7 @@ def test_dates_by_the_calendar():
 
 
 @given(st.lists(DATES, min_size=1, max_size=20))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_two_dates_share_a_level_exactly_where_the_calendar_says_so(days):
     levels = {
         "month": lambda day: (day.year, day.month),
@@ -112,7 +112,7 @@ def test_coordinates_by_a_grid():
 
 
 @given(st.lists(DEGREES, min_size=2, max_size=20), st.sampled_from([0.1, 0.5, 1, 10]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_two_coordinates_share_a_cell_exactly_where_they_have_the_same_multiple(numbers, width):
     paths = grid_hierarchy(numbers, [width]).paths
     cell = {number: floor(Fraction(str(number)) / Fraction(str(width))) for number in numbers}
@@ -135,7 +135,7 @@ def test_rare_values_are_joined():
 
 
 @given(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=60), st.floats(0.01, 0.9))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_whatever_stays_is_not_rare(rows, share):
     paths, counts = frequency_hierarchy(rows, [share]).paths, Counter(rows)
     if len(next(iter(paths.values()))) == 1:
@@ -170,7 +170,7 @@ def test_neighbours_of_an_order():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_value_has_a_path_whatever_the_order_of_rows_and_missing_ones_join_at_the_top(name, data):
     make, values = MAKERS[name]
     rows = data.draw(st.lists(values, min_size=1, max_size=25))

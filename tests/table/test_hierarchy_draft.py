@@ -104,7 +104,7 @@ def plain_labels(values, cells):
 
 
 @given(LINES)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_against_the_plain_definition(lines):
     values = TOWNS[: len(lines)]
     draft = HierarchyDraft(values, tuple(lines))
@@ -124,7 +124,7 @@ def test_against_the_plain_definition(lines):
 
 
 @given(LINES, st.data())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_grouping_a_whole_hierarchy_never_breaks_its_nesting(lines, data):
     draft = HierarchyDraft(TOWNS[: len(lines)], tuple(lines))
     if plain_labels(draft.values, lines) is None:

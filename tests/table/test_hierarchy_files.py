@@ -74,7 +74,7 @@ TEXTS = st.text(st.sampled_from('ab;,"\n\r\t *é\ufeff') | st.characters(codec="
 
 
 @given(st.dictionaries(TEXTS, st.tuples(TEXTS, st.sampled_from(["x", "y;z", "u,v", '"'])), min_size=1, max_size=8))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_written_hierarchy_is_read_back(branches: dict[str, tuple[str, str]]) -> None:
     # One upper group per lower one, so that they nest.
     upper = dict(branches.values())

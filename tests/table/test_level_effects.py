@@ -60,7 +60,7 @@ LABELS = st.sampled_from(["x", "y", "(missing)", None])
     by_people=st.booleans(),
     role=st.sampled_from(["quasi-identifier", "insensitive"]),
 )
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_against_pandas(rows, groups, k, by_people, role):
     # One upper group per group of the lower one, so that levels nest.
     upper = dict(groups)

@@ -14,7 +14,7 @@ from anoncore.table.suggestions import uniqueness
 ROLES = {"age": "quasi-identifier", "town": "quasi-identifier"}
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.sampled_from("ABCDE"), st.integers(20, 23), st.sampled_from("xy")), min_size=1, max_size=14)
 )

@@ -32,7 +32,7 @@ def test_the_number_of_rows_tells_people_apart() -> None:
     assert linked_classes([linked([(0, 1), (0, 1), (1, 1)])], 2).tolist() == [0, 1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(tables)
 def test_against_counting_rows_of_each_person(rows: list[list[tuple[int, int]]]) -> None:
     ids = sorted({person for table in rows for person, _ in table})

@@ -81,7 +81,7 @@ def test_shifts_are_drawn_anew_at_every_call() -> None:
     assert first.tolist() != second.tolist()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5_000)), min_size=1, max_size=30), st.integers(1, 400))
 def test_intervals_of_a_person_are_kept(rows: list[tuple[int, int]], most: int) -> None:
     frame = pd.DataFrame(rows, columns=["who", "number"])
@@ -180,7 +180,7 @@ def test_people_whose_rows_are_the_same() -> None:
     assert alike_people(person, np.array([1, 2, 1, 1, 2, 1, 1])).tolist() == [2, 1, 2, 1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=40))
 def test_people_alike_against_plain_python(rows: list[tuple[int, int]]) -> None:
     names, person = np.unique([who for who, _ in rows], return_inverse=True)

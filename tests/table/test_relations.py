@@ -30,7 +30,7 @@ def plainly_told(one, other):
     return told
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data())
 def test_told_rows_against_a_plain_count(data):
     one = data.draw(COLUMN)
@@ -54,7 +54,7 @@ def test_a_column_of_different_values_tells_nothing():
     assert told_rows(different, halves) == (0, 0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=30))
 def test_the_sizes_of_groups_against_pandas(rows):
     frame = pd.DataFrame(rows, columns=["group", "a", "b"])

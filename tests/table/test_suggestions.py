@@ -150,7 +150,7 @@ columns = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(columns)
 def test_separating_sets_are_all_the_minimal_ones(rows: list[tuple[int, ...]]) -> None:
     frame = pd.DataFrame(rows, columns=list("abcd"))
@@ -172,7 +172,7 @@ def test_separating_sets_are_all_the_minimal_ones(rows: list[tuple[int, ...]]) -
     assert [one.share for one in found] == sorted((one.share for one in found), reverse=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(columns)
 def test_uniqueness_counts_rows_groups_and_pairs(rows: list[tuple[int, ...]]) -> None:
     frame = pd.DataFrame(rows, columns=list("abcd"), index=range(7, 7 + len(rows)))

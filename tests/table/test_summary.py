@@ -77,7 +77,7 @@ def test_column_names_may_occur_twice() -> None:
     assert [summary.type for summary in summarize(frame)] == ["whole number", "text"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.one_of(st.none(), st.integers(-(10**6), 10**6), st.floats(allow_nan=True, allow_infinity=False, width=32))

@@ -87,7 +87,7 @@ def expected_counts(release: Release, a: str, b: str, intervals: int) -> np.ndar
 
 @pytest.mark.slow
 @given(random_releases(), st.sampled_from([2, 3, 10]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_equals_the_definition(release: Release, intervals: int) -> None:
     error = association_error(release, intervals)
     differences = []

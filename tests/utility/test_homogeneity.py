@@ -63,7 +63,7 @@ def test_targets_that_do_not_fit(data: Microdata) -> None:
 
 @pytest.mark.slow
 @given(random_releases())
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_equal_pandas(release: Release) -> None:
     data = release.data
     entropies, errors = [], []

@@ -40,7 +40,7 @@ def people() -> Microdata:
 
 
 @given(st.integers(0, 10_000), st.integers(10, 400), st.sampled_from([0.001, 0.01, 0.03, 0.1, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_pruning_is_that_of_scikit_learn(seed: int, n: int, cost: float) -> None:
     trees = pytest.importorskip("sklearn.tree")
     rng = np.random.default_rng(seed)
@@ -238,7 +238,7 @@ def test_a_table_of_a_few_rows_is_judged() -> None:
 
 @pytest.mark.slow
 @given(random_releases(min_rows=2))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_training_rows_are_what_is_published(release: Release) -> None:
     """Cells of row i in the first fragment are those of original row i; linked cells come from the same group."""
     for table in released_tables(release, "ill", np.random.default_rng(0)):

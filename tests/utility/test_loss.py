@@ -90,7 +90,7 @@ def test_loss_needs_a_quasi_identifier() -> None:
 
 
 @given(random_releases())
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_loss_equals_the_mean_over_cells(release: Release) -> None:
     data = release.data
     losses = []
@@ -114,7 +114,7 @@ def test_loss_equals_the_mean_over_cells(release: Release) -> None:
 
 @pytest.mark.slow
 @given(random_data(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_merging_groups_never_lowers_loss_or_discernibility(data: Microdata, draw: st.DataObject) -> None:
     fine = draw.draw(st.lists(st.integers(0, 4), min_size=data.n_rows, max_size=data.n_rows))
     fine = np.unique(fine, return_inverse=True)[1]

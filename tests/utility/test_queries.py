@@ -72,7 +72,7 @@ def answered(release: Release, **arguments: float) -> QueryError | None:
 
 @pytest.mark.slow
 @given(random_releases(), st.integers(1, 3), st.sampled_from([0.05, 0.3, 0.7]), st.integers(0, 99))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_counts_and_estimates_equal_the_oracles(
     release: Release, dimensions: int, selectivity: float, seed: int
 ) -> None:
@@ -96,7 +96,7 @@ def test_counts_and_estimates_equal_the_oracles(
 
 
 @given(random_data(), st.integers(0, 9))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_groups_of_one_row_answer_exactly(data: Microdata, seed: int) -> None:
     alone = list(range(data.n_rows))
     releases = (

@@ -416,7 +416,7 @@ def small_releases(draw: st.DrawFn) -> Release:
 
 @pytest.mark.slow
 @given(release=small_releases())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_no_table_with_the_release_has_a_larger_error(release: Release) -> None:
     check_against_all_tables(release)
 
@@ -432,7 +432,7 @@ def test_no_table_with_the_release_has_a_larger_error_in_few_examples(release: R
     others=st.lists(st.integers(1, 2), min_size=3, max_size=3),
     rows=st.lists(st.integers(1, 2), min_size=3, max_size=3),
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_the_bound_is_reached_where_groups_have_no_values_in_common(
     regions: list[int], others: list[int], rows: list[int]
 ) -> None:

@@ -182,10 +182,11 @@ class LearnedRecoding:
                 levels = one.levels(partition)
                 failing = np.flatnonzero(~one.holds(levels))
                 if len(failing):
+                    level = levels[failing[0]]
                     raise ReleaseError(
                         f"These rows may not be published beside those that were fitted: {promise.label()} would fail "
-                        f"in {counted(len(failing), 'group')}, where {promise.level_name} would be "
-                        f"{levels[failing[0]]:.4g}. Fit with all rows instead."
+                        f"in {counted(len(failing), 'group')}, one of which would have "
+                        f"{promise.reached_text(level, f'{level:.4g}', one.attribute)}. Fit with all rows instead."
                     )
 
 

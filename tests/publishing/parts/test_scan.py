@@ -98,7 +98,7 @@ def plain_levels(whole: PublishedRelease, question: Question) -> np.ndarray:
 
 @pytest.mark.slow
 @given(tables())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_groups_and_levels_are_those_of_the_whole_table(drawn):
     frame, cuts, group_rows, unit_rows = drawn
     bounds = [0, *cuts, len(frame)]
@@ -127,7 +127,7 @@ def test_groups_and_levels_are_those_of_the_whole_table(drawn):
 
 @pytest.mark.slow
 @given(tables(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_classes_with_further_columns_are_those_that_reading_them_alone_finds(drawn, data):
     frame, cuts, group_rows, unit_rows = drawn
     # Two of the notes are one text where files are read, and a class with either may go on in the next piece.
