@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from anoncore import DataError
+from anoncore.base.memory import free_memory
 from anoncore.sources import TableSource
 from anoncore.sources.apart import (
     WITH_SHEETS,
@@ -30,6 +31,8 @@ MOST_AT_ONCE = 3
 WAIT_SECONDS = 120.0
 LEAST_BYTES = 256 << 20
 """Memory without which no file is read: the process that reads takes about half of it before it begins."""
+ALONE = 0.5
+"""The share of the free memory that a table may take at least where one visitor has the machine."""
 MakeRoom = Callable[[], object] | None
 
 _changed = threading.Condition()
@@ -60,7 +63,7 @@ def table(
     DataError
         For a file that cannot be read, takes too much, or has to wait too long.
     """
-    with turn(len(content), owner, make_room) as limits:
+    with turn(len(content), owner, make_room, _for_a_table()) as limits:
         source = read_table_apart(content, name, sheet=sheet, max_bytes=most_bytes, limits=limits)
     if settings.current().quotas.memory_megabytes and quotas.free_for_tables() <= 0:
         raise DataError(quotas.full())
@@ -82,7 +85,7 @@ def sheets(content: bytes, name: str, most_bytes: int, owner: str, make_room: Ma
     """The sheets of a visitor's workbook; none for another file. Parameters and errors are those of `table`."""
     if not content.startswith(WITH_SHEETS):
         return ()
-    with turn(len(content), owner, make_room) as limits:
+    with turn(len(content), owner, make_room, _for_a_table()) as limits:
         return table_sheets_apart(content, name, max_bytes=most_bytes, limits=limits)
 
 
@@ -101,6 +104,17 @@ def answer(
     """
     with turn(len(content), owner, make_room, least) as limits:
         return answer_apart(function, content, name, about, limits)
+
+
+def _for_a_table() -> Limits | None:
+    """What a table may take however small its file, where no quota says that others work here.
+
+    Parquet holds a cell of few different values in a few bits, and such a table takes a hundred times its file.
+    """
+    if settings.current().quotas.memory_megabytes:
+        return None
+    own = int(ALONE * free_memory())
+    return Limits(own, 0.0, 0.0, own)
 
 
 @contextmanager
