@@ -596,8 +596,26 @@ def test_at_1440_by_900_pixels_one_picture_says_what_to_publish_and_shows_all_do
     assert {"Stack & Deal ▾", "Publish this one", "Keeps all that is asked, loses least"} <= set(head.split("\n"))
     assert board.locator("td.best").count() == len(ROWS)
     for axis in "klct":
-        label = visitor.page.locator(f".st-key-level-{axis} [data-testid='stWidgetLabel'] p").first
-        assert label.evaluate("text => text.scrollWidth <= text.clientWidth"), axis
+        is_seen, text = label_of_level(visitor, axis)
+        assert is_seen == text, axis
+
+
+def label_of_level(visitor: Visitor, axis: str) -> tuple[str, str]:
+    """What is seen of the label of a level, and all of it."""
+    label = visitor.page.locator(f".st-key-level-{axis} [data-testid='stWidgetLabel'] p").first
+    seen = label.evaluate(
+        """paragraph => {
+          const box = paragraph.getBoundingClientRect(), text = document.createTreeWalker(paragraph, 4).nextNode();
+          return [...text.data].filter((_, place) => {
+            const range = document.createRange();
+            range.setStart(text, place);
+            range.setEnd(text, place + 1);
+            const letter = range.getBoundingClientRect();
+            return letter.bottom <= box.bottom + 2 && letter.right <= box.right + 1;
+          }).join('');
+        }"""
+    )
+    return seen.strip(), label.inner_text()
 
 
 def test_at_1280_pixels_the_head_is_one_line(browse: Any) -> None:
@@ -617,6 +635,9 @@ def test_at_1024_pixels_no_label_of_a_level_breaks_and_no_empty_sidebar_is_left(
     for axis in "klct":
         label = visitor.page.locator(f".st-key-level-{axis}").get_by_test_id("stWidgetLabel").first
         assert label.bounding_box()["height"] < 32, axis
+        # Where there is no room for the term of the field, all of it goes.
+        is_seen, text = label_of_level(visitor, axis)
+        assert is_seen == text.partition(" ·")[0], axis
     sidebar = visitor.page.get_by_test_id("stSidebar")
     visitor.go("Groups")
     expect(sidebar).to_be_visible(timeout=30_000)
