@@ -17,7 +17,7 @@ from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
-from dashboard.board.wording import Asked, Shown, SlowFacts, cell_of
+from dashboard.board.wording import Asked, Shown, SlowFacts, attacks_on, cell_of
 from dashboard.closer import cells
 from dashboard.elements import verdicts, whose_rows
 from dashboard.markdown import escaped
@@ -80,7 +80,7 @@ def render() -> None:
     over = board_trials.lines(data, wishes)
     version_over = 0 if over is None else over.version
     grid.draw(grid.model(shown, asked, has_room, over, found), _clicked)
-    grid.keep_given({column.id: cell_of("given", column, asked) for column in shown})
+    grid.keep_given({column.id: cell_of("given", column, asked, attacks_on(shown)) for column in shown})
     if over is not None:
         board_trials.below(over, version_over)
     _as_it_is(data)

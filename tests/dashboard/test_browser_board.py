@@ -627,6 +627,23 @@ def test_at_1280_pixels_the_head_is_one_line(browse: Any) -> None:
     assert max(box["x"] + box["width"] for box in boxes) <= 1280
 
 
+def test_at_1280_pixels_labels_and_what_is_said_in_cells_are_readable_whole(browse: Any) -> None:
+    visitor = browse(width=1280, height=900)
+    visitor.open("")
+    for axis in "klct":
+        is_seen, text = label_of_level(visitor, axis)
+        assert is_seen == text, axis
+    cut = board(visitor).evaluate(
+        """table => [...table.querySelectorAll('.number, .beside, .sub, .why, .help')].filter(
+          text => text.scrollWidth > text.clientWidth + 1 || text.scrollHeight > text.clientHeight + 1
+            || getComputedStyle(text).webkitLineClamp !== 'none').map(text => text.innerText)"""
+    )
+    assert cut == []
+    given = board(visitor).locator("td.given").all_inner_texts()
+    assert all("attacks tried" in text and "by chance" in text for text in given)
+    assert [("knowing the method: not made" in text) for text in given] == [False, True, True, True]
+
+
 def test_at_1024_pixels_no_label_of_a_level_breaks_and_no_empty_sidebar_is_left(browse: Any) -> None:
     from playwright.sync_api import expect
 
