@@ -370,7 +370,6 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
     if facts is None:
         foreground, is_bound = f"{FOREGROUND}: {slow.problem or 'still tried'}", True
         beside = f"{FOREGROUND} {'does not apply' if slow.problem else 'still tried'}"
-        beside = "" if slow.problem and strongest["tried"] == 1 else beside
     elif not facts["learned"]:
         foreground, is_bound = f"{FOREGROUND}: {TOO_SMALL}", True
         beside = f"{FOREGROUND}: too small a table"
@@ -388,13 +387,18 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
         text = f"{text} or more" if is_estimate else f"at least {share}"
         text = f"{share} by what was tried" if share == share_text(0.0) else text
     which, missing = _which(strongest), _not_made(column, attacks)
+    named = f"{which}: {strongest['title']}"
+    if slow.problem and strongest["tried"] == 1:
+        named = _joined(named, foreground.rstrip("."))
+    elif beside:
+        named += f" ({beside})"
     return {
         "state": "exact",
         "text": text,
         "alt": text,
         "interval": None,
         "beside": chance,
-        "sub": _joined(f"{which}: {strongest['title']}{f' ({beside})' if beside else ''}", missing),
+        "sub": _joined(named, missing),
         "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), missing),
         "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
         "from": strongest["control"],

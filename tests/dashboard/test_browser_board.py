@@ -165,7 +165,7 @@ def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(bro
     choose_file(visitor, visitor.page, "published.csv", published.to_csv(index=False).encode())
     visitor.see("What do others know, and what must they not learn?")
     visitor.press("It is a release already: judge it")
-    lost = board(visitor).locator("tbody tr").filter(has_text="Lost").locator("td.cell")
+    lost = board(visitor).locator("td.lost")
     lost.locator(".number").wait_for(timeout=60_000)
     assert re.fullmatch(r"at most \d+\.\d%", lost.locator(".number").inner_text())
     assert "the original is not here, and it may be less" in lost.inner_text()

@@ -244,7 +244,7 @@ def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
     cell = cells([column(slow=slow)], "given")["cells"][0]
     assert (cell["text"], cell["sub"], cell["full"]) == (
         "at least 40.0%",
-        "only attack that applies: single groups",
+        "only attack that applies: single groups; foreground knowledge: The fragments have partitions of their own",
         "by chance 20.0%; by single groups, the only attack that applies; foreground knowledge: The fragments have "
         "partitions of their own",
     )

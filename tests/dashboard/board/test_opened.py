@@ -277,7 +277,7 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     # What single groups give away is seen in them, and why nothing else was tried is said beside it.
     given = cell(found, "given")
     assert given["by"] == "single groups"
-    assert "beside the table that it was made of" in given["full"]
+    assert "beside the table that it was made of" in given["sub"]
     believed = attacks.attribute_disclosure(run.release, "illness").confidence > 0.5 + 1e-9
     assert np.isclose(given["value"], believed.mean())
 
