@@ -149,7 +149,8 @@ def _lost(quick: Facts | None) -> str:
 def _left_out(names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    return [f"Not published, as nobody decided on {'it' if len(names) == 1 else 'them'}: {listing(names, MOST_NAMED)}."]
+    columns, them = ("Column", "it") if len(names) == 1 else ("Columns", "them")
+    return [f"{columns} left out, as nobody decided on {them}: {listing(names, MOST_NAMED)}."]
 
 
 def _to_save(column: Shown, asked: Asked) -> list[str]:

@@ -45,7 +45,9 @@ CLASSIFIER: ClassifierName = "tree"
 FOLDS = 10
 STRONGEST, LEAST, DRAWS, POLICY = "strongest", "least", "draws", "policy"
 FOREGROUND = "foreground knowledge"
-"""What the attack is kept as with its release: of all that numbers are worked out from, what takes longest."""
+"""The title of the attack, and what it is kept as with its release: of all that numbers are worked out from, what takes
+longest.
+"""
 LATE = (STRONGEST, LEAST, DRAWS)
 """Slow numbers that come after those of all columns, and only while somebody looks: what the strongest of all attacks
 gets, what could be lost at least, and what other draws of a method come to.
@@ -322,6 +324,7 @@ def _strongest(found: attacks.Strongest) -> Facts:
         "control": best.control,
         "is_foreground": best.name == "foreground_knowledge",
         "tried": len(found.tried),
+        "attacks": [attack.title for attack in found.tried],
     }
 
 

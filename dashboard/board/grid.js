@@ -178,7 +178,7 @@ function promise(cell) {
 }
 
 function cellOf(row, cell, column, people, send) {
-  const place = element("td", { class: `cell ${cell.state} ${row.kind}${column.isBest ? " best" : ""}` });
+  const place = element("td", { class: `cell ${cell.state} ${row.kind} ${row.id}${column.isBest ? " best" : ""}` });
   if (cell.state === "failed") {
     place.append(element("p", { class: "why", text: cell.why }));
     return place;
@@ -195,7 +195,8 @@ function cellOf(row, cell, column, people, send) {
       title: row.opens, onclick: () => send({ type: "open", row: row.id, column: column.id }), text: cell.text,
     }));
   }
-  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: cell.sub }));
+  if (cell.beside) place.append(" ", element("span", { class: "beside", text: cell.beside }));
+  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: cell.full || cell.sub }));
   if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people, send));
   return place;
 }

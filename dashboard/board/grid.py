@@ -14,7 +14,7 @@ from anoncore.measures.criteria import CRITERIA, FAMILIES
 from dashboard.board.facts import NUMBER, SIZE_EDGES, Facts
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
-from dashboard.board.wording import OPENS, ROWS, Asked, Cell, Shown, badge, by_policy, cell_of, keeps
+from dashboard.board.wording import OPENS, ROWS, Asked, Cell, Shown, attacks_on, badge, by_policy, cell_of, keeps
 from dashboard.charts.palette import SHAPES, run_style
 from dashboard.session import browser
 from dashboard.session.wishes import Wishes
@@ -140,11 +140,11 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     # Lines over a level are of the attack with foreground knowledge.
     present = f"{cell['text']} by {cell['by']}" if "by" in cell else cell.get("text", "")
     at = "" if over.now is None else f"now, at {over.title} = {over.text(over.now)}; "
-    # What readers believe by chance is no danger of the release, so that it stays beside what they believe.
-    chance = f"{cell['sub'].split(';')[0]}; " if name == "given" and "sub" in cell else ""
-    sub = f"{chance}{at}click a point to choose it" if numbers else cell.get("sub", "not measured over this")
+    sub = f"{at}click a point to choose it" if numbers else cell.get("sub", "not measured over this")
     alt = f"{over.title} {numbers}"
     drawn = {"state": "exact", "text": present, "line": list(line), "drawn": bool(numbers), "alt": alt}
+    # What readers believe by chance is no danger of the release, so that it stays beside what they believe.
+    drawn |= {"beside": cell["beside"]} if "beside" in cell else {}
     choice = over.choice(column.id) if name in WEIGHED and numbers else None
     if choice is None:
         return {**drawn, "sub": sub}
@@ -197,6 +197,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     label, *texts = ROWS[name]
     words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r, "target": asked.target}
     words |= {"attacked": asked.attacked, "Attacked": asked.attacked.capitalize()}
+    words |= {"alone": " (l bounds one group alone)" if "l" in asked.levels else ""}
     help, meaning = (text.format(**words) for text in texts)
     kinds = {"hides": "sizes", "distance": "curve", "lost": "bars", "predictable": "scale", "given": "scale"}
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
@@ -208,7 +209,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
         "kind": kinds.get(name, ""),
         "opens": OPENS[name],
         "axis": _axis(name, columns, known, asked),
-        "cells": [cell_of(name, column, asked) for column in columns],
+        "cells": [cell_of(name, column, asked, attacks_on(columns)) for column in columns],
     }
 
 

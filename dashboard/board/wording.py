@@ -14,7 +14,7 @@ from anoncore.measures.answer import TOGETHER, Answer, and_list
 from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
 from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.facts import DRAWS, POLICY, STRONGEST, Facts, Judged
+from dashboard.board.facts import DRAWS, FOREGROUND, POLICY, STRONGEST, Facts, Judged
 
 MOST_NAMED = 3
 LOPSIDED = 1.5
@@ -28,33 +28,35 @@ ROWS: Mapping[str, tuple[str, str, str]] = {
     ),
     "distance": (
         "Distance",
-        "of groups from the table; dashed: your t",
+        "of each group's secrets from those of the table: 0 alike, 1 farthest; dashed: your t",
         "How far the secrets of a group are from those of the whole table (earth mover's distance): 0 is alike, 1 as "
         "far as can be; dashed: your t. Less is safer.",
     ),
     "given": (
         "Given away",
-        "{attacked} whose secret a reader comes to believe with more than 1/{r}; line: by chance",
+        "{attacked} whose secret a reader believes with more than 1/{r} by combining all groups{alone}; line: by "
+        "chance, the same attack with each release's secrets shuffled",
         "{Attacked} whose true secret a reader comes to believe with more than 1/{r}, who learns from all groups "
-        "together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled secrets. Less "
-        "is safer.",
+        "together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled secrets, which "
+        "every release has of its own. Less is safer.",
     ),
     "lost": (
         "Lost",
-        "of the whole table: rows in the wrong place in counts by two columns; less is better",
+        "of the whole table, whatever its use: rows in the wrong place in counts by two columns; less is better",
         "Share of the rows that are in the wrong place in counts by two columns, such as age and job, on average over "
         "all pairs of columns (two-way error). Less is better: of releases that keep all that is asked, the one that "
         "loses least is to be published.",
     ),
     "predictable": (
         "Still useful",
-        "for one use: predicting {target} by a model; more is better",
+        "for one use only, predicting {target} by a model, so it may rank otherwise than Lost; more is better",
         "Score (F-measure) of a model that learns from the release and predicts {target}; lines: guessing, original "
-        "table. More is better.",
+        "table. More is better. It is about one use and Lost about the whole table, so they may rank otherwise.",
     ),
 }
 """The questions of the board in their order, with what they mean, shortly and at length: what protects, what an
-adversary gets, what it costs. `{people}` is what the rows of the table may be called.
+adversary gets, what it costs. `{people}` is what the rows of the table may be called, and `{alone}` says what l does
+not bound, where an l is asked for.
 """
 OPENS = {
     "promise": "Opens the page Privacy.",
@@ -194,8 +196,17 @@ def first_line(marks: Sequence[Mark], judged: Judged | None) -> tuple[str, str]:
     return words, tone
 
 
-def cell_of(name: str, column: Shown, asked: Asked) -> Cell:
-    """One cell: what it says and what it draws."""
+def attacks_on(columns: Sequence[Shown]) -> tuple[str, ...]:
+    """What the attacks are called that were made on any of the columns."""
+    made = [(column.slow_of(STRONGEST).facts or {}).get("attacks", ()) for column in columns]
+    return tuple(dict.fromkeys(title for titles in made for title in titles))
+
+
+def cell_of(name: str, column: Shown, asked: Asked, attacks: Sequence[str] = ()) -> Cell:
+    """One cell: what it says and what it draws.
+
+    `attacks` are those on any of the columns; a cell says which of them were not made on its own.
+    """
     if column.status == "failed":
         return {"state": "failed", "why": column.problem if name == "promise" else ""}
     if column.status == "pending" or column.quick is None:
@@ -210,10 +221,16 @@ def cell_of(name: str, column: Shown, asked: Asked) -> Cell:
     if name == "lost":
         return _lost_cell(column.quick["lost"])
     slow = column.slow_of(name)
-    cell = _given_cell(slow, column.slow_of(STRONGEST).facts) if name == "given" else _predicted_cell(slow)
+    cell = _given_cell(column, attacks) if name == "given" else _predicted_cell(slow)
     if not column.quick["is_drawn"] or slow.exact is None or "value" not in cell or "by" in cell:
         return cell
-    return {**cell, "sub": f"{cell['sub']}; {_of_draws(name, column, cell['value'])}"}
+    draws = _of_draws(name, column, cell["value"])
+    return {**cell, **{told: _joined(cell[told], draws) for told in ("sub", "full") if told in cell}}
+
+
+def _joined(*told: str) -> str:
+    """Parts of what is said under a number, without those that are empty."""
+    return "; ".join(filter(None, told))
 
 
 def _of_draws(name: str, column: Shown, value: float) -> str:
@@ -223,8 +240,8 @@ def _of_draws(name: str, column: Shown, value: float) -> str:
         return DRAWN
     low, high = min(value, between[0]), max(value, between[1])
     text = share_text if name == "given" else "{:.2f}".format
-    between = text(low) if text(low) == text(high) else f"{text(low)} to {text(high)}"
-    return f"five draws: about {between}"
+    between = text(low) if text(low) == text(high) else f"{text(low).removesuffix('%')} to {text(high)}"
+    return f"five draws: ≈ {between}"
 
 
 def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
@@ -261,17 +278,18 @@ def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     sub = f"{half}{quick['groups']:,} groups"
     if quick["word"] == BUCKET:
         # It hides which of its secrets is a person's, and not which row.
-        text, sub = f"{text} secrets", f"{sub}; {asked.people} are not hidden"
+        text, full = f"{text} secrets", f"only the secret hides, the {asked.person} is found; {sub}"
+        sub = f"only the secret hides; {quick['groups']:,} groups"
     else:
-        text = f"{text} {asked.people}"
-    return {"state": "exact", "text": text, "sub": sub, "bars": quick["sizes"], "alt": f"{text}; {sub}"}
+        text, full = f"{text} {asked.people}", sub
+    return {"state": "exact", "text": text, "sub": sub, "full": full, "bars": quick["sizes"], "alt": f"{text}; {full}"}
 
 
 def _distance_cell(distance: Facts) -> Cell:
     if "why" in distance:
         return {"state": "failed", "why": distance["why"]}
-    text, sub = upwards(distance["largest"]), f"at most; {distance['mean']:.2f} on average"
-    return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text} {sub}"}
+    text, sub = upwards(distance["largest"]), f"farthest group; {distance['mean']:.2f} on average"
+    return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text}, {sub}"}
 
 
 def _lost_cell(lost: Facts) -> Cell:
@@ -304,60 +322,84 @@ def _bounded(worst: str, uncounted: Sequence[str]) -> str:
     return f"{told}; cells of {named} that may allow any number of values count as lost"
 
 
-def _given_cell(slow: SlowFacts, strongest: Facts | None) -> Cell:
-    """The share of people whom the attack gives away that lies farthest above chance, of all that were made."""
+def _given_cell(column: Shown, attacks: Sequence[str]) -> Cell:
+    """The share of people whom the attack gives away that lies farthest above chance, of all that were made.
+
+    `beside` is what chance gets, `sub` fits under the number, and `full` says all of it.
+    """
+    slow, strongest = column.slow_of("given"), column.slow_of(STRONGEST).facts
     if strongest and not strongest["is_foreground"]:
-        return _by_another(slow, strongest)
+        return _by_another(column, strongest, attacks)
     facts = slow.facts
     if facts is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being attacked …"}
     if not facts["learned"]:
         return {"state": "failed", "why": f"Not measured: {TOO_SMALL}."}
-    chance = f"by chance {share_text(facts['control'])}"
-    told = [chance, *([f"this is {_which(strongest)}"] if strongest else [])]
     n_sets, n_all = facts.get("sets", (0, 0))
-    if n_sets < n_all:
-        told.append(f"from {n_sets:,} of {n_all:,} attribute sets")
-    at_first = [chance]
-    if facts.get("too_costly"):
-        at_first.append(f"stronger forms of it take too long here (epsilon from {min(facts['too_costly']):g} on)")
-        told += at_first[1:]
+    of_sets = f"from {n_sets:,} of {n_all:,} attribute sets" if n_sets < n_all else ""
+    costly = facts.get("too_costly")
+    of_forms = f"stronger forms of it take too long here (epsilon from {min(costly):g} on)" if costly else ""
+    in_part = " (in part)" if _is_limited(facts) else ""
+    named = f"{_which(strongest)}: {FOREGROUND}{in_part}" if strongest else f"{FOREGROUND}{in_part}"
+    missing = _not_made(column, attacks)
+    chance = f"by chance {share_text(facts['control'])}"
     return {
         **given_number(slow),
-        "sub": _told(slow, "; ".join(told), "; ".join(at_first)),
+        "beside": chance,
+        "sub": _told(slow, _joined(named, missing)),
+        "full": _told(
+            slow,
+            _joined(chance, f"this is the {_which(strongest)}" if strongest else "", of_sets, of_forms, missing),
+            _joined(chance, of_forms),
+        ),
         "marks": [[facts["control"], f"{chance}: the same attack on shuffled secrets"]],
         "from": facts["control"],
         "value": facts["value"],
     }
 
 
-def _by_another(slow: SlowFacts, strongest: Facts) -> Cell:
+def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell:
     """The cell where another attack than foreground knowledge lies farthest above chance; it says what foreground
     knowledge gives away beside it.
 
     The share is a lower bound where foreground knowledge was not tried in full, or gives away more people, most of them
     by chance.
     """
+    slow = column.slow_of("given")
     facts = slow.facts
     if facts is None:
-        foreground, is_bound = f"foreground knowledge: {slow.problem or 'still tried'}", True
+        foreground, is_bound = f"{FOREGROUND}: {slow.problem or 'still tried'}", True
+        beside = f"{FOREGROUND} {'does not apply' if slow.problem else 'still tried'}"
     elif not facts["learned"]:
-        foreground, is_bound = f"foreground knowledge: {TOO_SMALL}", True
+        foreground, is_bound = f"{FOREGROUND}: {TOO_SMALL}", True
+        beside = f"{FOREGROUND}: too small a table"
     else:
-        foreground = f"by foreground knowledge {share_text(facts['value'])}, {share_text(facts['control'])} by chance"
-        is_bound = _is_limited(facts) or facts["value"] > strongest["value"]
+        gets, by_chance = share_text(facts["value"]), share_text(facts["control"])
+        foreground = f"by {FOREGROUND} {gets}, {by_chance} by chance"
+        is_more = facts["value"] > strongest["value"]
+        is_bound = _is_limited(facts) or is_more
+        beside = f"{FOREGROUND} in part" if _is_limited(facts) else ""
+        beside = f"{FOREGROUND} {gets}, by chance {by_chance}" if is_more else beside
     share, chance = share_text(strongest["value"]), f"by chance {share_text(strongest['control'])}"
     is_estimate = strongest.get("is_estimate", False)
     text = f"about {share}" if is_estimate else share
     if is_bound:
         text = f"{text} or more" if is_estimate else f"at least {share}"
         text = f"{share} by what was tried" if share == share_text(0.0) else text
+    which, missing = _which(strongest), _not_made(column, attacks)
+    named = f"{which}: {strongest['title']}"
+    if slow.problem and strongest["tried"] == 1:
+        named = _joined(named, foreground.rstrip("."))
+    elif beside:
+        named += f" ({beside})"
     return {
         "state": "exact",
         "text": text,
         "alt": text,
         "interval": None,
-        "sub": f"{chance}; by {strongest['title']}, {_which(strongest)}; {foreground.rstrip('.')}",
+        "beside": chance,
+        "sub": _joined(named, missing),
+        "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), missing),
         "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
         "from": strongest["control"],
         "value": strongest["value"],
@@ -366,8 +408,19 @@ def _by_another(slow: SlowFacts, strongest: Facts) -> Cell:
 
 
 def _which(best: Facts) -> str:
-    """In words, that an attack is the strongest, and of how many that apply to the release."""
-    return f"the strongest of {best['tried']} attacks" if best["tried"] > 1 else "the only attack that applies"
+    """In words, that an attack is the strongest, and of how many that were tried on the release."""
+    return f"strongest of {best['tried']} attacks tried" if best["tried"] > 1 else "only attack that applies"
+
+
+def _not_made(column: Shown, attacks: Sequence[str]) -> str:
+    """Which of the attacks on any of the columns were not made on this one; of foreground knowledge the cell tells."""
+    best = column.slow_of(STRONGEST).facts
+    if not best or "attacks" not in best:
+        return ""
+    missing = [title for title in attacks if title not in (*best["attacks"], FOREGROUND)]
+    made_for = "this release" if column.is_opened else column.title
+    why = "follows" if best.get("is_estimate") else f"not made for {made_for}"
+    return f"{and_list(missing)}: {why}" if missing else ""
 
 
 def _is_limited(facts: Facts | None) -> bool:

@@ -53,7 +53,7 @@ def _of_the_board(run: Run) -> None:
         label = f"Given away{', at least' if number.startswith(least) else ''}"
         meaning = "What the strongest attack gets of those that the board tried, as its cell says."
         parts.tiles([Tile(label, number.removeprefix(least), meaning)])
-        st.caption(escaped(f"{cell['sub'][0].upper()}{cell['sub'][1:]}."))
+        st.caption(escaped(f"{cell['full'][0].upper()}{cell['full'][1:]}."))
 
 
 def _draw(place: str, entry: str, run: Run) -> None:

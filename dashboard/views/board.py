@@ -17,7 +17,7 @@ from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
-from dashboard.board.wording import Asked, Shown, SlowFacts, cell_of
+from dashboard.board.wording import Asked, Shown, SlowFacts, attacks_on, cell_of
 from dashboard.closer import cells
 from dashboard.elements import verdicts, whose_rows
 from dashboard.markdown import escaped
@@ -29,6 +29,8 @@ from dashboard.views import board_dialogs as dialogs
 from dashboard.views import board_map, board_table, board_trials
 
 POLL, LOOK = 0.4, 1.0
+HYPHEN = "\N{NON-BREAKING HYPHEN}"
+"""Where the term of the field does not fit behind a label, all of it goes."""
 OFF = "off"
 K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
 L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -78,7 +80,7 @@ def render() -> None:
     over = board_trials.lines(data, wishes)
     version_over = 0 if over is None else over.version
     grid.draw(grid.model(shown, asked, has_room, over, found), _clicked)
-    grid.keep_given({column.id: cell_of("given", column, asked) for column in shown})
+    grid.keep_given({column.id: cell_of("given", column, asked, attacks_on(shown)) for column in shown})
     if over is not None:
         board_trials.below(over, version_over)
     _as_it_is(data)
@@ -153,7 +155,7 @@ def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
         return [k]
     name, share = most_frequent(data)
     possible = [step for step in L_STEPS if step <= 1 / share]
-    of_l = ("l: share of one secret", "l-diversity", "at most 1 in {}")
+    of_l = ("l: share of a secret", "l-diversity", "at most 1 in {}")
     if "c" in wishes.levels:
         of_l = ("l: of (c,l)", "recursive", "{}")
     told = (
@@ -207,7 +209,7 @@ def _level(level: Level, wishes: Wishes) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):
         with st.container(gap=None):
             st.select_slider(
-                f"{level.label} · {level.term}",
+                f"{level.label} ·\N{NO-BREAK SPACE}{level.term.replace('-', HYPHEN)}",
                 options,
                 key=slider,
                 persist_state="page",

@@ -165,7 +165,7 @@ def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(bro
     choose_file(visitor, visitor.page, "published.csv", published.to_csv(index=False).encode())
     visitor.see("What do others know, and what must they not learn?")
     visitor.press("It is a release already: judge it")
-    lost = board(visitor).locator("tbody tr").filter(has_text="Lost").locator("td.cell")
+    lost = board(visitor).locator("td.lost")
     lost.locator(".number").wait_for(timeout=60_000)
     assert re.fullmatch(r"at most \d+\.\d%", lost.locator(".number").inner_text())
     assert "the original is not here, and it may be less" in lost.inner_text()
@@ -596,8 +596,26 @@ def test_at_1440_by_900_pixels_one_picture_says_what_to_publish_and_shows_all_do
     assert {"Stack & Deal ▾", "Publish this one", "Keeps all that is asked, loses least"} <= set(head.split("\n"))
     assert board.locator("td.best").count() == len(ROWS)
     for axis in "klct":
-        label = visitor.page.locator(f".st-key-level-{axis} [data-testid='stWidgetLabel'] p").first
-        assert label.evaluate("text => text.scrollWidth <= text.clientWidth"), axis
+        is_seen, text = label_of_level(visitor, axis)
+        assert is_seen == text, axis
+
+
+def label_of_level(visitor: Visitor, axis: str) -> tuple[str, str]:
+    """What is seen of the label of a level, and all of it."""
+    label = visitor.page.locator(f".st-key-level-{axis} [data-testid='stWidgetLabel'] p").first
+    seen = label.evaluate(
+        """paragraph => {
+          const box = paragraph.getBoundingClientRect(), text = document.createTreeWalker(paragraph, 4).nextNode();
+          return [...text.data].filter((_, place) => {
+            const range = document.createRange();
+            range.setStart(text, place);
+            range.setEnd(text, place + 1);
+            const letter = range.getBoundingClientRect();
+            return letter.bottom <= box.bottom + 2 && letter.right <= box.right + 1;
+          }).join('');
+        }"""
+    )
+    return seen.strip(), label.inner_text()
 
 
 def test_at_1280_pixels_the_head_is_one_line(browse: Any) -> None:
@@ -609,6 +627,23 @@ def test_at_1280_pixels_the_head_is_one_line(browse: Any) -> None:
     assert max(box["x"] + box["width"] for box in boxes) <= 1280
 
 
+def test_at_1280_pixels_labels_and_what_is_said_in_cells_are_readable_whole(browse: Any) -> None:
+    visitor = browse(width=1280, height=900)
+    visitor.open("")
+    for axis in "klct":
+        is_seen, text = label_of_level(visitor, axis)
+        assert is_seen == text, axis
+    cut = board(visitor).evaluate(
+        """table => [...table.querySelectorAll('.number, .beside, .sub, .why, .help')].filter(
+          text => text.scrollWidth > text.clientWidth + 1 || text.scrollHeight > text.clientHeight + 1
+            || getComputedStyle(text).webkitLineClamp !== 'none').map(text => text.innerText)"""
+    )
+    assert cut == []
+    given = board(visitor).locator("td.given").all_inner_texts()
+    assert all("attacks tried" in text and "by chance" in text for text in given)
+    assert [("knowing the method: not made" in text) for text in given] == [False, True, True, True]
+
+
 def test_at_1024_pixels_no_label_of_a_level_breaks_and_no_empty_sidebar_is_left(browse: Any) -> None:
     from playwright.sync_api import expect
 
@@ -617,6 +652,9 @@ def test_at_1024_pixels_no_label_of_a_level_breaks_and_no_empty_sidebar_is_left(
     for axis in "klct":
         label = visitor.page.locator(f".st-key-level-{axis}").get_by_test_id("stWidgetLabel").first
         assert label.bounding_box()["height"] < 32, axis
+        # Where there is no room for the term of the field, all of it goes.
+        is_seen, text = label_of_level(visitor, axis)
+        assert is_seen == text.partition(" ·")[0], axis
     sidebar = visitor.page.get_by_test_id("stSidebar")
     visitor.go("Groups")
     expect(sidebar).to_be_visible(timeout=30_000)

@@ -54,7 +54,7 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_to_be_publish
     assert found.more == (
         "Losing less, but not to be published: Anatomy (1.0%, misses k).",
         "In Stack & Deal t holds, as was counted here; its method does not promise it of other tables.",
-        "Not published, as nobody decided on them: 'income', 'sex'.",
+        "Columns left out, as nobody decided on them: 'income', 'sex'.",
     )
 
 

@@ -111,6 +111,14 @@ def test_an_epsilon_is_promised_and_never_called_kept(monkeypatch):
     assert alone["text"] == ""
 
 
+def test_attacks_that_were_tried_are_named():
+    made = run(Anatomy(l=2, seed=7), list(range(20, 60)))
+    found = facts.by_the_strongest(made.release, "illness", 2, progress=silent)
+    assert {"deFinetti's attack", "single groups"} <= set(found["attacks"])
+    assert "knowing the method" not in found["attacks"], "what Anatomy refused is not followed"
+    assert len(found["attacks"]) == found["tried"]
+
+
 def test_four_further_draws_are_other_releases_and_tell_between_which_numbers_they_lie(monkeypatch):
     made, drawn, given = run(Anatomy(l=2, seed=7), list(range(20, 60))), [], [0.3, 0.5, 0.1, 0.4]
 

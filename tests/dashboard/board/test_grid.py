@@ -132,12 +132,12 @@ def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
     first = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4% ± 0.6", [0.088, 0.1])
-    assert first["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
+    assert (first["beside"], first["sub"]) == ("by chance 0.1%", "estimate from 2,000 people; the exact number follows")
     assert first["alt"] == "about 9.4%, with 95% confidence between 8.8% and 10.0%, estimated from 2,000 people"
     both = SlowFacts(estimate=estimate, exact={"value": 0.0931, **CHANCE})
     then = cells([column(slow={"given": both})], "given")["cells"][0]
     assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3%", None)
-    assert then["sub"] == "by chance 0.1%"
+    assert (then["beside"], then["sub"]) == ("by chance 0.1%", "foreground knowledge")
     assert (then["from"], then["value"]) == (0.001, 0.0931)
 
 
@@ -146,10 +146,12 @@ def test_a_table_too_small_to_learn_from_does_not_say_zero():
     cell = cells([column(slow={"given": nothing})], "given")["cells"][0]
     assert cell == {"state": "failed", "why": "Not measured: the table is too small for this certainty."}
     cell = cells([column(slow={"given": nothing, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
-    assert (cell["text"], cell["sub"]) == (
+    assert (cell["text"], cell["beside"], cell["sub"], cell["full"]) == (
         "at least 40.0%",
-        "by chance 20.0%; by deFinetti's attack, the strongest of 3 attacks; foreground knowledge: the table is too "
-        "small for this certainty",
+        "by chance 20.0%",
+        "strongest of 3 attacks tried: deFinetti's attack (foreground knowledge: too small a table)",
+        "by chance 20.0%; by deFinetti's attack, the strongest of 3 attacks tried; foreground knowledge: the table is "
+        "too small for this certainty",
     )
 
 
@@ -159,20 +161,56 @@ DEFINETTI = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_fo
 def test_the_number_of_the_strongest_of_all_attacks_is_told():
     exact = SlowFacts(exact={"value": 0.0931, **CHANCE})
     first = {**DEFINETTI, "is_estimate": True}
-    by = "by deFinetti's attack, the strongest of 3 attacks; by foreground knowledge 9.3%, 0.1% by chance"
-    for best, text, told, value in (
-        (DEFINETTI, "40.0%", f"by chance 20.0%; {by}", 0.4),
-        (first, "about 40.0%", f"by chance 20.0%; {by}", 0.4),
-        ({**DEFINETTI, "is_foreground": True}, "9.3%", "by chance 0.1%; this is the strongest of 3 attacks", 0.0931),
-        ({}, "9.3%", "by chance 0.1%", 0.0931),
+    strongest = "strongest of 3 attacks tried"
+    by = f"by deFinetti's attack, the {strongest}; by foreground knowledge 9.3%, 0.1% by chance"
+    by_foreground = {**DEFINETTI, "title": "foreground knowledge", "is_foreground": True}
+    for best, text, named, chance, at_length, value in (
+        (DEFINETTI, "40.0%", f"{strongest}: deFinetti's attack", "20.0%", f"; {by}", 0.4),
+        (first, "about 40.0%", f"{strongest}: deFinetti's attack", "20.0%", f"; {by}", 0.4),
+        (by_foreground, "9.3%", f"{strongest}: foreground knowledge", "0.1%", f"; this is the {strongest}", 0.0931),
+        ({}, "9.3%", "foreground knowledge", "0.1%", "", 0.0931),
     ):
         slow = {"given": exact, "strongest": SlowFacts(exact=best)}
         cell = cells([column(slow=slow)], "given")["cells"][0]
-        assert (cell["text"], cell["sub"], cell["value"]) == (text, told, value)
+        assert (cell["text"], cell["sub"], cell["value"]) == (text, named, value)
+        assert (cell["beside"], cell["full"]) == (f"by chance {chance}", f"by chance {chance}{at_length}")
     # It is drawn from what the same attack gets by chance, and the other draws are of the attack that is not told.
     slow = {"given": exact, "strongest": SlowFacts(exact=DEFINETTI), "draws": SlowFacts(exact={"given": [0.05, 0.2]})}
     drawn = cells([column(slow=slow, facts={**quick(), "is_drawn": True})], "given")["cells"][0]
     assert (drawn["from"], drawn["marks"][0][0], "draws" in drawn["sub"]) == (0.2, 0.2, False)
+
+
+def test_a_column_says_which_attack_on_another_one_was_not_made_on_it():
+    """Else nobody would know why the strongest is one of four here and one of three there."""
+    given = SlowFacts(exact={"value": 0.0931, **CHANCE})
+    three = ["foreground knowledge", "deFinetti's attack", "single groups"]
+
+    def of(attacks, **changes):
+        best = {**DEFINETTI, "tried": len(attacks), "attacks": attacks, **changes}
+        return {"given": given, "strongest": SlowFacts(exact=best)}
+
+    columns = [
+        column("c1", slow=of([*three, "knowing the method"])),
+        column("c2", slow=of(three)),
+        column("c3", slow=of(three, is_foreground=True)),
+        column("c4", slow=of(three, is_estimate=True)),
+        column("c5", slow=of(["deFinetti's attack"])),
+        column("c6"),
+    ]
+    *subs, waiting = (cell.get("sub") for cell in cells(columns, "given")["cells"])
+    assert [sub.partition("; ")[2] for sub in subs] == [
+        "",
+        "knowing the method: not made for Mondrian",
+        "knowing the method: not made for Mondrian",
+        "knowing the method: follows",
+        "single groups and knowing the method: not made for Mondrian",
+    ]
+    assert waiting is None
+    # Where none was made anywhere, there is nothing to say.
+    assert [cell["sub"] for cell in cells(columns[1:3], "given")["cells"]] == [
+        "strongest of 3 attacks tried: deFinetti's attack",
+        "strongest of 3 attacks tried: foreground knowledge",
+    ]
 
 
 def test_nothing_found_by_one_attack_is_not_said_where_another_found_more():
@@ -193,7 +231,8 @@ def test_the_strongest_attack_hides_no_larger_share_of_another_one():
     larger = SlowFacts(exact={"learned": True, "value": 0.5, "guess": 0.0, "control": 0.45, "excess": 0.05})
     cell = cells([column(slow={"given": larger, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
     assert cell["text"] == "at least 40.0%"
-    assert cell["sub"].endswith("by foreground knowledge 50.0%, 45.0% by chance")
+    assert cell["sub"].endswith("deFinetti's attack (foreground knowledge 50.0%, by chance 45.0%)")
+    assert cell["full"].endswith("by foreground knowledge 50.0%, 45.0% by chance")
 
 
 def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
@@ -203,8 +242,9 @@ def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
         "strongest": SlowFacts(exact=single),
     }
     cell = cells([column(slow=slow)], "given")["cells"][0]
-    assert (cell["text"], cell["sub"]) == (
+    assert (cell["text"], cell["sub"], cell["full"]) == (
         "at least 40.0%",
+        "only attack that applies: single groups; foreground knowledge: The fragments have partitions of their own",
         "by chance 20.0%; by single groups, the only attack that applies; foreground knowledge: The fragments have "
         "partitions of their own",
     )
@@ -214,14 +254,16 @@ def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
     exact = {"value": 0.0931, **CHANCE, "sets": [40, 120]}
     cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("at least 9.3%", "at least 9.3%")
-    assert cell["sub"] == "by chance 0.1%; from 40 of 120 attribute sets"
+    assert cell["sub"] == "foreground knowledge (in part)"
+    assert cell["full"] == "by chance 0.1%; from 40 of 120 attribute sets"
 
 
 def test_an_attack_that_left_epsilons_out_says_from_which_on():
     exact = {"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05, 0.1, 0.2]}
     cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("0% by what was tried",) * 2
-    assert cell["sub"] == "by chance 0.1%; stronger forms of it take too long here (epsilon from 0.05 on)"
+    assert cell["sub"] == "foreground knowledge (in part)"
+    assert cell["full"] == "by chance 0.1%; stronger forms of it take too long here (epsilon from 0.05 on)"
 
 
 def test_an_estimate_says_from_which_epsilon_on_nothing_will_be_tried():
@@ -229,7 +271,7 @@ def test_an_estimate_says_from_which_epsilon_on_nothing_will_be_tried():
     slow = {"given": SlowFacts(estimate=estimate | {"too_costly": [0.05, 0.1, 0.2]})}
     cell = cells([column(slow=slow)], "given")["cells"][0]
     assert cell["text"] == "≈ 9.4% ± 0.6 or more"
-    assert "stronger forms of it take too long here (epsilon from 0.05 on)" in cell["sub"]
+    assert "stronger forms of it take too long here (epsilon from 0.05 on)" in cell["full"]
 
 
 def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
@@ -238,21 +280,22 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     exact = {"value": 0.0931, **CHANCE}
     drawn = quick(is_drawn=True)
     found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
-    assert found["sub"] == f"by chance 0.1%; {DRAWN}"
+    assert found["sub"] == f"foreground knowledge; {DRAWN}"
     assert found["marks"] == [[0.001, "by chance 0.1%: the same attack on shuffled secrets"]]
     others = {"given": SlowFacts(exact=exact), "draws": SlowFacts(exact={"given": [0.0604, 0.1207]})}
     spread = cells([column(facts=drawn, slow=others)], "given")["cells"][0]
-    assert spread["sub"] == "by chance 0.1%; five draws: about 6.0% to 12.1%"
+    assert (spread["sub"], spread["full"]) == (
+        "foreground knowledge; five draws: ≈ 6.0 to 12.1%",
+        "by chance 0.1%; five draws: ≈ 6.0 to 12.1%",
+    )
     # The number in the cell is one of the five, whichever way the others lie.
     others["draws"] = SlowFacts(exact={"given": [0.12, 0.13]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith(
-        "five draws: about 9.3% to 13.0%"
-    )
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith("five draws: ≈ 9.3 to 13.0%")
     others["draws"] = SlowFacts(exact={"given": [0.0929, 0.0931]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith("five draws: about 9.3%")
-    assert cells([column(slow=others)], "given")["cells"][0]["sub"] == "by chance 0.1%", "it draws nothing"
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith("five draws: ≈ 9.3%")
+    assert cells([column(slow=others)], "given")["cells"][0]["full"] == "by chance 0.1%", "it draws nothing"
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
-    assert early["sub"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
+    assert early["full"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
 
 
 @pytest.mark.parametrize(
@@ -323,10 +366,19 @@ def test_rows_can_be_folded_away_and_rows_about_secrets_need_one():
 def test_buckets_hide_secrets_and_classes_hide_people():
     """A bucket publishes what is known of its people as it is, so nobody hides among its people."""
     columns = [column("c1"), column("c2", facts={**quick(), "word": "bucket"})]
-    assert [cell["text"] for cell in cells(columns, "hides")["cells"]] == [
-        "3 or more people",
-        "3 or more secrets",
-    ]
+    classes, buckets = cells(columns, "hides")["cells"]
+    assert (classes["text"], classes["sub"]) == ("3 or more people", "half among 4 or more; 1,200 groups")
+    assert (buckets["text"], buckets["sub"]) == ("3 or more secrets", "only the secret hides; 1,200 groups")
+    assert buckets["full"] == "only the secret hides, the person is found; half among 4 or more; 1,200 groups"
+
+
+def test_what_l_does_not_bound_is_said_where_an_l_is_asked_for():
+    """It bounds what one group tells, and a reader combines all of them."""
+    for levels, is_said in (({"k": 10.0, "l": 3.0}, True), ({"k": 10.0}, False)):
+        rows = model([column()], Asked(levels, 2, "illness", "illness"), True)["rows"]
+        help = next(row["help"] for row in rows if row["id"] == "given")
+        assert "by combining all groups" in help
+        assert ("(l bounds one group alone)" in help) is is_said
 
 
 def test_sizes_are_counted_by_people():

@@ -146,7 +146,8 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
     assert rows["given"]["cells"][0]["line"] == [0.25] * 8
     attacked = [replace(one, slow={"given": SlowFacts(exact=GIVEN)}) for one in columns]
     beside = model(attacked, Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][3]["cells"][0]
-    assert (beside["text"], beside["sub"]) == ("25.0%", "by chance 2.0%; now, at k = 4; click a point to choose it")
+    assert (beside["text"], beside["beside"]) == ("25.0%", "by chance 2.0%")
+    assert beside["sub"] == "now, at k = 4; click a point to choose it"
     assert rows["promise"]["cells"][0]["sub"] == "all is kept at k: each of 8 values"
     # What nothing was made of stays as it is.
     other = Shown("c9", "Opened", 0, "", "ready", "", (mark,), columns[0].quick, {})
