@@ -196,7 +196,5 @@ def _broken(checks: CheckSet, rows: Int64, side: Codes) -> str:
             level = float(levels[failing[0]])
             reached, asked = level_texts(level, requirement.threshold)
             has = requirement.reached_text(level, reached, check.attribute)
-            return (
-                f"{requirement.title}: a side has {has}, {COMPARISON_WORDS[requirement.comparison]} {asked} is asked"
-            )
+            return f"{requirement.title}: a side has {has}, {COMPARISON_WORDS[requirement.comparison]} {asked} is asked"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
@@ -499,13 +499,16 @@ def _number(slow: SlowFacts, facts: Facts, text: Callable[[float], str], times: 
 
 
 def _about(value: float, low: float, high: float, unit: str) -> str:
-    """An estimate in as many digits as its interval allows; the two ends of one that is far from even."""
+    """An estimate in as many digits as its interval allows; the two ends of one that is far from even, or so wide that
+    nothing may be there.
+    """
     below, above = value - low, high - value
     margin = max(below, above)
     digits = (0 if margin >= 1 else 1) if unit else (2 if margin >= 0.01 else 3)
     step = 10.0**-digits
-    if margin > LOPSIDED * min(below, above) + step:
-        return f"{low:.{digits}f} to {high:.{digits}f}{unit}"
+    if margin > LOPSIDED * min(below, above) + step or margin >= value:
+        least, most = floor(low / step + ACCUMULATED) * step, ceil(high / step - ACCUMULATED) * step
+        return f"{least:.{digits}f} to {most:.{digits}f}{unit}"
     return f"≈ {value:.{digits}f}{unit} ± {ceil(margin / step - ACCUMULATED) * step:.{digits}f}"
 
 
