@@ -78,7 +78,10 @@ def _follow(runs: list[Run], attribute: str | None) -> None:
 def draw(runs: list[Run], row: int, attribute: str | None) -> None:
     """Draw what each release publishes of a row of the table, and what it makes somebody believe of it."""
     known = _telling(runs)
-    views = [parts.measured(run, person_view, row, attribute) for run in known]
+    found = [parts.soon(f"What {run.title} tells", run, person_view, row, attribute) for run in known]
+    views = [view for view in found if view is not None]
+    if len(views) < len(known):
+        return
     _published(known, views, row)
     _alone(known, row)
     if attribute is not None:
@@ -116,7 +119,8 @@ def _found_with(run: Run, row: int) -> str:
     # Of rows that look alike several may be one person's, who is found more easily.
     if run.data.people is None:
         with suppress(AnonymizationError):
-            return share_text(float(parts.measured(run, attacks.individual_risk).risk[row]))
+            found = parts.soon("Found with", run, attacks.individual_risk)
+            return "being measured" if found is None else share_text(float(found.risk[row]))
     return "not measured"
 
 

@@ -32,6 +32,8 @@ from dashboard.tasks import redrawing
 _SHOWN = "shown-run"
 POLL_SECONDS = 0.5
 PATIENCE = 0.4
+LARGE = 500_000
+"""Rows of a table from which on what takes a fraction of a second of others is measured in the background."""
 IN_A_LINE = 4
 TOLD_SECONDS = 0.1
 """Compiling that takes less is not told."""
@@ -338,6 +340,14 @@ def later(what: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
         return None
     _progress(what, asked)
     return None
+
+
+def soon(what: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T | None:
+    """A measure that takes a fraction of a second, but seconds of a large table: of that as `later` gives it."""
+    if run.data.n_rows < LARGE:
+        return measured(run, function, *arguments)
+    found: T | None = later(what, run, function, *arguments)
+    return found
 
 
 @redrawing.part(POLL_SECONDS)
