@@ -12,7 +12,7 @@ from anoncore import Microdata, attacks
 from anoncore.algorithms import Anatomy, Mondrian, StackAndDeal
 from anoncore.attacks.foreground import chosen_epsilon, first_answer, sampled_groups
 from anoncore.attacks.foreground.mining import Target
-from anoncore.attacks.foreground.sampled_groups import with_more_groups
+from anoncore.attacks.foreground.sampled_groups import control_of_all, with_more_groups
 from anoncore.attacks.foreground.sets import signatures_of
 from anoncore.attacks.foreground.solver import FULL
 from anoncore.attacks.foreground.some_groups import Lesson, OfSomeRows
@@ -77,6 +77,13 @@ def test_a_share_that_falls_by_a_factor_goes_on_to_do_so() -> None:
     assert with_more_groups(0.2, 0.2, 2) == 0.2
     assert with_more_groups(0.1, 0.2, 2) == 0.2
     assert with_more_groups(0.0, 0.0, 2) == 0.0
+
+
+def test_a_control_falls_as_the_error_of_a_mean() -> None:
+    """With four times the groups half of the noise is left: what it fell by is what is left of it."""
+    assert control_of_all(0.5, 0.3, 4) == pytest.approx(0.1)
+    assert control_of_all(0.9, 0.3, 4) == 0.0
+    assert control_of_all(0.2, 0.3, 4) == 0.3
 
 
 @pytest.fixture

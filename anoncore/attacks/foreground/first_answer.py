@@ -11,7 +11,7 @@ import numpy as np
 from anoncore.attacks.foreground.adversary import EPSILONS, Adversary
 from anoncore.attacks.foreground.chosen_epsilon import AT_ONCE, QUICK, Trial, chosen_epsilon, only_choice
 from anoncore.attacks.foreground.mining import PeopleAttacked, Target, Unreliable, attack_sets
-from anoncore.attacks.foreground.sampled_groups import SAMPLED_ROWS, Stages, with_more_groups
+from anoncore.attacks.foreground.sampled_groups import SAMPLED_ROWS, Stages, control_of_all
 from anoncore.attacks.foreground.sampled_sets import SMALLEST_MARGIN, STANDARD_ERRORS, SetSample, interval
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.base.arguments import checked
@@ -307,10 +307,8 @@ def _of_few_groups(
     (by_chance,) = _breached(listed.beginning(FEW_SETS), (last.control,), some, AT_ONCE, part_of(progress, 0.8, 1.0))
     of_last = replace(trial, breached=breached)
     shares = stages.of_all_groups(trial.breached, breached, times, _of_trial(of_last))
-    control = trial.control
     before, after = (float(one[:FEW_SETS].any(axis=0).mean()) for one in (trial.by_chance, by_chance))
-    if before > 0:
-        control = with_more_groups(control, min(control * after / before, 1.0), times)
+    control = control_of_all(trial.control, trial.control * after / before if before > 0 else after, times)
     target = last.lesson.target
     guess = target.figures(*target.random_worlds(), some.limit)[0]
     estimate = _told(shares, of_last, guess, choice.too_costly)

@@ -34,9 +34,9 @@ second.
 """
 OF_WORK = 0.8
 """With which power of the groups the work becomes more."""
-SLOWEST, USUAL = 0.3, 0.7
-"""With which power of the groups that teach noise falls at least, and usually. An error of a mean falls with 0.5; but
-who is given away by a belief that is mostly noise still is when it has become half of it.
+SLOWEST, USUAL, OF_MEAN = 0.3, 0.7, 0.5
+"""With which power of the groups that teach noise falls at least, and usually, and the error of a mean. Who is given
+away by a belief that is mostly noise still is when it has become half of it.
 """
 
 
@@ -124,3 +124,11 @@ def with_more_groups(before: float, after: float, times: float) -> float:
     A share that falls by a factor goes on to do so, and no share falls below 0.
     """
     return after * min(after / before, 1.0) ** (1 / (times**USUAL - 1)) if before > 0 else after
+
+
+def control_of_all(before: float, after: float, times: float) -> float:
+    """What a control comes to with all groups, that was `before` and is `after` with `times` as many.
+
+    It learns nothing but noise, which becomes less as the error of a mean does.
+    """
+    return min(max(after - max(before - after, 0.0) / (times**OF_MEAN - 1), 0.0), 1.0)
