@@ -39,6 +39,11 @@ SLOWEST, USUAL, OF_MEAN = 0.3, 0.7, 0.5
 away by a belief that is mostly noise still is when it has become half of it.
 """
 
+OF_PRECISION = 0.01
+"""How far a share may lie off because shares are learned to the third decimal, and where nearly everybody is given away
+whatever teaches.
+"""
+
 
 @record
 class Stage:
@@ -110,7 +115,7 @@ class Stages:
         by, error = float(fallen.mean()), self.people.standard_error(breached, group)
         farthest = by / (times**SLOWEST - 1)
         of_fallen = self.people.standard_error(fallen, group) / (times**USUAL - 1)
-        margin = hypot(max(value - low, high - value), STANDARD_ERRORS * hypot(error, of_fallen))
+        margin = hypot(max(value - low, high - value), STANDARD_ERRORS * hypot(error, of_fallen)) + OF_PRECISION
         return (
             with_more_groups(value + by, value, times),
             min(max(min(value, value - farthest) - margin, 0.0), 1.0),
