@@ -17,8 +17,9 @@ from anoncore.attacks.definetti import BURN_IN, SAMPLES, STARTS, definetti
 from anoncore.attacks.disclosure import attribute_disclosure
 from anoncore.attacks.foreground.attack import TOO_SMALL, foreground_knowledge
 from anoncore.attacks.foreground.control import shuffled_release
-from anoncore.attacks.foreground.first_answer import SAMPLED_ROWS, ForegroundEstimate, foreground_knowledge_estimate
+from anoncore.attacks.foreground.first_answer import ForegroundEstimate, foreground_knowledge_estimate
 from anoncore.attacks.foreground.result import ForegroundKnowledge
+from anoncore.attacks.foreground.sampled_groups import SAMPLED_ROWS
 from anoncore.attacks.inferring import inference
 from anoncore.attacks.join_likelihood import JoinLikelihood
 from anoncore.attacks.linkability import linkability

@@ -33,10 +33,14 @@ what is believed in so large a group hangs on shares of its people alone.
 
 @record
 class GroupSample:
-    """A release of the people of some groups alone, and which share of all people they are."""
+    """A release of the people of some groups alone, and which share of all people they are.
+
+    `rows` int64 (n_rows,): their rows in the release that they are drawn from.
+    """
 
     release: Release
     share: float
+    rows: Int64
 
     def standard_error(self, of_people: Floats | Bools, group: Int64 | Codes) -> float:
         """How far a mean over some people here may lie from that over all, by what is found of them and their groups.
@@ -57,7 +61,7 @@ def sampled(release: Release, n_rows: int, seed: int = 0) -> GroupSample:
     that has few more people, that is nobody's, or whose fragments have groups of their own.
     """
     if release.is_synthetic or not release.is_shared or release.data.n_rows < 2 * n_rows:
-        return GroupSample(release, 1.0)
+        return GroupSample(release, 1.0, np.arange(release.data.n_rows))
     return cached(release, "group sample", (n_rows, seed), lambda: _drawn(release, n_rows, seed), MOST_SAMPLES)
 
 
@@ -95,7 +99,7 @@ def _drawn(release: Release, n_rows: int, seed: int) -> GroupSample:
         fragments=fragments,
         suppressed_group=int(suppressed[0]) if len(suppressed) else None,
     )
-    return GroupSample(part, len(rows) / before.n_rows)
+    return GroupSample(part, len(rows) / before.n_rows, rows)
 
 
 def of_groups(recoding: Recoding, partition: Partition, groups: Int64, rows: Int64) -> Recoding:

@@ -16,7 +16,7 @@ from anoncore.attacks.foreground.control import Excess, beside_control
 from anoncore.attacks.foreground.fact_learning import ToldTarget
 from anoncore.attacks.foreground.fact_worlds import is_true, value_facts
 from anoncore.attacks.foreground.facts import Fact, facts_of
-from anoncore.attacks.foreground.mining import Attacked, Target, Unreliable, attack_sets
+from anoncore.attacks.foreground.mining import Attacked, SetAttack, Target, Unreliable, attack_sets
 from anoncore.attacks.foreground.result import ForegroundKnowledge
 from anoncore.attacks.foreground.sampled_sets import MOST_TRIED
 from anoncore.attacks.foreground.sets import SetLeak, Signatures, levels
@@ -265,7 +265,7 @@ def foreground_knowledge(
     by_chance = [np.zeros(release.data.n_rows, np.bool_) for _ in controls]
     leaks: list[SetLeak] = []
     limit, learning = adversary.limit, part_of(report, controlled, 1)
-    targets: list[Attacked] = [target, *(one for one, _ in controls), *([told] if told is not None else [])]
+    targets: list[Attacked[SetAttack]] = [target, *(one for one, _ in controls), *([told] if told is not None else [])]
     told_converged = True
     for done, (attack, *others) in attack_sets(searched, targets, limit, solver, plan.precision):
         best.take(len(leaks), attack.beliefs)

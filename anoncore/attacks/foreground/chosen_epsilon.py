@@ -7,7 +7,8 @@ from itertools import islice
 import numpy as np
 
 from anoncore.attacks.foreground.adversary import EPSILONS, Adversary
-from anoncore.attacks.foreground.mining import Target, attack_sets
+from anoncore.attacks.foreground.mining import PeopleAttacked, attack_sets
+from anoncore.attacks.foreground.sampled_groups import Stage
 from anoncore.attacks.foreground.sampled_sets import MOST_TRIED, SetList, SetSample, extended
 from anoncore.attacks.foreground.solver import FULL, Precision
 from anoncore.base.progress import Progress, part_of, silent
@@ -34,6 +35,14 @@ EXACT_EFFORT = 4
 """How many times the work of quick solutions exact ones take, about."""
 QUICK = Precision(tolerance=1e-4, most_steps=200)
 """Shares to the fourth decimal, and nearer where values are rare."""
+AT_ONCE = Precision(tolerance=1e-3, most_steps=60)
+"""The same to the third decimal, for few groups, which teach no more."""
+QUICK_EFFORT = 2
+"""How many times the work of solutions at once quick ones take, about."""
+GROWTH = 0.7
+"""With which power of the groups that teach the work becomes more, about: large tables repeat the cases of groups."""
+SURELY = 2
+"""How many times as many attribute sets as few groups tell the adversary may really afford."""
 RISEN = 0.02
 """Control from which on a larger epsilon may have less excess, because it learns noise; and what counts as less."""
 LEAST_MORE = 0.005
@@ -46,6 +55,7 @@ class Trial:
 
     `breached` and `by_chance` bool (n_sets, n_people): whom each set gives away in the release and in a control, among
     those whose value needs protection. `n_afforded` of `n_all` sets are what the whole attack goes through.
+    `work` is that of both.
     """
 
     epsilon: float
@@ -54,6 +64,7 @@ class Trial:
     n_afforded: int
     n_all: int
     precision: Precision
+    work: int
 
     @property
     def recall(self) -> float:
@@ -115,6 +126,25 @@ def chosen_epsilon(
     return cached(release, "epsilon", (adversary,), lambda: _choose(release, adversary, progress, whole))
 
 
+def only_choice(
+    release: Release, adversary: Adversary, progress: Progress, whole: Release, stage: Stage
+) -> Choice | None:
+    """The first epsilon, tried with what few groups of a sample of the `whole` release teach, where it is the only one.
+
+    None where the adversary might afford another epsilon, or more attribute sets than the fewest, as the few groups do
+    not tell which of these they would choose; and where nobody is attacked.
+    """
+    if not (stage.lesson.in_order.any() and stage.control.in_order.any()):
+        return None
+    for place, epsilon in enumerate(EPSILONS):
+        listed = adversary.listed(release, epsilon, whole)
+        if next(listed.spread_out(), None) is not None:
+            targets = stage.lesson, stage.control
+            trial = _tried(epsilon, listed, targets, adversary, progress, True, stage.share)
+            return None if trial is None else Choice(trial, (trial,), EPSILONS[place + 1 :])
+    return None
+
+
 def _choose(release: Release, adversary: Adversary, progress: Progress, whole: Release | None) -> Choice:
     target = adversary.target(release)
     if target.n_needing == 0:
@@ -153,25 +183,33 @@ def _choose(release: Release, adversary: Adversary, progress: Progress, whole: R
 def _tried(
     epsilon: float,
     listed: SetList,
-    targets: tuple[Target, Target],
+    targets: tuple[PeopleAttacked, PeopleAttacked],
     adversary: Adversary,
     progress: Progress,
     is_first: bool,
+    teaching: float | None = None,
 ) -> Trial | None:
     """One epsilon on some sets of the list; None where there are none, or the adversary cannot afford enough of them.
 
-    The first one is tried whatever it takes, with the fewest sets: the adversary gives up none but for another.
+    The first one is tried whatever it takes, with the fewest sets: the adversary gives up none but for another. Where
+    people of only a share of the groups teach, `teaching`, it is given up unless no more than these are affordable.
     """
     sample = listed.spread_out()
-    in_order = [target.needs[target.partition.order] for target in targets]
+    in_order = [target.in_order for target in targets]
     found: tuple[list[Bools], list[Bools]] = [], []
     work, limit = 0, adversary.limit
-    while (len(found[0]) < FEWEST_SETS or work < TRIAL_EFFORT) and (batch := tuple(islice(sample, BATCH))):
-        for _, attacks in attack_sets(SetSample(batch, 0).shared_out(), targets, limit, adversary.solver, QUICK):
+    precision, effort = QUICK, EFFORT * adversary.share
+    if teaching is not None:
+        precision, effort = AT_ONCE, EFFORT * teaching**GROWTH / QUICK_EFFORT
+    least = TRIAL_EFFORT if teaching is None else 0
+    while (len(found[0]) < FEWEST_SETS or work < least) and (batch := tuple(islice(sample, BATCH))):
+        for _, attacks in attack_sets(SetSample(batch, 0).shared_out(), targets, limit, adversary.solver, precision):
             for breached, needs, attack in zip(found, in_order, attacks, strict=True):
                 breached.append(lies_above(attack.beliefs.own[needs], limit, ACCUMULATED))
                 work += attack.work
-        afforded = int(EFFORT * adversary.share * len(found[0]) * len(targets) / ATTACKS / work)
+        afforded = int(effort * len(found[0]) * len(targets) / ATTACKS / work)
+        if teaching is not None and SURELY * afforded > min(FEWEST_SETS, listed.n_all):
+            return None
         if not is_first and afforded < min(FEWEST_AFFORDED, listed.n_all):
             return None
         progress(min(len(found[0]) / MOST_TRIED, 1.0), f"Trying epsilon {epsilon:g}")
@@ -180,4 +218,5 @@ def _tried(
     is_whole = afforded >= listed.n_all
     exact = is_whole and afforded >= EXACT_EFFORT * listed.n_all
     n_afforded = listed.n_all if is_whole else max(afforded, len(found[0]))
-    return Trial(epsilon, np.array(found[0]), np.array(found[1]), n_afforded, listed.n_all, FULL if exact else QUICK)
+    learned = FULL if exact else QUICK
+    return Trial(epsilon, np.array(found[0]), np.array(found[1]), n_afforded, listed.n_all, learned, work)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, nan
 
 import numpy as np
 
 from anoncore.attacks.foreground.adversary import EPSILONS, Adversary
-from anoncore.attacks.foreground.chosen_epsilon import QUICK, Trial, chosen_epsilon
-from anoncore.attacks.foreground.mining import Target, Unreliable, attack_sets
-from anoncore.attacks.foreground.sampled_sets import SMALLEST_MARGIN, STANDARD_ERRORS, interval
+from anoncore.attacks.foreground.chosen_epsilon import AT_ONCE, QUICK, Trial, chosen_epsilon, only_choice
+from anoncore.attacks.foreground.mining import PeopleAttacked, Target, Unreliable, attack_sets
+from anoncore.attacks.foreground.sampled_groups import SAMPLED_ROWS, Stages, control_of_all
+from anoncore.attacks.foreground.sampled_sets import SMALLEST_MARGIN, STANDARD_ERRORS, SetSample, interval
 from anoncore.attacks.foreground.solver import FULL, Precision, Solver
 from anoncore.base.arguments import checked
 from anoncore.base.estimate import Estimate
 from anoncore.base.number import measure
-from anoncore.base.progress import Progress, silent
+from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.shared_work import cached
+from anoncore.kernels.arrays import Bools
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.group_sample import GroupSample, sampled
 from anoncore.release.release import Release
 
-SAMPLED_ROWS = 60_000
-"""Rows of a large release whose groups are attacked."""
 UNLEARNED = 2.0
 """What all groups teach beyond a sample, at most, in differences between the sample and half of it."""
 FEW_SETS = 6
-"""Attribute sets by which the sample and half of it are compared."""
+"""Attribute sets by which a sample and half of it are compared, and a control of few groups with one of more."""
 QUICK_ROWS = 5_000_000
 """Rows in small groups that are attacked in some tenths of a second, over all attribute sets."""
 HEAVY_GROUPS = 2_500.0
@@ -133,6 +133,11 @@ def foreground_knowledge_estimate(
     shares and by the standard error of the groups, and the control is lowered by as much as it fell from the half to
     the sample.
 
+    Where the attack takes so long that the adversary can afford a few sets with the first epsilon and nothing else,
+    only some groups of the sample teach, first a sixteenth of them, then as many as can be afforded at once. The same
+    people are attacked with what both taught. The interval goes from what more groups give away to where that would
+    fall if the noise became less with their number to the power of 0.3, and is wider by the standard error of both.
+
     Parameters
     ----------
     release : Release
@@ -223,14 +228,8 @@ def foreground_knowledge_estimate(
     sample = listed.drawn(len(listed.sets) if is_whole else max(affordable, default=SIZES[0]))
     if not sample.sets or target.n_needing == 0:
         return _estimate((nan, nan, nan), nan, guess, epsilon, 0, sample.n_all)
-    targets = [target, adversary.control(release, 1)[0]]
-    breached = [np.empty((len(sample.sets), one.n_needing), np.bool_) for one in targets]
-    in_order = [one.needs[one.partition.order] for one in targets]
-    precision = FULL if is_whole else ROUGHLY
-    for place, (done, attacks) in enumerate(attack_sets(sample.shared_out(), targets, limit, solver, precision)):
-        for people, needs, attack in zip(breached, in_order, attacks, strict=True):
-            people[place] = lies_above(attack.beliefs.own[needs], limit, ACCUMULATED)
-        report(done, f"{place + 1:,} of {sample.n_all:,} attribute sets learned")
+    targets = target, adversary.control(release, 1)[0]
+    breached = _breached(sample, targets, adversary, FULL if is_whole else ROUGHLY, report)
     n_sets = len(sample.sets)
     if is_whole:
         value, control = (float(people.any(axis=0).mean()) for people in breached)
@@ -245,6 +244,9 @@ def _of_sample(release: Release, adversary: Adversary, progress: Progress) -> Fo
     if people.share == 1.0:
         return None
     some = replace(adversary, share=people.share)
+    at_once = _of_few_groups(release, people, some, progress)
+    if at_once is not None:
+        return at_once
     choice = chosen_epsilon(people.release, some, progress, release)
     trial, target = choice.best, some.target(people.release)
     if trial is None:
@@ -254,7 +256,7 @@ def _of_sample(release: Release, adversary: Adversary, progress: Progress) -> Fo
     group = target.partition.group[order][target.needs[order]]
     of_groups = STANDARD_ERRORS * people.standard_error(np.asarray(trial.breached.any(axis=0)), group)
     half = sampled(release, SAMPLED_ROWS // 2, adversary.seed)
-    of_half, control_of_half = _by_few_sets(half, adversary, trial.epsilon, release)
+    of_half, control_of_half = _of_half(half, adversary, trial.epsilon, release)
     of_few, control_of_few = (float(one[:FEW_SETS].any(axis=0).mean()) for one in (trial.breached, trial.by_chance))
     margin = hypot(max(value - low, high - value), of_groups) + UNLEARNED * abs(of_few - of_half)
     guess = target.figures(*target.random_worlds(), some.limit)[0]
@@ -268,7 +270,7 @@ def _of_sample(release: Release, adversary: Adversary, progress: Progress) -> Fo
     )
 
 
-def _by_few_sets(people: GroupSample, adversary: Adversary, epsilon: float, whole: Release) -> tuple[float, float]:
+def _of_half(people: GroupSample, adversary: Adversary, epsilon: float, whole: Release) -> tuple[float, float]:
     """The shares whom the first FEW_SETS attribute sets give away in a sample of a release, and in its control."""
     some = replace(adversary, share=people.share)
     targets = some.target(people.release), some.control(people.release)[0]
@@ -280,6 +282,52 @@ def _by_few_sets(people: GroupSample, adversary: Adversary, epsilon: float, whol
             given_away |= lies_above(attack.beliefs.own[needing], some.limit, ACCUMULATED)
     of_release, of_control = (float(given_away.mean()) for given_away in breached)
     return of_release, of_control
+
+
+def _of_few_groups(
+    release: Release, people: GroupSample, some: Adversary, progress: Progress
+) -> ForegroundEstimate | None:
+    """The estimate from what few groups of a sample teach, as many as can be afforded at once.
+
+    None where the adversary might afford another epsilon, or more attribute sets: few groups do not tell which. There
+    the attack is quick, and all groups of the sample can teach.
+    """
+    stages = Stages(people, some)
+    if stages.first == 1:
+        return None
+    first = stages.stage(stages.first)
+    choice = only_choice(people.release, some, part_of(progress, 0.0, 0.4), release, first)
+    trial = None if choice is None else choice.best
+    if choice is None or trial is None:
+        return None
+    n_sets, times = len(trial.breached), stages.times(trial.work)
+    last = stages.stage(stages.first // times)
+    listed = some.listed(people.release, trial.epsilon, release)
+    (breached,) = _breached(listed.beginning(n_sets), (last.lesson,), some, AT_ONCE, part_of(progress, 0.4, 0.8))
+    (by_chance,) = _breached(listed.beginning(FEW_SETS), (last.control,), some, AT_ONCE, part_of(progress, 0.8, 1.0))
+    of_last = replace(trial, breached=breached)
+    shares = stages.of_all_groups(trial.breached, breached, times, _of_trial(of_last))
+    before, after = (float(one[:FEW_SETS].any(axis=0).mean()) for one in (trial.by_chance, by_chance))
+    control = control_of_all(trial.control, trial.control * after / before if before > 0 else after, times)
+    target = last.lesson.target
+    guess = target.figures(*target.random_worlds(), some.limit)[0]
+    estimate = _told(shares, of_last, guess, choice.too_costly)
+    teach = len(last.lesson.teaching.order)
+    return replace(estimate, control=control, how=f"{estimate.how}, on {teach:,} of {release.data.n_rows:,} rows")
+
+
+def _breached(
+    sample: SetSample, targets: Sequence[PeopleAttacked], adversary: Adversary, precision: Precision, progress: Progress
+) -> list[Bools]:
+    """Whom each set gives away of those who need protection, by position: bool (n_sets, n_needing) for each target."""
+    in_order = [one.in_order for one in targets]
+    found = [np.empty((len(sample.sets), int(needs.sum())), np.bool_) for needs in in_order]
+    learned = attack_sets(sample.shared_out(), targets, adversary.limit, adversary.solver, precision)
+    for place, (done, attacks) in enumerate(learned):
+        for people, needs, attack in zip(found, in_order, attacks, strict=True):
+            people[place] = lies_above(attack.beliefs.own[needs], adversary.limit, ACCUMULATED)
+        progress(done, f"{place + 1:,} of {sample.n_all:,} attribute sets learned")
+    return found
 
 
 def _of_trial(trial: Trial) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
 from os import cpu_count
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,11 @@ class Target:
     def needs(self) -> Bools:
         """Whether each row's value needs protection."""
         return self.true < self.n_values
+
+    @property
+    def in_order(self) -> Bools:
+        """The same by position."""
+        return self.needs[self.partition.order]
 
     @property
     def could(self) -> Bools:
@@ -171,20 +176,44 @@ class SetAttack:
     leak: Callable[[], SetLeak]
 
 
-class Attacked(Protocol):
+class Attempt(Protocol):
+    """What the attack with one attribute set gives: the beliefs about every row, and its work (see `SetLeak.work`)."""
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """The beliefs, by position."""
+
+    @property
+    def work(self) -> int:
+        """What the solver went through."""
+
+
+Attack = TypeVar("Attack")
+Attack_co = TypeVar("Attack_co", covariant=True)
+
+
+class Attacked(Protocol[Attack_co]):
     """What can be attacked with one attribute set after the other."""
 
-    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> SetAttack:
+    def attacked(self, signatures: Signatures, limit: float, solver: Solver, precision: Precision) -> Attack_co:
         """The attack with one attribute set; a belief above `limit` is a breach."""
+
+
+class PeopleAttacked(Attacked[Attempt], Protocol):
+    """The same of people of whom one knows whose value needs protection."""
+
+    @property
+    def in_order(self) -> Bools:
+        """Whether the value of each row needs protection, by position."""
 
 
 def attack_sets(
     sets: Iterable[tuple[float, Signatures]],
-    targets: Sequence[Attacked],
+    targets: Sequence[Attacked[Attack]],
     limit: float,
     solver: Solver,
     precision: Precision = FULL,
-) -> Iterator[tuple[float, list[SetAttack]]]:
+) -> Iterator[tuple[float, list[Attack]]]:
     """Attack each target with one attribute set after the other, on all processors: what comes with each set, and what
     it gives, target by target.
 
@@ -193,7 +222,7 @@ def attack_sets(
     """
     n_cores = cpu_count() or 1
     pool = ThreadPoolExecutor(n_cores)
-    running: deque[tuple[float, list[Future[SetAttack]]]] = deque()
+    running: deque[tuple[float, list[Future[Attack]]]] = deque()
     try:
         for share, signatures in sets:
             tasks = [pool.submit(target.attacked, signatures, limit, solver, precision) for target in targets]
@@ -219,7 +248,7 @@ def attack_set(
     solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver, precision)
     learning = time.perf_counter() - begin
     found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, limit)
-    work = _work(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true)
+    work = work_of(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true)
 
     def leak() -> SetLeak:
         apart = mean_range(published, groups, solution.shares)
@@ -260,7 +289,7 @@ def set_leak(
     )
 
 
-def _work(cases: Cases, held: Occurrences, steps: int, n_values: int) -> int:
+def work_of(cases: Cases, held: Occurrences, steps: int, n_values: int) -> int:
     """Entries of groups, times their people with the value, that all steps of the solver go through together."""
     first, last = cases.composition[held.case], cases.composition[held.case] + 1
     of_all_values = int(((cases.start[last] - cases.start[first]) * cases.n[held.case]).sum())
