@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, attacks
+from anoncore import CancelledError, Microdata, attacks
 from anoncore.algorithms import Anatomy, Mondrian, StackAndDeal
-from anoncore.attacks.foreground import chosen_epsilon, first_answer, sampled_groups
-from anoncore.attacks.foreground.mining import Target
+from anoncore.attacks.foreground import chosen_epsilon, first_answer, sampled_groups, solver
+from anoncore.attacks.foreground.mining import Target, attack_sets
 from anoncore.attacks.foreground.sampled_groups import control_of_all, with_more_groups
 from anoncore.attacks.foreground.sets import signatures_of
 from anoncore.attacks.foreground.solver import FULL
@@ -38,6 +39,44 @@ def test_where_all_groups_teach_it_is_the_attack(names: list[str]) -> None:
     assert lesson.attacked(signatures, 0.5, "fixed-point", FULL).beliefs.own.tolist() == whole.beliefs.own.tolist()
     rows = OfSomeRows(target, np.arange(release.data.n_rows))
     assert rows.attacked(signatures, 0.5, "fixed-point", FULL).beliefs.own.tolist() == whole.beliefs.own.tolist()
+
+
+@pytest.mark.parametrize("names", [["a"], ["b", "d"], ["a", "c", "e"]])
+def test_values_that_are_solved_one_after_the_other_are_solved_alike(names, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = release_of(1)
+    target, signatures = Target.of(release, "ill"), signatures_of(release.data, names, 40)
+    together = target.attacked(signatures, 0.5, "fixed-point", FULL)
+    monkeypatch.setattr(solver, "LONG", 0)
+    in_turn = target.attacked(signatures, 0.5, "fixed-point", FULL)
+    assert in_turn.beliefs.own.tolist() == together.beliefs.own.tolist()
+    assert in_turn.work == together.work
+    assert in_turn.leak().learned.tolist() == together.leak().learned.tolist()
+
+
+def test_an_attack_that_is_cancelled_solves_no_further_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large table one attribute set takes ten seconds on each processor, which somebody else waits for."""
+    monkeypatch.setattr(solver, "LONG", 0)
+    release, solved, followed = release_of(1), [], solver._followed
+    target, signatures = Target.of(release, "ill"), signatures_of(release.data, ["a"], 40)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(*asked):
+        solved.append(asked[3].tolist())
+        begun.set()
+        assert go_on.wait(60)
+        return followed(*asked)
+
+    def sets():
+        yield 0.5, signatures
+        assert begun.wait(60)
+        threading.Timer(0.3, go_on.set).start()
+        raise CancelledError("Nobody waits any more.")
+
+    monkeypatch.setattr(solver, "_followed", held)
+    with pytest.raises(CancelledError):
+        next(attack_sets(sets(), [target], 0.5, "fixed-point"))
+    assert target.n_values > 1
+    assert solved == [[0]]
 
 
 def test_those_who_are_attacked_do_not_teach() -> None:

@@ -207,12 +207,13 @@ def _tried(
             for breached, needs, attack in zip(found, in_order, attacks, strict=True):
                 breached.append(lies_above(attack.beliefs.own[needs], limit, ACCUMULATED))
                 work += attack.work
+            # Where somebody has cancelled it, the next sets need not be attacked.
+            progress(min(len(found[0]) / MOST_TRIED, 1.0), f"Trying epsilon {epsilon:g}")
         afforded = int(effort * len(found[0]) * len(targets) / ATTACKS / work)
         if teaching is not None and SURELY * afforded > min(FEWEST_SETS, listed.n_all):
             return None
         if not is_first and afforded < min(FEWEST_AFFORDED, listed.n_all):
             return None
-        progress(min(len(found[0]) / MOST_TRIED, 1.0), f"Trying epsilon {epsilon:g}")
     if not found[0]:
         return None
     is_whole = afforded >= listed.n_all

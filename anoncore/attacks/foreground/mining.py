@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
-from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, solve
+from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, heed, solve
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs, mean_range
@@ -221,7 +222,8 @@ def attack_sets(
     holds two numbers for every person of every target.
     """
     n_cores = cpu_count() or 1
-    pool = ThreadPoolExecutor(n_cores)
+    stopped = threading.Event()
+    pool = ThreadPoolExecutor(n_cores, initializer=heed, initargs=(stopped.is_set,))
     running: deque[tuple[float, list[Future[Attack]]]] = deque()
     try:
         for share, signatures in sets:
@@ -234,6 +236,7 @@ def attack_sets(
             done, tasks = running.popleft()
             yield done, [task.result() for task in tasks]
     finally:
+        stopped.set()
         pool.shutdown(cancel_futures=True)
 
 

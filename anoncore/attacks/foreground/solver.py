@@ -6,12 +6,14 @@ which every solver here reaches: an adversary who starts from what is published 
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from anoncore.base.errors import ParameterError
+from anoncore.base.errors import CancelledError, ParameterError
 from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.kernels.foreground_alike import alike_signatures, first_like
 from anoncore.kernels.foreground_cases import Cases, Occurrences
@@ -59,6 +61,8 @@ class Precision:
 
 
 FULL = Precision()
+LONG = 200_000
+"""Occurrences of cases from which on values are solved one after the other."""
 
 
 @record
@@ -71,6 +75,14 @@ class Solution:
     shares: LearnedShares
     steps: int
     converged: bool
+
+
+def heed(stop: Callable[[], bool]) -> None:
+    """Let what this thread solves end with a CancelledError between two values once `stop` says so.
+
+    For the threads of a pool: of a large table one attribute set takes ten seconds, and nobody waits for it any more.
+    """
+    _thread.stop = stop
 
 
 def solve(
@@ -102,7 +114,7 @@ def solve(
             np.array([change for _, _, change in of_values]),
         )
     else:
-        found = _followed(cases, held, rows, values, (_NONE, _NONE), start, fixed, precision)
+        found = _in_turn(cases, held, rows, values, start, fixed, precision)
     shares, steps, change = found
     left = np.flatnonzero(steps < 0)
     if len(left) > 0:
@@ -125,6 +137,21 @@ def solve(
     return Solution(learned, int(steps @ times), bool((change <= tolerance).all()))
 
 
+def _in_turn(
+    cases: Cases, held: Occurrences, rows: Int64, values: Int64, start: Floats, fixed: Floats, precision: Precision
+) -> tuple[Floats, Int64, Floats]:
+    """What `_followed` gives for all values; where that takes long one after the other, so that it can be stopped."""
+    parts = np.split(values, range(1, len(values))) if len(held.case) > LONG else [values]
+    found = []
+    for part in parts:
+        if hasattr(_thread, "stop") and _thread.stop():
+            raise CancelledError("The attack was cancelled.")
+        found.append(_followed(cases, held, rows, part, (_NONE, _NONE), start, fixed, precision))
+    shares, steps, change = (np.concatenate(one) for one in zip(*found, strict=True))
+    return shares, steps, change
+
+
+_thread = threading.local()
 _NONE, _NO_SHARES = np.zeros(0, np.int64), np.zeros(0)
 
 
