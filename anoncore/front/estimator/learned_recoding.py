@@ -72,7 +72,8 @@ class LearnedRecoding:
     def _loss(self) -> Floats:
         """What the cells of each class lose, summed over attributes."""
         loss: Floats = np.sum([region.loss() for region in self._regions.values()], axis=0)
-        return loss
+        # Of classes that lose the same the first one is taken, whatever rounding makes of their sums.
+        return np.round(loss, 12)
 
     def classes(self, data: Microdata, outside: Outside) -> Int64:
         """The class of each row of a table with the same columns; -1 for one that is left out.
