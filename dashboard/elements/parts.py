@@ -33,7 +33,7 @@ _SHOWN = "shown-run"
 POLL_SECONDS = 0.5
 PATIENCE = 0.4
 LARGE = 500_000
-"""Rows of a table from which on what takes a fraction of a second of others is measured in the background."""
+"""Rows of a table from which on even quick measures take seconds, so that they are made in the background."""
 IN_A_LINE = 4
 TOLD_SECONDS = 0.1
 """Compiling that takes less is not told."""
@@ -343,7 +343,9 @@ def later(what: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
 
 
 def soon(what: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T | None:
-    """A measure that takes a fraction of a second, but seconds of a large table: of that as `later` gives it."""
+    """A measure that takes a fraction of a second, at once; of a table of `LARGE` rows and more, where it takes
+    seconds, in the background as `later` does it.
+    """
     if run.data.n_rows < LARGE:
         return measured(run, function, *arguments)
     found: T | None = later(what, run, function, *arguments)

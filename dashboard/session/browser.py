@@ -61,10 +61,10 @@ def widget_showing(name: str, value: Any, choices: Collection[Any] = ()) -> str:
     """The key of a widget that shows a value which something else may have changed; only before it is drawn.
 
     A widget that shows the value already keeps its key. Where it must show another value, or offer other `choices`, it
-    becomes another widget with a key of its own: until a browser has heard of the change it sends the value of before
-    with everything that it asks, as if somebody had gone back to it. That is said of the widget of before then, and
-    `is_on_page` tells. The key must be new also where a value comes back. Of a key that the browser still speaks of,
-    Streamlit sends no value; the browser would show an empty field, and send that as if somebody had emptied it.
+    becomes another widget with a new key. Until the browser has received the change, every request that it sends still
+    holds the earlier value, which looks as if somebody had chosen it again. With a new key such a request is about the
+    earlier widget, and callbacks ignore it (`is_on_page`). The key is new also where an earlier value comes back:
+    Streamlit sends no value for a key that the browser already has, so the field would be shown empty.
 
     The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
     browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody
@@ -82,7 +82,7 @@ def widget_showing(name: str, value: Any, choices: Collection[Any] = ()) -> str:
 
 
 def is_on_page(key: str) -> bool:
-    """Whether a key that `widget_showing` gave is still that of the widget; callbacks of others change nothing."""
+    """Whether a key that `widget_showing` gave is still that of the widget; callbacks ignore earlier ones."""
     name, _, turn = key.rpartition("-")
     return bool(get(f"showing-{name}", (0, ()))[0] == int(turn))
 

@@ -107,14 +107,14 @@ def answer(
 
 
 def _for_a_table() -> Limits | None:
-    """What a table may take however small its file, where no quota says that others work here.
+    """The least that reading a table may take, however small its file; None where a quota shares out the memory.
 
-    Parquet holds a cell of few different values in a few bits, and such a table takes a hundred times its file.
+    Parquet holds a cell in a few bits where a column has few values, so a table may take a hundred times its file.
     """
     if settings.current().quotas.memory_megabytes:
         return None
-    own = int(ALONE * free_memory())
-    return Limits(own, 0.0, 0.0, own)
+    n_bytes = int(ALONE * free_memory())
+    return Limits(n_bytes, 0.0, 0.0, n_bytes)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
-from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, heed, solve
+from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, solve, stop_when
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs, mean_range
@@ -223,7 +223,7 @@ def attack_sets(
     """
     n_cores = cpu_count() or 1
     stopped = threading.Event()
-    pool = ThreadPoolExecutor(n_cores, initializer=heed, initargs=(stopped.is_set,))
+    pool = ThreadPoolExecutor(n_cores, initializer=stop_when, initargs=(stopped.is_set,))
     running: deque[tuple[float, list[Future[Attack]]]] = deque()
     try:
         for share, signatures in sets:

@@ -77,12 +77,12 @@ class Solution:
     converged: bool
 
 
-def heed(stop: Callable[[], bool]) -> None:
-    """Let what this thread solves end with a CancelledError between two values once `stop` says so.
+def stop_when(is_stopped: Callable[[], bool]) -> None:
+    """Let what this thread solves end with a CancelledError between two values once `is_stopped` says so.
 
     For the threads of a pool: of a large table one attribute set takes ten seconds, and nobody waits for it any more.
     """
-    _thread.stop = stop
+    _thread.is_stopped = is_stopped
 
 
 def solve(
@@ -144,7 +144,7 @@ def _in_turn(
     parts = np.split(values, range(1, len(values))) if len(held.case) > LONG else [values]
     found = []
     for part in parts:
-        if hasattr(_thread, "stop") and _thread.stop():
+        if hasattr(_thread, "is_stopped") and _thread.is_stopped():
             raise CancelledError("The attack was cancelled.")
         found.append(_followed(cases, held, rows, part, (_NONE, _NONE), start, fixed, precision))
     shares, steps, change = (np.concatenate(one) for one in zip(*found, strict=True))
