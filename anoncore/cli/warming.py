@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 from anoncore.cli.log import add_log_options, log
-from anoncore.front.warmup.tasks import left_tasks, run_task, tasks
+from anoncore.front.warmup.tasks import Task, left_tasks, run_task, tasks
+from anoncore.front.warmup.workshop import Done, Workshop, worker_command
 from anoncore.kernels.compiled_code import folder_of_all
+
+MOST_PROCESSES = 4
+"""More of them would wait for one another, as most methods share what takes longest."""
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Give the parser of the command its options."""
     command.add_argument("--again", action="store_true", help="also do what was done before on this machine")
+    command.add_argument(
+        "--processes",
+        type=int,
+        default=min(os.cpu_count() or 1, MOST_PROCESSES),
+        metavar="N",
+        help="processes that compile at a time (%(default)s here); each takes about 0.5 GB of memory",
+    )
     add_log_options(command)
     command.set_defaults(command=_warm_up)
 
@@ -20,18 +34,32 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _warm_up(arguments: argparse.Namespace) -> int:
     every = tasks()
     wanted = every if arguments.again else left_tasks()
+    titles = {task.name: task.title for task in wanted}
     n_failed = 0
-    for place, task in enumerate(wanted, 1):
-        begin = time.perf_counter()
-        problem = run_task(task)
-        seconds = time.perf_counter() - begin
-        told = f"failed: {problem}" if problem else f"{seconds:.1f} s"
+    for place, done in enumerate(_done(wanted, arguments.processes), 1):
+        title = titles[done.task]
+        told = f"failed: {done.problem}" if done.problem else f"{done.seconds:.1f} s"
         if log().style == "json":
-            log().tell_progress(place / len(wanted), f"{task.title} ({told})", seconds)
-        elif problem or log().style != "quiet":
-            print(f"[{place}/{len(wanted)}] {task.title} ({told})", flush=True)
-        n_failed += bool(problem)
+            log().tell_progress(place / len(wanted), f"{title} ({told})", done.seconds)
+        elif done.problem or log().style != "quiet":
+            print(f"[{place}/{len(wanted)}] {title} ({told})", flush=True)
+        n_failed += bool(done.problem)
     if len(wanted) < len(every):
         print(f"{len(every) - len(wanted)} of {len(every)} were compiled before.")
     print(f"The compiled code lies in {folder_of_all().parent}.")
     return int(n_failed > 0)
+
+
+def _done(wanted: Sequence[Task], n_processes: int) -> Iterator[Done]:
+    """Each task as soon as it is done, by so many processes; what they leave, and all where one is enough, here."""
+    left = {task.name: task for task in wanted}
+    if n_processes > 1 and len(left) > 1:
+        with closing(Workshop(worker_command(niceness=0), n_processes)) as workshop:
+            workshop.do_tasks(list(left))
+            for done in workshop.results(len(left)):
+                del left[done.task]
+                yield done
+    for task in left.values():
+        begin = time.perf_counter()
+        problem = run_task(task)
+        yield Done(task.name, problem, time.perf_counter() - begin)

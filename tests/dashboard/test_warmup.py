@@ -17,12 +17,13 @@ import pytest
 from anoncore.algorithms import ALGORITHMS
 from anoncore.front.warmup import tasks
 from anoncore.front.warmup.worker import key_of
+from anoncore.front.warmup.workshop import Worker
 from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import Wanted
 from anoncore.measures.evaluation import MEASURES
 from dashboard.session.wishes import FIRST_K, FIRST_L, FIRST_METHODS, FIRST_T
 from dashboard.tasks import jobs, waiting, warmup
-from dashboard.tasks.warmup import Workshop
+from dashboard.tasks.warmup import ServersWorkshop
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
@@ -46,7 +47,7 @@ while True:
         continue
     if told == "die":
         sys.exit(3)
-    done = {{"task": told}} if "task" in order else {{}}
+    done = {{"task": told, "problem": "", "seconds": 0.0}} if "task" in order else {{}}
     if "task" in order and boundaries:
         while "name" in (inner := ask(begins="boundary of " + told)):
             print(inner["name"], file=log, flush=True)
@@ -59,14 +60,16 @@ def wanted(name: str) -> Wanted:
 
 
 @pytest.fixture
-def open_workshop(tmp_path: Path) -> Iterator[Callable[..., tuple[Workshop, Callable[[], list[str]]]]]:
+def open_workshop(tmp_path: Path) -> Iterator[Callable[..., tuple[ServersWorkshop, Callable[[], list[str]]]]]:
     """Open workshops whose processes follow the script; gives each with what its processes were told so far."""
-    opened: list[Workshop] = []
+    opened: list[ServersWorkshop] = []
 
-    def start(names: tuple[str, ...] = (), boundaries: bool = False, n_workers: int = 1) -> tuple[Workshop, Callable]:
+    def start(
+        names: tuple[str, ...] = (), boundaries: bool = False, n_workers: int = 1
+    ) -> tuple[ServersWorkshop, Callable]:
         log = tmp_path / f"log {len(opened)}"
         script = SCRIPTED.format(names=list(names), boundaries=boundaries, log=str(log))
-        opened.append(Workshop([sys.executable, "-c", script], n_workers))
+        opened.append(ServersWorkshop([sys.executable, "-c", script], n_workers))
         return opened[-1], lambda: log.read_text().split() if log.exists() else []
 
     yield start
@@ -97,7 +100,7 @@ def test_the_tasks_begin_with_what_the_pages_begin_with() -> None:
 def test_every_task_is_done_in_its_order(open_workshop) -> None:
     workshop, told = open_workshop(("first", "second", "third"))
     workshop.do_tasks()
-    until(lambda: workshop.done == ["first", "second", "third"])
+    until(lambda: [one.task for one in workshop.done] == ["first", "second", "third"])
     assert told() == ["list", "first", "second", "third"]
 
 
@@ -109,7 +112,7 @@ def test_what_somebody_waits_for_comes_before_tasks_and_within_them(open_worksho
     workshop.do_tasks()
     waiter.join(PATIENCE)
     assert not waiter.is_alive()
-    until(lambda: workshop.done == ["long", "later"])
+    until(lambda: [one.task for one in workshop.done] == ["long", "later"])
     assert told().index("urgent") < told().index("later")
     assert workshop.waiting() == frozenset()
 
@@ -132,8 +135,8 @@ def test_a_page_ends_early_instead_of_waiting_and_asks_nobody_again_for_what_cou
 
 
 def test_nothing_is_compiled_by_two_processes_at_a_time() -> None:
-    workshop = Workshop([sys.executable, "-c", "input()"], 0)
-    first, second = (warmup.Worker(None) for _ in range(2))
+    workshop = ServersWorkshop([sys.executable, "-c", "input()"], 0)
+    first, second = (Worker(None) for _ in range(2))
     workshop._workers += [first, second]
     key = key_of(wanted("shared"))
     assert workshop._next(first, {"begins": key}) == {}
@@ -160,13 +163,13 @@ def test_whoever_asks_a_process_that_dies_goes_on_and_no_other_is_started(open_w
 
 
 def test_whoever_asks_where_no_process_can_run_goes_on(caplog) -> None:
-    workshop = Workshop(["/there/is/no/such/program"])
+    workshop = ServersWorkshop(["/there/is/no/such/program"])
     workshop.ask(wanted("anything"))
     assert "could be started" in caplog.text
 
 
 def test_a_process_that_has_nothing_to_do_ends_and_comes_back(open_workshop, monkeypatch) -> None:
-    monkeypatch.setattr(warmup, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr("anoncore.front.warmup.workshop.IDLE_SECONDS", 0.1)
     workshop, told = open_workshop()
     workshop.ask(wanted("first"))
     until(lambda: not workshop._workers)
@@ -176,7 +179,7 @@ def test_a_process_that_has_nothing_to_do_ends_and_comes_back(open_workshop, mon
 
 def test_whoever_waits_when_the_workshop_closes_goes_on(open_workshop) -> None:
     workshop, _ = open_workshop(boundaries=True)
-    silent = Workshop([sys.executable, "-c", "import sys; sys.stdin.read()"], 1)
+    silent = ServersWorkshop([sys.executable, "-c", "import sys; sys.stdin.read()"], 1)
     waiter = threading.Thread(target=silent.ask, args=(wanted("never"),))
     waiter.start()
     until(lambda: silent.waiting() or not waiter.is_alive())
@@ -195,7 +198,7 @@ def no_workshop(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(warmup, "load_modules", lambda: None)
     monkeypatch.setattr(warmup, "_drawn", threading.Event())
     monkeypatch.setattr(warmup, "HEAD_START", PATIENCE)
-    monkeypatch.setattr(Workshop, "do_tasks", lambda self: begun.append("tasks"))
+    monkeypatch.setattr(ServersWorkshop, "do_tasks", lambda self: begun.append("tasks"))
     yield begun
     compiled_code.compile_elsewhere(None)
 
@@ -256,7 +259,7 @@ from numba.core import event
 from anoncore.kernels import compiled_code
 from anoncore.kernels.sorting import stable_order
 from anoncore.requirements.k_anonymity import group_size
-from dashboard.tasks.warmup import Workshop
+from dashboard.tasks.warmup import ServersWorkshop
 
 class Here(event.Listener):
     def on_start(self, event):
@@ -265,7 +268,7 @@ class Here(event.Listener):
         pass
 
 event.register("numba:compile", Here())
-workshop = Workshop({command}, 1)
+workshop = ServersWorkshop({command}, 1)
 compiled_code.compile_elsewhere(workshop.ask)
 print(stable_order(np.array([3, 1, 2]), 4, np.arange(3)).tolist(), group_size.address > 0, flush=True)
 {then}

@@ -16,6 +16,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from base64 import b64decode, b64encode
 from contextlib import suppress
 from typing import IO, Any
@@ -70,7 +71,9 @@ def work(line: Line) -> None:
     while True:
         order = line.ask(**done)
         if "task" in order:
-            done = {"task": order["task"], "problem": do_task(order["task"], line)}
+            begin = time.perf_counter()
+            problem = do_task(order["task"], line)
+            done = {"task": order["task"], "problem": problem, "seconds": time.perf_counter() - begin}
         elif "list" in order:
             done = {"tasks": [task.name for task in left_tasks()]}
         else:
