@@ -10,11 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Literal
 
 import psutil
 import pytest
+from pydantic import BaseModel
 
 from anoncore.algorithms import ALGORITHMS
+from anoncore.base.errors import InfeasibleError
 from anoncore.front.warmup import tasks
 from anoncore.front.warmup.worker import key_of
 from anoncore.front.warmup.workshop import Worker
@@ -94,7 +98,25 @@ def test_the_tasks_begin_with_what_the_pages_begin_with() -> None:
     assert made[: len(FIRST_METHODS)] == list(FIRST_METHODS)
     assert sorted(made) == sorted(name for name, kind in ALGORITHMS.items() if not kind.extra)
     assert {name.replace(".", "-").replace("_", "-") for name in MEASURES} <= set(names)
+    assert {f"{what}-{name}" for what in ("people", "choices") for name in made} <= set(names)
     assert len(names) == len(set(names))
+
+
+def test_every_other_choice_of_a_method_is_tried_also_where_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    class Method(BaseModel):
+        way: Literal["usual", "refused", "other"] = "usual"
+        k: int = 2
+
+        def anonymize(self, data: object) -> None:
+            tried.append((self.way, self.k))
+            if self.way == "refused":
+                raise InfeasibleError("not on this table")
+
+    monkeypatch.setattr(tasks, "_release", lambda name: SimpleNamespace(algorithm=Method(k=5)))
+    tasks._choices("method")
+    assert tried == [("refused", 5), ("other", 5)]
 
 
 def test_every_task_is_done_in_its_order(open_workshop) -> None:

@@ -6,22 +6,22 @@ Which tasks are done on this machine for these sources, an empty file says for e
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
+
+import numpy as np
 
 from anoncore.base.errors import AnonymizationError
+from anoncore.kernels.compiled_code import folder_of_all
 
 if TYPE_CHECKING:
     from anoncore.release.release import Release
     from anoncore.table.microdata import Microdata
-
-
-import sys
-from importlib.metadata import version
-from pathlib import Path
-
-from anoncore.kernels.compiled_code import folder_of_all
 
 FIRST_METHODS = ("mondrian", "anatomy", "slicing", "stack-and-deal")
 """The methods that a newcomer sees first; they come before all others, in this order."""
@@ -77,6 +77,12 @@ def tasks() -> tuple[Task, ...]:
     for measure in MEASURES:
         found.append(Task(_slug(measure), _spoken(measure), partial(_measure_all, measure)))
     found.append(Task("least-loss", "The least loss that is possible", _bound))
+    for name in (*first, *later):
+        found.append(
+            Task(f"people-{name}", f"{ALGORITHMS[name].title}: people with several rows", partial(_people, name))
+        )
+    for name in (*first, *later):
+        found.append(Task(f"choices-{name}", f"{ALGORITHMS[name].title}: its other choices", partial(_choices, name)))
     return tuple(found)
 
 
@@ -115,23 +121,26 @@ def _spoken(measure: str) -> str:
 
 
 @cache
-def _table() -> Microdata:
-    """A small table with numbers, categories with and without a hierarchy, and secrets."""
+def _table(has_people: bool = False) -> Microdata:
+    """A small table with numbers, categories with and without a hierarchy, and secrets; people may have three rows."""
     from anoncore import datasets
     from anoncore.table.hierarchy import Hierarchy
     from anoncore.table.microdata import Microdata
 
     entry = datasets.table("census")
     hierarchies = {name: Hierarchy.from_nested(nested) for name, nested in entry.taxonomies.items()}
-    return Microdata(entry.load(n_rows=N_ROWS), entry.roles, entry.kinds, entry.orders, hierarchies)
+    frame, unit = entry.load(n_rows=N_ROWS), None
+    if has_people:
+        frame, unit = frame.assign(person=np.arange(N_ROWS) // 3), "person"
+    return Microdata(frame, entry.roles, entry.kinds, entry.orders, hierarchies, unit=unit)
 
 
 @cache
-def _release(name: str) -> Release:
+def _release(name: str, has_people: bool = False) -> Release:
     """The release of a method that is asked for what newcomers ask for, as far as it takes that."""
     from anoncore.search.keeping import keeping, possible_instead
 
-    data = _table()
+    data = _table(has_people)
     wanted = keeping(name, {}, LEVELS, (), data)
     return (possible_instead(wanted, data) or wanted).anonymize(data)
 
@@ -160,6 +169,21 @@ def _make(name: str) -> None:
         kind = ALGORITHMS[name]
         if all(not info.is_required() for info in kind.model_fields.values()):
             kind().anonymize(_table())
+
+
+def _people(name: str) -> None:
+    """A method where people have several rows, and the numbers that stand beside its release."""
+    judge(_release(name, True))
+
+
+def _choices(name: str) -> None:
+    """A method with each other choice that one of its fields has, as far as it takes it on this table."""
+    usual = _release(name).algorithm
+    for field, info in type(usual).model_fields.items():
+        for choice in get_args(info.annotation) if get_origin(info.annotation) is Literal else ():
+            if choice != getattr(usual, field):
+                with suppress(AnonymizationError):
+                    type(usual)(**{**dict(usual), field: choice}).anonymize(_table())
 
 
 def _judge(name: str) -> None:
