@@ -232,7 +232,7 @@ def test_what_cannot_be_attacked_is_refused_in_a_sentence() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("l", [2, 3, 4, 5])
+@pytest.mark.parametrize("l", [2, 4])
 def test_anatomy_on_adult_hides_far_less_than_its_l_says(l: int) -> None:
     require("adult.csv")
     found = attacks.definetti(Anatomy(l=l, seed=1).anonymize(adult_sample(45_222)), "occupation")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PureWindowsPath
 
 import pytest
@@ -92,6 +93,12 @@ def glued_paths(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, f"a glued path {ast.unparse(node)}"
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax of a file, read once for all finders."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("finder", [text_files_without_encoding, what_windows_lacks, glued_paths])
 def test_no_code_takes_linux_for_granted(finder: object) -> None:
@@ -99,7 +106,7 @@ def test_no_code_takes_linux_for_granted(finder: object) -> None:
         f"{short(path)}:{line}: {what}"
         for path in python_files("anoncore", "dashboard")
         if finder is not glued_paths or short(path) not in ALLOWED
-        for line, what in finder(ast.parse(path.read_text(encoding="utf-8")))  # type: ignore[operator]
+        for line, what in finder(tree_of(path))  # type: ignore[operator]
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -205,7 +205,7 @@ def test_what_is_no_session_is_refused(content: bytes) -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=30), st.booleans())
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_damaged_files_are_refused_in_a_sentence_or_whole(place: int, noise: bytes, inside: bool) -> None:
     content = _saved()
     if inside:

@@ -103,5 +103,9 @@ def test_no_forgery_is_believed_and_nothing_genuine_is_refused():
 
 @pytest.mark.slow
 def test_every_edit_is_made():
-    made = {name for number in range(600) for name in forged(Case("edits", 0, number))[0].split("+")}
-    assert made == set(EDITS)
+    missing = set(EDITS)
+    for number in range(600):
+        missing -= set(forged(Case("edits", 0, number))[0].split("+"))
+        if not missing:
+            break
+    assert missing == set()

@@ -128,7 +128,7 @@ GROUPINGS = ("one-class", "each-alone", "random", "uneven")
 TABLES_PER_SHAPE = 12
 SHAPES = [pytest.param(name, marks=() if name == "with-gaps" else pytest.mark.slow) for name in NUMBERS]
 """One of the shapes of numbers in the quick tests, the others among the slow ones."""
-SEEDS = [pytest.param(range(4), id="few-tables"), pytest.param(range(4, 60), id="many-tables", marks=pytest.mark.slow)]
+SEEDS = [pytest.param(range(4), id="few-tables"), pytest.param(range(4, 40), id="many-tables", marks=pytest.mark.slow)]
 """A few random tables in the quick tests, many more among the slow ones."""
 
 

@@ -116,7 +116,7 @@ def check_drawings(page: Page, table: Table, form: str) -> None:
 
 
 def cases(numbers: str) -> list[Table]:
-    return [table for table in tables(numbers) if table.n_rows > 1][::10]
+    return [table for table in tables(numbers) if table.n_rows > 1][::15]
 
 
 @pytest.mark.parametrize("numbers", SHAPES)

@@ -36,13 +36,10 @@ def proof_of(method: str) -> Certificate:
     ],
 )
 def test_what_is_smuggled_in_or_changed_is_refused(way: Way, format: str) -> None:
-    applied = 0
-    for method in METHODS:
-        try:
-            content = way.file(method, format)
-        except DoesNotApplyError:
-            continue
-        applied += 1
+    """In releases of every form for some ways, in one of them for the others, so that each form meets most ways."""
+    place = next(place for place, one in enumerate(CASES) if one.id == f"{format}: {way.name}")
+    tried = files(way, format) if place % 20 == 0 else [first_release(way, format, place % len(METHODS))]
+    for method, content in tried:
         assert way.content is None or content != written(tables_of(method), format)
         try:
             found = verify(proof_of(method), {"release": content})
@@ -51,7 +48,6 @@ def test_what_is_smuggled_in_or_changed_is_refused(way: Way, format: str) -> Non
         except DataError as error:
             said = [str(error)]
         assert any(re.search(way.says, sentence, re.DOTALL) for sentence in said), f"{method}: {said}"
-    assert applied, "The way fits no release; give it one that has what it changes."
 
 
 def test_there_are_more_than_forty_ways() -> None:
@@ -71,6 +67,16 @@ def test_a_certificate_of_an_earlier_version_is_judged_by_the_strict_reading(pla
     if found.holds:
         said = [one.sentence for one in verify(proof_of(method), {"release": content}).findings]
         assert any("are written otherwise" in one or ORDER in one for one in said), f"{method}: {way.name} passes"
+
+
+def files(way: Way, format: str) -> list[tuple[str, bytes]]:
+    """The releases that a way fits, each with its file."""
+    found = []
+    for method in METHODS:
+        with suppress(DoesNotApplyError):
+            found.append((method, way.file(method, format)))
+    assert found, "The way fits no release; give it one that has what it changes."
+    return found
 
 
 def first_release(way: Way, format: str, at: int) -> tuple[str, bytes]:

@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 from anoncore import DataError, Distorted, Exact, Microdata, ReleaseError, privacy
-from anoncore.algorithms import Anatomy, Mask, Mondrian, Slicing
+from anoncore.algorithms import Anatomy, Mask, Slicing
 from anoncore.base.texts import MISSING_TEXT
 from anoncore.datasets.adult import load_adult
 from anoncore.release.reading import joined_alignment, taken_places
 from anoncore.release.reading.region_texts import regions_in
 from anoncore.release.release import Release
-from anoncore.requirements import KAnonymity
 from anoncore.table.domain import Kind
 from tests.properties.subjects import subjects
 from tests.release.reading.round_trips import alone, as_readers_see_it, awkward_table, differences, numbers, released
@@ -234,9 +233,7 @@ def small_census():
 @pytest.mark.parametrize(
     "method",
     [
-        Mondrian(requirements=[KAnonymity(k=10)]),
         Mask(k=10, l=2, seed=1),
-        Anatomy(l=4),
         Slicing(l=4, columns=4, sensitive_column_size=1),
     ],
     ids=lambda method: method.name,
