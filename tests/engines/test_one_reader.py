@@ -6,7 +6,6 @@ import gzip
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import openpyxl
 import pandas as pd
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 from anoncore import DataError, Microdata
 from anoncore.algorithms import RothkoTree
 from anoncore.engines.column_coding import CountedTable
-from anoncore.engines.large_run import RunSettings, anonymize_table
+from anoncore.engines.large_run import anonymize_table
 from anoncore.engines.spool import Tags, profile_of
 from anoncore.requirements import KAnonymity
 from anoncore.sources import delimited, read_table, text_spool
@@ -338,31 +337,3 @@ def test_the_files_of_a_folder_are_one_table(tmp_path: Path) -> None:
     written(folder, b"a,c\n7,z\n", "4.csv")
     with pytest.raises(DataError, match=r"'4\.csv' has the columns 'a' and 'c', but '1\.csv' has 'a' and 'b'"):
         LargeTable(folder, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("name", SPARK)
-def test_a_text_file_is_on_spark_what_it_is_in_memory_and_on_disk(session: Any, tmp_path: Path, name: str) -> None:
-    from anoncore.engines.spark_run import SparkTable, anonymize_on_spark, open_on_spark
-
-    path = written(tmp_path, SPARK[name])
-    check_on_disk(path, tmp_path)
-    frame = open_on_spark(session, path, tmp_path)
-    check_domains(in_memory(path), SparkTable(frame))
-    attributes = tuple(frame.columns)
-    roles = {**dict.fromkeys(attributes, "insensitive"), **dict.fromkeys(attributes[:3], "quasi-identifier")}
-    release = expected(MODEL.anonymize(Microdata(read_table(path).frame, roles)))
-    anonymize_table(lambda workspace: LargeTable(path, workspace), Tags(roles=roles), MODEL, tmp_path / "disk")
-    anonymize_on_spark(frame, Tags(roles=roles), MODEL, tmp_path / "spark", RunSettings(tmp_path))
-    assert published(tmp_path / "disk") == release
-    assert published(tmp_path / "spark") == release
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_spark_says_which_names_it_does_not_tell_apart(session: Any, tmp_path: Path) -> None:
-    from anoncore.engines.spark_run import open_on_spark
-
-    with pytest.raises(DataError, match="Spark takes the names 'a', 'A' for one; rename the columns"):
-        open_on_spark(session, written(tmp_path, TEXTS["upper and lower case"]), tmp_path)

@@ -8,24 +8,29 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from anoncore import InfeasibleError, Microdata
+from anoncore import DataError, InfeasibleError, Microdata
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
 from anoncore.cli import main
+from anoncore.engines.large_run import RunSettings, anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.publishing import Certificate
 from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.sources import read_table
+from anoncore.sources.large_table import LargeTable
 
 from .large_tables import ROLES, expected, people, published, run
+from .test_one_reader import MODEL, SPARK, TEXTS, check_domains, check_on_disk, in_memory, written
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed; the extra 'spark' brings it")
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
 
-from anoncore.engines.spark_run import SparkTable, anonymize_on_spark  # noqa: E402
+from anoncore.engines.spark_run import SparkTable, anonymize_on_spark, open_on_spark  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -180,3 +185,23 @@ def test_what_cannot_be_done_is_said_as_in_memory(session, source, tmp_path):
             session.read.parquet(str(source)), Tags(roles=ROLES), RothkoTree((KAnonymity(k=601),)), tmp_path / "o"
         )
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("name", SPARK)
+def test_a_text_file_is_on_spark_what_it_is_in_memory_and_on_disk(session: Any, tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, SPARK[name])
+    check_on_disk(path, tmp_path)
+    frame = open_on_spark(session, path, tmp_path)
+    check_domains(in_memory(path), SparkTable(frame))
+    attributes = tuple(frame.columns)
+    roles = {**dict.fromkeys(attributes, "insensitive"), **dict.fromkeys(attributes[:3], "quasi-identifier")}
+    release = expected(MODEL.anonymize(Microdata(read_table(path).frame, roles)))
+    anonymize_table(lambda workspace: LargeTable(path, workspace), Tags(roles=roles), MODEL, tmp_path / "disk")
+    anonymize_on_spark(frame, Tags(roles=roles), MODEL, tmp_path / "spark", RunSettings(tmp_path))
+    assert published(tmp_path / "disk") == release
+    assert published(tmp_path / "spark") == release
+
+
+def test_spark_says_which_names_it_does_not_tell_apart(session: Any, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="Spark takes the names 'a', 'A' for one; rename the columns"):
+        open_on_spark(session, written(tmp_path, TEXTS["upper and lower case"]), tmp_path)
