@@ -10,7 +10,6 @@ import pytest
 from anoncore.kernels.grouping import (
     dense_key,
     first_rows,
-    grouped_rows,
     numbered_inside_groups,
     occurring_pairs,
     order_by_nearness,
@@ -30,16 +29,14 @@ def test_pairs_are_sorted_and_counted(n_one: int, n_other: int) -> None:
 @pytest.mark.parametrize(("n_groups", "n_keys"), [(1, 1), (1, 400), (60, 5), (200, 2**31 - 1)])
 def test_keys_are_numbered_group_by_group(n_groups: int, n_keys: int) -> None:
     rng = np.random.default_rng(n_keys)
-    # The last group has no row.
     group, keys = rng.integers(0, n_groups, 600).astype(np.int32), rng.integers(0, n_keys, 600)
-    number, begins, different, count = numbered_inside_groups(*grouped_rows(group, n_groups + 1), keys)
+    number, of_group, different, count = numbered_inside_groups(group, keys)
     pairs = list(zip(group.tolist(), keys.tolist(), strict=True))
     expected = Counter(pairs)
     in_order = sorted(expected)
     assert number.tolist() == [in_order.index(pair) for pair in pairs]
-    assert different.tolist() == [key for _, key in in_order]
+    assert list(zip(of_group.tolist(), different.tolist(), strict=True)) == in_order
     assert count.tolist() == [expected[pair] for pair in in_order]
-    assert begins.tolist() == [sum(of < number for of, _ in in_order) for number in range(n_groups + 2)]
 
 
 def test_rows_that_are_alike_in_all_columns_stand_near_each_other() -> None:
