@@ -6,8 +6,8 @@ side by side in memory, so the processor computes several at once.
 - `accept` uint8 (n_places, n_queries): 1 where query q accepts the value at place p. The values of all attributes stand
   below one another, and an attribute that a query leaves open accepts all.
 - `places` int32 (n_rows, n_attributes): the place of each row's value of each attribute.
-- `prefix` int32 (n_places + 1, n_queries): how many values before each place a query accepts. A run of places thus
-  accepts the difference of two lines.
+- `prefix` int32 (n_lines, n_queries): how many values before each code a query accepts, attribute by attribute, each
+  with one line more than it has values. A run of codes thus accepts the difference of two lines.
 - `match` uint8, `count` and `hits` int32, `factor` float (n_queries,): memory for the group at hand.
 """
 
@@ -84,6 +84,23 @@ def draw_accepted(chosen: Bools, starts: Int64, wanted: Int64, chance: Floats) -
                 values[draw], values[other] = values[other], values[draw]
                 accept[query, values[draw]] = 1
     return np.ascontiguousarray(accept.T)
+
+
+@kernel
+def prefix_counts(accept: Bytes, first: Int64, last: Int64) -> Int32:
+    """The `prefix` of a block; values of attribute a are at places `first[a]`..`last[a] - 1`."""
+    lines = 0
+    for a in range(len(first)):
+        lines += last[a] - first[a] + 1
+    prefix = np.zeros((lines, accept.shape[1]), np.int32)
+    line = 0
+    for a in range(len(first)):
+        for place in range(first[a], last[a]):
+            for query in range(accept.shape[1]):
+                prefix[line + 1, query] = prefix[line, query] + accept[place, query]
+            line += 1
+        line += 1
+    return prefix
 
 
 @inner_kernel

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anoncore.kernels.arrays import Bytes, Codes, Floats, Int32, Int64, record
+from anoncore.kernels.arrays import Bytes, Codes, Floats, Int64, record
 from anoncore.kernels.grouping import dense_key, starts_of
 from anoncore.kernels.queries import (
     ExactRows,
@@ -16,6 +16,7 @@ from anoncore.kernels.queries import (
     RegionRows,
     count_linked,
     estimate_by_link,
+    prefix_counts,
 )
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
@@ -42,7 +43,7 @@ class ColumnTables:
     """
 
     columns: LinkedColumns
-    regional: tuple[tuple[int, Regions], ...]
+    regional: tuple[tuple[int, int, Regions], ...]
 
     @classmethod
     def of(cls, release: Release, workload: QueryWorkload) -> ColumnTables:
@@ -52,16 +53,16 @@ class ColumnTables:
         order = [0, *(link.column for link in through)]
         n_places = int(workload.starts[-1])
         places: list[Codes] = []
-        regional: list[tuple[int, Regions]] = []
+        regional: list[tuple[int, int, Regions]] = []
         starts = [0]
         for fragment in (fragments[number] for number in order):
             for attribute, name in enumerate(workload.attributes):
                 if release.fragment_of(name) is fragment:
-                    first = int(workload.starts[attribute])
+                    first, last = (int(start) for start in workload.starts[attribute : attribute + 2])
                     lines, regions = _cells(fragment.recodings[name])
                     places.append((lines + (first if regions is None else n_places)).astype(np.int32))
                     if regions is not None:
-                        regional.append((first, regions))
+                        regional.append((first, last, regions))
                         n_places += len(regions.sizes)
             starts.append(len(places))
         own, asked = _numbers(release, through)
@@ -81,19 +82,12 @@ class ColumnTables:
     def estimate(self, accept: Bytes) -> Floats:
         """Expected number of matching rows of each query in a block, float (n_queries,)."""
         weights = [accept.astype(np.float64)]
-        prefix = _accepted_before(accept)
-        for first, regions in self.regional:
-            of_runs = prefix[first + regions.high + 1] - prefix[first + regions.low]
-            accepted = np.add.reduceat(of_runs, regions.offsets[:-1], axis=0)
+        for first, last, regions in self.regional:
+            prefix = np.zeros((last - first + 1, accept.shape[1]))
+            np.cumsum(accept[first:last], axis=0, out=prefix[1:])
+            accepted = np.add.reduceat(prefix[regions.high + 1] - prefix[regions.low], regions.offsets[:-1], axis=0)
             weights.append(accepted / regions.sizes[:, None])
         return count_linked(self.columns, np.ascontiguousarray(np.concatenate(weights).T))
-
-
-def _accepted_before(accept: Bytes) -> Int32:
-    """How many values before each place of a block each query accepts, int32 (n_places + 1, n_queries)."""
-    prefix = np.zeros((len(accept) + 1, accept.shape[1]), np.int32)
-    np.cumsum(accept, axis=0, out=prefix[1:])
-    return prefix
 
 
 def _cells(recoding: Recoding) -> tuple[Int64, Regions | None]:
@@ -159,6 +153,8 @@ class GroupTables(Estimator):
 
     exact: ExactRows
     regions: RegionRows
+    first: Int64
+    last: Int64
 
     @classmethod
     def of(
@@ -184,8 +180,9 @@ class GroupTables(Estimator):
         places = [column for columns in columns_of_fragments for column in columns]
         rows = np.stack(places, axis=1) if places else np.zeros((partition.n_rows, 0))
         exact = ExactRows(np.ascontiguousarray(rows, np.int32), starts_of(widths), partition.starts)
-        lines = [int(workload.starts[number]) for number, _ in regional]
-        return cls(exact, _region_rows([recoding for _, recoding in regional], lines, partition))
+        first = np.array([workload.starts[number] for number, _ in regional], np.int64)
+        last = np.array([workload.starts[number + 1] for number, _ in regional], np.int64)
+        return cls(exact, _region_rows([recoding for _, recoding in regional], partition), first, last)
 
     def estimate(self, accept: Bytes) -> Floats:
         """Expected number of matching rows of each query in a block, float (n_queries,)."""
@@ -193,7 +190,8 @@ class GroupTables(Estimator):
 
     def estimate_by_link(self, link: LinkRows, n_values: int, accept: Bytes) -> Floats:
         """Expected number of matching rows per linking value, float (n_values, n_queries)."""
-        return estimate_by_link(self.exact, self.regions, link, n_values, accept, _accepted_before(accept))
+        prefix = prefix_counts(accept, self.first, self.last)
+        return estimate_by_link(self.exact, self.regions, link, n_values, accept, prefix)
 
 
 @record
@@ -234,12 +232,11 @@ class LinkedFragments(Estimator):
         return expected
 
 
-def _region_rows(
-    recodings: Sequence[Generalized | GroupValues], lines: Sequence[int], partition: Partition
-) -> RegionRows:
-    """Lay out the regions of all attributes one after the other, as runs of `lines` of the prefix counts."""
+def _region_rows(recodings: Sequence[Generalized | GroupValues], partition: Partition) -> RegionRows:
+    """Lay out the regions of all attributes one after the other, as runs of lines of their prefix counts."""
     regions = [regions_of(recoding) for recoding in recodings]
     runs = starts_of(len(region.low) for region in regions)
+    lines = starts_of(len(recoding.domain) + 1 for recoding in recodings)
     n_groups = partition.n_groups
     return RegionRows(
         np.array([region.offsets + runs[a] for a, region in enumerate(regions)], np.int64).reshape(-1, n_groups + 1),
