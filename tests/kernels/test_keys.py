@@ -9,10 +9,14 @@ import pytest
 
 from anoncore.kernels.grouping import (
     dense_key,
+    distinct,
     first_rows,
+    looked_up,
     numbered_inside_groups,
     occurring_pairs,
     order_by_nearness,
+    owners,
+    places_in,
 )
 
 
@@ -70,3 +74,25 @@ def test_of_no_rows_nothing_is_numbered():
     for is_sorted in (False, True):
         assert dense_key([none, none], 0, is_sorted=is_sorted).tolist() == []
     assert first_rows(none).tolist() == []
+
+
+def test_owners_of_runs_by_hand() -> None:
+    assert owners(np.array([2, 0, 3])).tolist() == [0, 0, 2, 2, 2]
+    assert owners([]).tolist() == []
+
+
+def test_values_are_looked_up_by_keys_that_ascend() -> None:
+    keys, wanted = np.array([2, 5, 9]), np.array([9, 1, 5, 10])
+    place, is_there = places_in(keys, wanted)
+    assert is_there.tolist() == [True, False, True, False]
+    assert place[is_there].tolist() == [2, 1]
+    assert looked_up(keys, np.array([0.2, 0.5, 0.9]), wanted).tolist() == [0.9, 0.0, 0.5, 0.0]
+    nothing = np.zeros(0, np.int64)
+    assert looked_up(nothing, np.zeros(0), wanted).tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("size", [None, 400, 10**9])
+def test_different_values_ascend_whether_they_are_marked_or_sorted(size: int | None) -> None:
+    values = np.random.default_rng(0).integers(0, 400, 300)
+    assert distinct(values, size).tolist() == sorted(set(values.tolist()))
+    assert distinct(values[:0], size).tolist() == []
