@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
+from anoncore.kernels.arrays import record
 
-@dataclass(frozen=True, eq=False)
+
+@record
 class AttributeProposal:
     """The groups of attributes that an algorithm takes where none are given by hand.
 

@@ -26,7 +26,7 @@ from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import distinct, starts_of
 from anoncore.kernels.local_suppression import SuppressedRows, Whole, add_matches, count_together, place
 from anoncore.privacy.guarantees import PersonalGuarantee
 from anoncore.privacy.wildcards import CellsAlike, agreeing_rows, matching_guarantee, words_of
@@ -581,7 +581,7 @@ class _Search:
             for a in np.flatnonzero(~mask):
                 more = mask.copy()
                 more[a] = True
-                n_values = len(np.unique(self.rows.codes[self.left, a]))
+                n_values = len(distinct(self.rows.codes[self.left, a]))
                 # Where no further row finds a class, the attribute with most values goes first.
                 together = self._together(more, self.wanted) + n_values / (len(self.left) + 1)
                 worth[a] = round(together / self.weights[a], DIGITS)

@@ -9,7 +9,7 @@ import numpy as np
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY
-from anoncore.kernels.grouping import combined_key, dense_key, starts_of
+from anoncore.kernels.grouping import combined_key, dense_key, owners, starts_of
 from anoncore.kernels.refined_classes import Classes, RefinedRows
 from anoncore.kernels.refining import CHANGED, refine_classes
 from anoncore.release.partition import Partition
@@ -144,7 +144,7 @@ def _classes(rows: RefinedRows, domains: Sequence[Domain], group: Codes, n_count
         low[:, a], high[:, a] = partition.extent(codes)
         if form[a] == CATEGORY:
             offsets, members = partition.value_sets(codes, len(domain))
-            of_member = np.repeat(np.arange(n_groups), np.diff(offsets))
+            of_member = owners(np.diff(offsets))
             bit = np.uint64(1) << (members & 63).astype(np.uint64)
             np.bitwise_or.at(bits, (of_member, rows.word_start[a] + (members >> 6)), bit)
             loss += (np.diff(offsets) - 1) * rows.unit[a]

@@ -13,7 +13,7 @@ from anoncore.algorithms.refined_work import LEAST_SAVED, MOST_ROUNDS, RefinedCe
 from anoncore.base.errors import CancelledError
 from anoncore.base.progress import Progress, part_of
 from anoncore.kernels.arrays import Bools, Codes, Int64
-from anoncore.kernels.grouping import put_at, starts_of
+from anoncore.kernels.grouping import distinct, put_at, starts_of
 from anoncore.kernels.refined_classes import Classes
 from anoncore.kernels.refining import CHANGED, EVERYTHING, NEAR_CHANGED, swap_rows
 from anoncore.release.partition import Partition
@@ -103,7 +103,7 @@ def _refined_apart(cells: RefinedCells, checks: CheckSet, order: Int64, group: C
     for name in ("visited", "changed"):
         of_rows = [getattr(part.classes, name)[part.classes.group] for part in parts]
         getattr(classes, name)[classes.group] = np.concatenate(of_rows)
-    n_first = len(np.unique(first))
+    n_first = len(distinct(first))
     _meet(work, range(n_first), range(n_first, work.n_classes), part_of(progress, 0.6, 0.65))
     _meet(work, range(n_first, work.n_classes), range(n_first), part_of(progress, 0.65, 0.7))
     work.refine(CHANGED, NEAR_CHANGED, part_of(progress, 0.7, 1.0))

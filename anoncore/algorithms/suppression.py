@@ -14,7 +14,7 @@ from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import put_at
+from anoncore.kernels.grouping import distinct, put_at
 from anoncore.kernels.rounding import ROUNDING, lies_below
 from anoncore.privacy.check import check
 from anoncore.release.openness import Minimality, Openness
@@ -298,7 +298,7 @@ def _note(release: Release) -> str:
         return "No row is left out: that would not have lowered the information loss."
     of_people = ""
     if data.people is not None:
-        of_people = f", of {len(np.unique(data.people[left_out])):,} of {data.n_people:,} people,"
+        of_people = f", of {len(distinct(data.people[left_out])):,} of {data.n_people:,} people,"
     return (
         f"{n_rows:,} of {data.n_rows:,} rows ({n_rows / data.n_rows:.2%}){of_people} are left out: every "
         "quasi-identifier may have any value in them, and they are one group."

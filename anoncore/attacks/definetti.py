@@ -19,7 +19,7 @@ from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import owners, places_in, starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.kernels.secret_assignments import swap_secrets, weigh_entries
 from anoncore.privacy.published import Cells, key_inside_groups
@@ -404,7 +404,7 @@ class _Groups:
         starts = starts_of(np.bincount(group))
         n_codes = len(data.domain[attribute])
         pairs, entry, count = np.unique(group * n_codes + secret[order], return_inverse=True, return_counts=True)
-        entry_start = np.searchsorted(pairs, np.arange(len(starts)) * n_codes)
+        entry_start = starts_of(np.bincount(pairs // n_codes, minlength=len(starts) - 1))
         return cls(
             order=order,
             place=np.argsort(order),
@@ -437,11 +437,11 @@ class _Groups:
 
     def entry_of(self, code: Int64) -> Int64:
         """Where the belief in some code of each row is, by place; -1 where no one of the group has it."""
-        keys = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.entry_start)) * len(self.domain) + self.code
+        keys = owners(np.diff(self.entry_start)) * len(self.domain) + self.code
         wanted = self.group * len(self.domain) + code[self.order]
-        entry = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        entry, is_there = places_in(keys, wanted)
         at = self.first[:-1] + entry - self.entry_start[self.group]
-        return np.where(keys[entry] == wanted, at, -1)
+        return np.where(is_there, at, -1)
 
 
 @record
@@ -525,7 +525,7 @@ def _by_model_alone(release: Release, groups: _Groups, features: _Features) -> F
     classes = class_of_code[groups.code]
     n_classes = int(classes.max()) + 1
     n_groups = len(groups.starts) - 1
-    group_of_entry = np.repeat(np.arange(n_groups), np.diff(groups.entry_start))
+    group_of_entry = owners(np.diff(groups.entry_start))
     row = groups.order[groups.starts[:-1]]
     counts = np.empty((n_classes, int(features.begin[-1])))
     of_class = np.bincount(classes, weights=groups.count, minlength=n_classes).astype(np.float64)

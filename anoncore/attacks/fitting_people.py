@@ -43,7 +43,7 @@ def level_bounds(release: Release, attribute: str, level: Callable[[Floats], Flo
         raise ReleaseError("Some columns of this release share attributes; who fits such columns is not counted.")
     keys = [published_key(factor.fragment, factor.known) for factor in factors]
     cells = [Cells.of(release.partition, key) for key in keys]
-    borders = [np.searchsorted(shown.group, np.arange(release.partition.n_groups + 1)) for shown in cells]
+    borders = [shown.starts for shown in cells]
     n_people = np.prod([np.diff(border).astype(np.float64) for border in borders], axis=0)
     if n_people.sum() > MOST_PEOPLE:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from anoncore.attacks.control_people import People
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Floats, Int64, record
-from anoncore.kernels.grouping import runs_from
+from anoncore.kernels.grouping import runs_from, starts_of
 from anoncore.kernels.guessing import Regions, group_weights, secret_scores
 from anoncore.privacy.published import Cells, published_key
 from anoncore.release.overlap import links
@@ -166,7 +166,7 @@ def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, I
 
 def _by_cell(cells: Cells, pairs: Int64, count: Floats, size: int) -> tuple[Int64, Int64, Floats]:
     cell, code = np.divmod(pairs, size)
-    start = np.searchsorted(cell, np.arange(len(cells) + 1))
+    start = starts_of(np.bincount(cell, minlength=len(cells)))
     return start, code, count / cells.count[cell]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Floats, Int32, Int64, record
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import distinct, grouped_rows, owners, starts_of
 from anoncore.kernels.refused_groups import RefusedGroups, all_worlds, drawn_worlds
 from anoncore.privacy.refusals import Refusals
 from anoncore.release.release import Release
@@ -106,9 +106,9 @@ class _Readers:
         from scipy.sparse import csr_array
 
         refusals = self.refusals
-        of_group = np.repeat(np.arange(len(refusals)), np.diff(refusals.refusal_start))
+        of_group = owners(np.diff(refusals.refusal_start))
         of_entry = np.repeat(of_group, np.diff(refusals.group_start))
-        pairs = np.unique(of_entry * self.partition.n_groups + self.partition.group[refusals.rows])
+        pairs = distinct(of_entry * self.partition.n_groups + self.partition.group[refusals.rows])
         shape = (len(refusals), self.partition.n_groups)
         refusal, group = pairs // self.partition.n_groups, pairs % self.partition.n_groups
         return csr_array((np.ones(len(pairs), np.int32), (refusal, group)), shape=shape)
@@ -135,17 +135,18 @@ class _Readers:
 
         links = self.classes_of[chosen]
         n = len(chosen)
-        touched = np.unique(links.indices)
+        touched = distinct(links.indices)
         column = np.searchsorted(touched, links.indices)
-        edges = (np.repeat(np.arange(n), np.diff(links.indptr)), n + column)
+        edges = (owners(np.diff(links.indptr)), n + column)
         graph = csr_array((np.ones(len(column)), edges), shape=(n + len(touched), n + len(touched)))
         n_sets, label = connected_components(graph, directed=False)
         sets: list[tuple[Int64, Int64]] = []
-        by_class, by_refusal = np.argsort(label[n:], kind="stable"), np.argsort(label[:n], kind="stable")
-        class_ends = np.cumsum(np.bincount(label[n:], minlength=n_sets))[:-1]
-        refusal_ends = np.cumsum(np.bincount(label[:n], minlength=n_sets))[:-1]
+        by_class, class_starts = grouped_rows(label[n:], n_sets)
+        by_refusal, refusal_starts = grouped_rows(label[:n], n_sets)
         for classes, refusals in zip(
-            np.split(touched[by_class], class_ends), np.split(chosen[by_refusal], refusal_ends), strict=True
+            np.split(touched[by_class], class_starts[1:-1]),
+            np.split(chosen[by_refusal], refusal_starts[1:-1]),
+            strict=True,
         ):
             sets.append((classes.astype(np.int64), refusals))
         return sets

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.grouping import distinct
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 
 DEVIATIONS = 1.96
@@ -33,7 +34,7 @@ def interval_of_mean(gain: Floats, group: npt.NDArray[np.integer]) -> tuple[floa
     """
     mean = float(gain.mean())
     of_group = np.bincount(group, gain - mean)
-    n_groups = len(np.unique(group))
+    n_groups = len(distinct(group))
     if n_groups < 2:
         return (-1.0, 1.0)
     deviation = float(np.sqrt((of_group**2).sum() * n_groups / (n_groups - 1))) / len(gain)

@@ -21,6 +21,7 @@ from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Bools, Floats, Int64, record
+from anoncore.kernels.grouping import distinct, owners
 from anoncore.kernels.guessing import fitting_cells
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.privacy.published import Cells, published_key
@@ -304,7 +305,7 @@ class _Classes:
     def of(cls, records: Records, axis: int) -> _Classes:
         values = records.features()[:, axis]
         limits = None
-        if records.is_number[axis] and len(np.unique(values)) > MOST_CLASSES:
+        if records.is_number[axis] and len(distinct(values)) > MOST_CLASSES:
             limits = np.unique(np.quantile(values, np.arange(1, MOST_CLASSES) / MOST_CLASSES))
             values = np.searchsorted(limits, values, side="right").astype(np.float64)
         different, number, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -377,7 +378,7 @@ def _weights(release: Release, lead: Fragment, cells: Cells, partition: Partitio
             if fragment is not lead and rest:
                 factors.append(Factor.of(fragment, rest, partition))
         if factors:
-            person = np.repeat(np.arange(len(people)), np.diff(begin))
+            person = owners(np.diff(begin))
             weight = weight * _in_groups(factors, people, partition.n_groups)[person, cells.group[cell]]
     return csr_array((weight, cell, begin), shape=(len(people), len(cells)))
 

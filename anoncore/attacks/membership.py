@@ -370,7 +370,6 @@ def _column_values(
     `shared` has an entry for every column except the first: the column that it must agree with (-1: none), and for each
     row the number of what they must agree on.
     """
-    groups = np.arange(n_groups + 1)
     starts = starts_of(len(one) for one in cells)
     sizes = [int(key.max()) + 1 for key in keys]
     by_value = [np.argsort(one.value, kind="stable") for one in cells]
@@ -382,9 +381,7 @@ def _column_values(
         asked_sizes.append(len(asked[-1]))
     first = starts_of(sizes)[:-1]
     return ColumnValues(
-        bucket_start=np.array(
-            [start + np.searchsorted(one.group, groups) for one, start in zip(cells, starts, strict=False)]
-        ),
+        bucket_start=np.array([start + one.starts for one, start in zip(cells, starts, strict=False)]),
         value=np.concatenate([one.value for one in cells]),
         first=first,
         value_start=starts_of(counts),

@@ -13,7 +13,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.base.number import measure
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Floats, Int64, record
-from anoncore.kernels.grouping import dense_key, different_keys, first_rows, starts_of
+from anoncore.kernels.grouping import dense_key, different_keys, first_rows, grouped_rows, owners, starts_of
 from anoncore.kernels.matching import Columns, slicing_posterior
 from anoncore.privacy.published import Cells, Entries, fragments_of, key_inside_groups, published_key
 from anoncore.release.overlap import links
@@ -92,7 +92,7 @@ def side_by_side(found: Sequence[Entries], codes: Sequence[Int64], n_codes: int)
     keys = np.concatenate([entries.cell * n_codes + of_entry for entries, of_entry in zip(found, codes, strict=True)])
     pairs, place = different_keys(keys, len(found[0]) * n_codes)
     shares = np.zeros((len(found), len(pairs)))
-    source = np.repeat(np.arange(len(found)), [len(entries.code) for entries in found])
+    source = owners([len(entries.code) for entries in found])
     shares[source, place] = np.concatenate([entries.share for entries in found])
     return pairs, shares
 
@@ -124,7 +124,7 @@ class GroupPosterior(SignaturePosterior):
         total = np.bincount(signature, weights=probability, minlength=len(found[0]))[signature]
         joined = np.where(total > 0, probability / np.where(total > 0, total, 1.0), evidence.mean(axis=0))
         there = np.flatnonzero(joined)
-        start = np.searchsorted(signature[there], np.arange(len(found[0]) + 1))
+        start = starts_of(np.bincount(signature[there], minlength=len(found[0])))
         return Entries(start, code[there], joined[there])
 
 
@@ -329,22 +329,20 @@ def bucket_posterior(
     cells = [Cells.of(release.partition, key, release.data.people) for key in keys]
     starts = starts_of([len(one) for one in cells])
     lead = int(np.argmax([int(key.max()) for key in keys]))
+    lead_cells, lead_starts = grouped_rows(cells[lead].value, int(keys[lead].max()) + 1)
     return BucketPosterior(
         signature,
         len(shown),
         n_codes,
         shown,
-        _columns(factors, cells, starts, release.partition.n_groups, attribute, n_codes),
+        _columns(factors, cells, starts, attribute, n_codes),
         lead,
-        np.searchsorted(np.sort(cells[lead].value), np.arange(int(keys[lead].max()) + 2)),
-        starts[lead] + np.argsort(cells[lead].value, kind="stable"),
+        lead_starts,
+        starts[lead] + lead_cells,
     )
 
 
-def _columns(
-    factors: list[BucketFactor], cells: list[Cells], starts: Int64, n_groups: int, attribute: str, n_codes: int
-) -> Columns:
-    groups = np.arange(n_groups + 1)
+def _columns(factors: list[BucketFactor], cells: list[Cells], starts: Int64, attribute: str, n_codes: int) -> Columns:
     sensitive = [column for column, factor in enumerate(factors) if factor.is_sensitive]
     entries = {column: Entries.of(factors[column].fragment, cells[column], attribute, n_codes) for column in sensitive}
     sizes = [
@@ -352,12 +350,7 @@ def _columns(
         for column, cells_of_column in enumerate(cells)
     ]
     return Columns(
-        bucket_start=np.array(
-            [
-                start + np.searchsorted(cells_of_column.group, groups)
-                for cells_of_column, start in zip(cells, starts, strict=False)
-            ]
-        ),
+        bucket_start=np.array([start + one.starts for one, start in zip(cells, starts, strict=False)]),
         bucket=np.concatenate([cells_of_column.group for cells_of_column in cells]),
         value=np.concatenate([cells_of_column.value for cells_of_column in cells]),
         share=np.concatenate([cells_of_column.share for cells_of_column in cells]),

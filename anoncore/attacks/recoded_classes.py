@@ -10,7 +10,7 @@ import numpy as np
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import quoted
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Words, record
-from anoncore.kernels.grouping import runs_from, starts_of
+from anoncore.kernels.grouping import grouped_rows, owners, runs_from
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.release.population import regions
 from anoncore.release.release import Release
@@ -170,8 +170,7 @@ class RecodedClasses:
         if not len(classes):
             return
         states, number = np.unique(self.state[classes], axis=0, return_inverse=True)
-        order = np.argsort(number.reshape(-1), kind="stable")
-        ends = starts_of(np.bincount(number.reshape(-1), minlength=len(states)))
+        order, ends = grouped_rows(number.reshape(-1))
         for i, state in enumerate(states):
             yield state, classes[order[ends[i] : ends[i + 1]]]
 
@@ -191,7 +190,7 @@ class RecodedClasses:
             order = np.argsort(offered, kind="stable")
             begin = np.searchsorted(offered[order], wanted, side="left")
             n_fitting = np.searchsorted(offered[order], wanted, side="right") - begin
-            combinations.append(np.repeat(np.arange(len(codes)), n_fitting))
+            combinations.append(owners(n_fitting))
             of_class.append(classes[order[runs_from(begin, n_fitting)]])
         combination, of_pair = np.concatenate(combinations), np.concatenate(of_class)
         fits = self._in_cells(codes[combination], of_pair)
@@ -207,10 +206,7 @@ class RecodedClasses:
             if not width.any():
                 continue
             size = len(hierarchy.domain)
-            listed = (
-                np.repeat(np.arange(self.n_classes), width) * size
-                + self.members[runs_from(self.set_start[:, a], width)]
-            )
+            listed = owners(width) * size + self.members[runs_from(self.set_start[:, a], width)]
             fits &= (width[of_class] == 0) | np.isin(of_class * size + codes[:, a], listed)
         return fits
 

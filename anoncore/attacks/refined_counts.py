@@ -25,7 +25,7 @@ from anoncore.attacks.recoded_classes import RecodedClasses
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Codes, Int64, record
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import distinct, owners, starts_of
 
 MOST_PAIRS = 20_000_000
 """Pairs of a cell and a combination of levels that are looked at; classes with more cells come last."""
@@ -220,7 +220,7 @@ def _component(of_class: Int64, groups: list[Int64], n_classes: int) -> Int64:
 
     n_cells, lengths = len(of_class), np.array([len(cells) for cells in groups], np.int64)
     cell = np.concatenate([np.arange(n_cells), *groups])
-    link = n_cells + np.concatenate([of_class, n_classes + np.repeat(np.arange(len(groups)), lengths)])
+    link = n_cells + np.concatenate([of_class, n_classes + owners(lengths)])
     size = n_cells + n_classes + len(groups)
     graph = coo_array((np.ones(len(cell), np.bool_), (cell, link)), shape=(size, size))
     number: Int64 = connected_components(graph, directed=False)[1][:n_cells].astype(np.int64)
@@ -237,7 +237,7 @@ class _Part:
         self.low, self.high = counts.low[cells].copy(), counts.high[cells].copy()
         # The fewest and the most rows of each cell in any solution: bounds that one reaches need no program.
         self.fewest, self.most = self.high + 1, self.low - 1
-        self.rows = [np.flatnonzero(counts.of_class[cells] == number) for number in np.unique(counts.of_class[cells])]
+        self.rows = [np.flatnonzero(counts.of_class[cells] == number) for number in distinct(counts.of_class[cells])]
         self.n_classes = len(self.rows)
         place = np.empty(len(counts.of_class), np.int64)
         place[cells] = np.arange(len(cells))
@@ -321,5 +321,5 @@ class _Part:
     def _most_of_rows(self) -> Int64:
         """The size of every class, and k - 1 for every refused group."""
         classes = self.counts.classes
-        numbers = np.unique(self.counts.of_class[self.cells])
+        numbers = distinct(self.counts.of_class[self.cells])
         return np.append(classes.sizes[numbers], np.full(len(self.rows) - len(numbers), classes.k - 1))

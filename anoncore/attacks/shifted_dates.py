@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ from anoncore.base.progress import Progress, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
-from anoncore.kernels.grouping import dense_key
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
+from anoncore.kernels.grouping import dense_key, distinct, grouped_rows
 from anoncore.privacy.published import published_key
 from anoncore.release.recoding import Distorted
 from anoncore.release.release import Fragment, Release
@@ -50,7 +50,7 @@ DAY = 86_400_000
 NO_DATE = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ShiftedDates(Result):
     """What readers get who know the true dates of people whose published dates were shifted.
 
@@ -281,10 +281,8 @@ def _by_date(
     true = [_true(data, name, data.shifts) for name in names]
     beside = [name for name in fragment.attributes if name in data.quasi_identifiers and name not in names]
     key = published_key(fragment, beside)
-    order = np.argsort(key, kind="stable")
-    starts = np.searchsorted(key[order], np.arange(int(key.max()) + 2))
-    rows_of = np.argsort(person, kind="stable")
-    ends = np.searchsorted(person[rows_of], np.arange(data.n_people + 1))
+    order, starts = grouped_rows(key)
+    rows_of, ends = grouped_rows(person, data.n_people)
     best = np.zeros(len(looked_for))
     for number, one in enumerate(looked_for.tolist()):
         looked(number / len(looked_for))
@@ -292,11 +290,11 @@ def _by_date(
             others = order[starts[key[row]] : starts[key[row] + 1]]
             near = _near(cells, [int(moments[row]) for moments in true], others, data.shifts.most)
             candidates = person[others[near]]
-            best[number] = max(best[number], 1 / len(np.unique(candidates)))
+            best[number] = max(best[number], 1 / len(distinct(candidates)))
     return best
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Cells:
     """The first and last moment of each published cell, int64 (n_rows,), and whether it may and must be missing."""
 

@@ -18,6 +18,7 @@ from anoncore.base.extras import imported
 from anoncore.base.number import measure
 from anoncore.base.random_numbers import generator
 from anoncore.kernels.arrays import Bools, Codes, Int64, record
+from anoncore.kernels.grouping import owners
 from anoncore.kernels.guessing import Regions, count_inside, records_inside
 from anoncore.privacy.published import published_key
 from anoncore.release.population import regions, sets_from
@@ -300,7 +301,7 @@ def _of_several(records: Records, n_used: int, n_queries: int, rng: np.random.Ge
     middle = (low.astype(np.int64) + high) // 2
     medians = np.median(np.repeat(middle, often, axis=0), axis=0)
     n_axes = len(records.names)
-    owner = np.repeat(np.arange(len(distinct)), often)
+    owner = owners(often)
     found: list[tuple[Int64, Int64]] = []
     seen: set[tuple[int, ...]] = set()
     tried = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from anoncore.front.named_columns import Names, Spelling, columns_of, roles_of
 from anoncore.front.policy.policy import Policy
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.table_check import CheckedNumber, CheckedRequirement, TableCheck, UnmetRequirementError, group_text
+from anoncore.kernels.arrays import record
 from anoncore.measures.verdict import verdict
 from anoncore.privacy.check import counted_text
 from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
@@ -145,7 +146,7 @@ def check(
     return judged
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Question:
     """What is asked of a table, with the parameters of `check`.
 

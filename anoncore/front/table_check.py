@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from anoncore.attacks.strongest import Strongest
@@ -12,6 +12,7 @@ from anoncore.base.errors import AnonymizationError, ReleaseError
 from anoncore.base.showing import Lines, Result, Shown, clean, names_text, printable
 from anoncore.base.texts import counted, listing, value_text
 from anoncore.front.policy.judgement import Judgement
+from anoncore.kernels.arrays import record
 from anoncore.measures.verdict import Verdict, over_what_is_known
 from anoncore.release.release import Release
 
@@ -19,7 +20,7 @@ SHOWN_COLUMNS = 8
 """Columns by which a group is named."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CheckedNumber(Shown):
     """One number of a table with what it means, and the known values of the group in which it is reached."""
 
@@ -45,7 +46,7 @@ class CheckedNumber(Shown):
         return [("meaning", self.sentence)]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CheckedRequirement(Shown):
     """Whether a requirement holds on one attribute, in how many groups it does not, and the worst of them."""
 
@@ -66,7 +67,7 @@ class CheckedRequirement(Shown):
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class TableCheck(Result):
     """What a table gives away as it is: its numbers, and whether what was required of it holds.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel
+from anoncore.kernels.grouping import owners
 from anoncore.kernels.sorting import filled_with, sort_in_place
 
 
@@ -66,7 +67,7 @@ def written_out(learned: LearnedShares) -> Floats:
     shares = np.zeros((len(learned.at), learned.m))
     classes = learned.classes[positions(learned.classes_at, learned.size)]
     values = learned.shares[positions(learned.at, learned.size)]
-    shares[np.repeat(np.arange(len(shares)), learned.size), classes] = values
+    shares[owners(learned.size), classes] = values
     return shares
 
 

@@ -11,15 +11,15 @@ which costs O(n).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from anoncore.kernels.arrays import Codes, Int32, Int64, Words
+from anoncore.kernels.arrays import Bools, Codes, Floats, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import filled_with, sort_in_place
+from anoncore.kernels.sorting import filled_with
 
 N = TypeVar("N", bound=np.generic)
 LARGEST = np.iinfo(np.int32).max
@@ -35,6 +35,28 @@ def starts_of(sizes: Iterable[int]) -> Int64:
 def runs_from(begin: Int64 | int, sizes: Int64) -> Int64:
     """The places of runs, one run after the other: `sizes[i]` whole numbers from `begin[i]` on, int64 (sum,)."""
     return np.arange(sizes.sum()) + np.repeat(begin - np.cumsum(sizes) + sizes, sizes)
+
+
+def owners(sizes: Int64 | Sequence[int]) -> Int64:
+    """The number of the run that each place lies in, of runs of these sizes that follow each other, int64 (sum,)."""
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def places_in(keys: Int64, wanted: Int64) -> tuple[Int64, Bools]:
+    """Where wanted keys stand among some that ascend, of which there is one at least, and whether they are there.
+
+    Both are (n_wanted,); the place of a key that is not there is that of another one.
+    """
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return place, keys[place] == wanted
+
+
+def looked_up(keys: Int64, values: Floats, wanted: Int64) -> Floats:
+    """The values of wanted keys, float (n_wanted,), 0 where one is not among the `keys`, which ascend."""
+    if not len(keys):
+        return np.zeros(len(wanted))
+    place, is_there = places_in(keys, wanted)
+    return np.where(is_there, values[place], 0.0)
 
 
 def put_at(places: Int32 | Int64, values: npt.NDArray[N]) -> npt.NDArray[N]:
@@ -57,10 +79,10 @@ def rows_by_group(group: Int32, starts: Int64) -> Int64:
     return order
 
 
-def grouped_rows(group: Int32, n_groups: int = 0) -> tuple[Int64, Int64]:
+def grouped_rows(group: Int32 | Int64, n_groups: int = 0) -> tuple[Int64, Int64]:
     """`order` and `starts` of rows whose groups are given, also of groups without rows where `n_groups` says so."""
     starts = starts_of(np.bincount(group, minlength=n_groups))
-    return rows_by_group(group, starts), starts
+    return rows_by_group(np.ascontiguousarray(group, np.int32), starts), starts
 
 
 @inner_kernel
@@ -74,58 +96,6 @@ def group_starts(group: Int32, n_groups: int) -> Int64:
     return starts
 
 
-@kernel
-def numbered_inside_groups(order: Int64, starts: Int64, keys: Int64) -> tuple[Int64, Int64, Int64, Int64]:
-    """Number the different keys of each group, in ascending order, from one group to the next.
-
-    Gives the number of every row, int64 (n_rows,); where the numbers of each group begin, int64 (n_groups + 1,); and
-    the key of each number and how many rows have it, int64 (n_numbers,) each. `keys` int64 (n_rows,) are below 2**31.
-    """
-    # Only keys of one group are compared with each other, and these are few, so that this is faster than sorting all
-    # rows. Each key carries its row in its lower half, so that both are sorted together.
-    keyed = np.empty(len(order), np.int64)
-    number, begins = np.empty(len(order), np.int64), np.zeros(len(starts), np.int64)
-    different, count = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-    filled = 0
-    for group in range(len(starts) - 1):
-        for place in range(starts[group], starts[group + 1]):
-            keyed[place] = keys[order[place]] << 32 | order[place]
-        sort_in_place(keyed[starts[group] : starts[group + 1]])
-        for place in range(starts[group], starts[group + 1]):
-            key = keyed[place] >> 32
-            if filled == begins[group] or different[filled - 1] != key:
-                different[filled], count[filled] = key, 0
-                filled += 1
-            count[filled - 1] += 1
-            number[keyed[place] & LARGEST] = filled - 1
-        begins[group + 1] = filled
-    return number, begins, different[:filled].copy(), count[:filled].copy()
-
-
-@kernel
-def group_histogram(group: Int32, codes: Int32, n_groups: int, size: int) -> Int64:
-    """Rows with each code in each group, int64 (n_groups, size)."""
-    counts = np.zeros((n_groups, size), np.int64)
-    for row in range(len(group)):
-        counts[group[row], codes[row]] += 1
-    return counts
-
-
-@kernel
-def group_extent(group: Int32, codes: Int32, n_groups: int) -> tuple[Int32, Int32]:
-    """Smallest and largest code of each group, both int32 (n_groups,)."""
-    low, high = np.empty(n_groups, np.int32), np.empty(n_groups, np.int32)
-    for g in range(n_groups):
-        low[g], high[g] = LARGEST, -1
-    for row in range(len(group)):
-        code = codes[row]
-        if code < low[group[row]]:
-            low[group[row]] = code
-        if code > high[group[row]]:
-            high[group[row]] = code
-    return low, high
-
-
 @inner_kernel
 def ones(word: np.uint64) -> int:
     """Number of members of a set with one bit per member."""
@@ -135,57 +105,6 @@ def ones(word: np.uint64) -> int:
     nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
     octets = (nibbles + (nibbles >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
-
-
-@kernel
-def group_value_sets(group: Int32, codes: Int32, n_groups: int, size: int) -> tuple[Int64, Int32]:
-    """Distinct codes of each group, ascending: those of group g are `members[offsets[g]:offsets[g + 1]]`.
-
-    Marks one bit per group and code, so memory and time grow with n_groups * size.
-    """
-    n_words = (size + 63) // 64
-    bits = np.zeros((n_groups, n_words), np.uint64)
-    for row in range(len(group)):
-        code = codes[row]
-        bits[group[row], code >> 6] |= np.uint64(1) << np.uint64(code & 63)
-    offsets = np.zeros(n_groups + 1, np.int64)
-    members = np.empty(len(group), np.int32)
-    filled = 0
-    for g in range(n_groups):
-        for word in range(n_words):
-            # Shift the word down bit by bit until no member is left in it; empty words cost one comparison.
-            left = bits[g, word]
-            code = word << 6
-            while left != 0:
-                if left & np.uint64(1):
-                    members[filled] = code
-                    filled += 1
-                left >>= np.uint64(1)
-                code += 1
-        offsets[g + 1] = filled
-    return offsets, members[:filled].copy()
-
-
-@kernel
-def group_value_lists(order: Int64, starts: Int64, codes: Int32, size: int) -> tuple[Int64, Int32]:
-    """The same as `group_value_sets` from rows sorted by group: for domains too large for a bit per code."""
-    # seen[code] is the last group in which the code was met, so nothing has to be cleared between groups.
-    n_groups = len(starts) - 1
-    seen = filled_with(size, -1)
-    offsets = np.zeros(n_groups + 1, np.int64)
-    members = np.empty(len(order), np.int32)
-    filled = 0
-    for group in range(n_groups):
-        begin = filled
-        for position in range(starts[group], starts[group + 1]):
-            code = codes[order[position]]
-            if seen[code] != group:
-                seen[code] = group
-                members[filled] = code
-                filled += 1
-        sort_in_place(members[begin:filled])
-        offsets[group + 1] = filled
-    return offsets, members[:filled].copy()
 
 
 DENSE = 4
@@ -213,6 +132,18 @@ def occurring_pairs(one: Codes | Int64, other: Codes | Int64, n_one: int, n_othe
     return first, second, rows
 
 
+def distinct(values: npt.NDArray[Any], size: int | None = None) -> npt.NDArray[Any]:
+    """The different values, ascending. Where all are below a `size` that is not far above their number, they are
+    marked, which is faster than sorting.
+    """
+    if size is not None and size <= max(DENSE * len(values), SMALL):
+        occurs = np.zeros(size, dtype=np.bool_)
+        occurs[values] = True
+        return np.flatnonzero(occurs)
+    # Without the counts newer NumPy looks for them by hashing, which takes 30 times as long for a million values.
+    return np.unique(values, return_counts=True)[0]
+
+
 def different_keys(keys: Int64, size: int) -> tuple[Int64, Int64]:
     """The different ones of some keys, ascending, and the place of each key among them, int64 (n_keys,).
 
@@ -224,6 +155,17 @@ def different_keys(keys: Int64, size: int) -> tuple[Int64, Int64]:
     occurs = np.zeros(size, dtype=np.bool_)
     occurs[keys] = True
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+
+
+def numbered_inside_groups(group: Codes | Int64, keys: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+    """Number the different keys of each group, in ascending order, from one group to the next.
+
+    Gives the number of every row, int64 (n_rows,), and of each number its group, its key, and how many rows have it,
+    int64 (n_numbers,) each. `keys` int64 (n_rows,) are below 2**31.
+    """
+    width = int(keys.max(initial=0)) + 1
+    different, number = different_keys(group * np.int64(width) + keys, (int(group.max(initial=0)) + 1) * width)
+    return number, *np.divmod(different, width), np.bincount(number, minlength=len(different))
 
 
 def dense_key(columns: Iterable[Codes | Int64], n_rows: int, *, is_sorted: bool = False) -> Int64:

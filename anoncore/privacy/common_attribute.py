@@ -6,6 +6,7 @@ import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Bools, Floats, Int64
+from anoncore.kernels.grouping import owners
 from anoncore.release.recoding import Exact, GroupValues
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
@@ -35,7 +36,7 @@ def published_counts(fragment: Fragment, attribute: str) -> Int64:
     recoding = fragment.recodings[attribute]
     if isinstance(recoding, GroupValues):
         counts = np.zeros((fragment.partition.n_groups, len(recoding.domain)), np.int64)
-        counts[np.repeat(np.arange(len(counts)), recoding.sizes), recoding.members] = 1
+        counts[owners(recoding.sizes), recoding.members] = 1
         return counts
     codes, _ = recoding.bounds()
     return fragment.partition.histogram(codes, len(recoding.domain))

@@ -10,6 +10,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.number import measure
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Floats, record
+from anoncore.kernels.grouping import grouped_rows
 from anoncore.privacy.join_blocks import Classes, Rule, blocks
 from anoncore.privacy.joins import JoinSetting
 from anoncore.release.release import Release
@@ -189,8 +190,8 @@ def _lowest(rule: Rule, classes: Classes, other: Classes, most: int) -> tuple[Pl
 def _kinds(classes: Classes) -> tuple[Classes, list[Places]]:
     """Each different class once, and for each the positions of the classes that are equal to it."""
     kinds, kind = classes.distinct()
-    order = np.argsort(kind, kind="stable")
-    return kinds, np.split(order, np.cumsum(np.bincount(kind))[:-1])
+    order, starts = grouped_rows(kind)
+    return kinds, np.split(order, starts[1:-1])
 
 
 @record

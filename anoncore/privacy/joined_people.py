@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +15,8 @@ from anoncore.base.number import measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Lines, Result, SizesDrawn
 from anoncore.base.texts import did_you_mean, listing, quoted, value_text
-from anoncore.kernels.arrays import Codes, Int64
-from anoncore.kernels.grouping import dense_key
+from anoncore.kernels.arrays import Codes, Int64, record
+from anoncore.kernels.grouping import dense_key, distinct
 from anoncore.privacy.guarantees import Guarantee, asked_of, judged
 from anoncore.privacy.levels import grounds
 from anoncore.privacy.linked_rows import LINKED_K
@@ -30,7 +30,7 @@ from anoncore.table.people_classes import LinkedRows, linked_classes, people_in_
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class JoinedTables(SizesDrawn, Result):
     """Several tables of the same people, as a reader has them who links all rows of a person.
 
@@ -293,7 +293,7 @@ def joined(releases: Mapping[str, Release], by: str | None = None) -> JoinedTabl
     k = Score(np.bincount(classes).min(), LINKED_K, baseline=float(len(ids)))
     k_all = int(np.bincount(_classes(all_shown, people, len(ids))).min())
     asked = {name: asked_of(release) for name, release in releases.items()}
-    n_shared = int((np.bincount(np.concatenate([np.unique(numbers) for numbers in people])) > 1).sum())
+    n_shared = int((np.bincount(np.concatenate([distinct(numbers) for numbers in people])) > 1).sum())
     sentences = tuple(_sentences(by, releases, alone, int(k), k_all, len(ids), n_shared))
     return JoinedTables(by, classes, views, k, alone, k_all, sentences, asked, class_of_row)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from anoncore.base.number import Number, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import counted
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Int64, record
 from anoncore.kernels.grouping import dense_key
 from anoncore.release.release import Fragment, Release
 from anoncore.table.people import alike_people, distinct_pairs
@@ -32,7 +31,7 @@ LINKED_K = Number(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinkedPeople(Result):
     """Among how many people each person hides, by what is known of all of their rows that readers join.
 

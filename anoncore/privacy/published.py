@@ -10,7 +10,16 @@ import numpy as np
 from anoncore.base.errors import ParameterError, ReleaseError
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.checking import group_levels
-from anoncore.kernels.grouping import DENSE, dense_key, grouped_rows, numbered_inside_groups, runs_from, starts_of
+from anoncore.kernels.grouping import (
+    DENSE,
+    dense_key,
+    distinct,
+    looked_up,
+    numbered_inside_groups,
+    owners,
+    runs_from,
+    starts_of,
+)
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, Generalized, GroupValues
 from anoncore.release.release import Fragment, Release
@@ -117,7 +126,7 @@ def key_inside_groups(fragment: Fragment, known: Collection[str]) -> Int64:
 def _people_of(of_row: Int64 | Codes, people: Codes, size: int = 0) -> Int64:
     """How many different people the rows of each number have, int64 (n_numbers,), at least `size` of them."""
     n_people = int(people.max()) + 1
-    pairs = np.unique(of_row.astype(np.int64) * n_people + people)
+    pairs = distinct(of_row.astype(np.int64) * n_people + people)
     return np.bincount(pairs // n_people, minlength=size)
 
 
@@ -140,8 +149,7 @@ class Cells:
     @classmethod
     def of(cls, partition: Partition, key: Int64, people: Codes | None = None) -> Cells:
         """The cells of a partition whose rows are numbered by `key`, int64 (n_rows,), from 0 without gaps."""
-        of_row, begins, value, count = numbered_inside_groups(partition.order, partition.starts, key)
-        group = np.repeat(np.arange(partition.n_groups), np.diff(begins))
+        of_row, group, value, count = numbered_inside_groups(partition.group, key)
         if people is not None:
             count = _people_of(of_row, people, len(value))
             return cls(of_row, group, value, count, count / _people_of(partition.group, people)[group], people)
@@ -149,6 +157,11 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.group)
+
+    @property
+    def starts(self) -> Int64:
+        """Where the cells of each group begin, int64 (n_groups + 1,)."""
+        return starts_of(np.bincount(self.group))
 
 
 @record
@@ -167,11 +180,10 @@ class Entries:
         """
         partition, codes = published_values(fragment, attribute)
         if isinstance(fragment.recodings[attribute], Exact):
-            rows = grouped_rows(cells.of_row.astype(np.int32), len(cells))
-            of_row, start, code, count = numbered_inside_groups(*rows, codes.astype(np.int64))
+            of_row, cell, code, count = numbered_inside_groups(cells.of_row, codes.astype(np.int64))
             if cells.people is not None:
                 count = _people_of(of_row, cells.people, len(code))
-            return cls(start, code, count / np.repeat(cells.count, np.diff(start)))
+            return cls(starts_of(np.bincount(cell, minlength=len(cells))), code, count / cells.count[cell])
         sizes = partition.sizes[cells.group]
         positions = runs_from(partition.starts[cells.group], sizes)
         return cls(starts_of(sizes), codes[positions].astype(np.int64), np.repeat(1 / sizes, sizes))
@@ -187,7 +199,7 @@ class Entries:
     @property
     def cell(self) -> Int64:
         """The cell of each entry, int64 (n_entries,)."""
-        return np.repeat(np.arange(len(self)), self.sizes)
+        return owners(self.sizes)
 
     @property
     def totals(self) -> Floats:
@@ -205,9 +217,7 @@ class Entries:
         """The share that some codes have in some cells, float (len(cells),); codes ascend within each cell."""
         if len(self) * n_codes <= DENSE * (len(self.code) + len(cells)):
             return self.dense(n_codes)[cells, codes]
-        keys, wanted = self.cell * n_codes + self.code, cells * n_codes + codes
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[place] == wanted, self.share[place], 0.0)
+        return looked_up(self.cell * n_codes + self.code, self.share, cells * n_codes + codes)
 
     def dense(self, n_codes: int) -> Floats:
         """Share of every code in each cell, (n_cells, n_codes): for cells of which few are looked at together."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Int64, record
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import distinct, starts_of
 from anoncore.kernels.refused_groups import groups_hold
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -92,8 +92,8 @@ class RefusalList:
 
     def is_published(self, groups: Iterable[Int64]) -> bool:
         """Whether no class has rows in several of the groups, which together hold whole classes."""
-        seen = np.concatenate([np.unique(self.known.group[rows]) for rows in groups])
-        return len(np.unique(seen)) == len(seen)
+        seen = np.concatenate([distinct(self.known.group[rows]) for rows in groups])
+        return len(distinct(seen)) == len(seen)
 
     def add(self, groups: Sequence[Int64]) -> None:
         """Remember that at least one of the groups breaks a requirement.

@@ -13,7 +13,6 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -21,6 +20,7 @@ from xml.etree import ElementTree
 from anoncore.algorithms import OptimalRecoding
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, quoted
+from anoncore.kernels.arrays import record
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.source import HierarchySpec, Source
 from anoncore.requirements import (
@@ -94,7 +94,7 @@ MODELS: tuple[tuple[re.Pattern[str], Build], ...] = (
 """How ARX writes the privacy models that are requirements here, and what they become."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ArxProject:
     """What a project of ARX holds.
 
@@ -161,7 +161,7 @@ def read_arx_project(path: str | Path, folder: str = "") -> ArxProject:
         raise DataError(f"The project {quoted(Path(path).name)} cannot be read: {reason}.") from None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Column:
     """One attribute as the definition has it."""
 

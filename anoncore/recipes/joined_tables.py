@@ -18,6 +18,7 @@ from anoncore.base.random_numbers import fresh_seed
 from anoncore.base.showing import Shown
 from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.base.toml import dumps
+from anoncore.kernels.arrays import record
 from anoncore.privacy.joined_people import JoinedTables
 from anoncore.recipes.prepared_columns import PseudonymKey, by_column, entries_written
 from anoncore.recipes.recipe import FORMAT, Recipe, RecipeRun
@@ -32,7 +33,7 @@ TABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 """Names of tables become names of files."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class JoinedRun(Shown):
     """What running a recipe of several tables gave.
 

@@ -21,6 +21,7 @@ from anoncore.base.showing import Shown
 from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.base.toml import dumps, plain
 from anoncore.base.typed_values import sorted_values, value_key
+from anoncore.kernels.arrays import record
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.prepared_columns import PseudonymKey, by_column, entries_written, prepared_frame
@@ -69,7 +70,7 @@ PUBLISHED = "publish_untagged"
 EVERY_OTHER = f'"{OTHERS}" = "{Role.INSENSITIVE.value}"'
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RecipeRun(Shown):
     """What running a recipe gave.
 

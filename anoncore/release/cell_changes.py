@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Bytes, Codes
+from anoncore.kernels.grouping import owners
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
 
@@ -85,7 +86,7 @@ def _allows(recoding: Recoding, codes: Codes) -> Bools:
     if sets is None or sets.offsets is None or sets.members is None:
         return between
     size = len(recoding.domain)
-    allowed = np.repeat(np.arange(sets.partition.n_groups), np.diff(sets.offsets)) * size + sets.members
+    allowed = owners(np.diff(sets.offsets)) * size + sets.members
     return np.isin(sets.partition.group.astype(np.int64) * size + codes, allowed)
 
 

@@ -12,19 +12,7 @@ from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.showing import Lines, SizesDrawn
 from anoncore.base.texts import counted
 from anoncore.kernels.arrays import Codes, Int64, record
-from anoncore.kernels.grouping import (
-    dense_key,
-    first_rows,
-    group_extent,
-    group_histogram,
-    group_value_lists,
-    group_value_sets,
-    rows_by_group,
-    starts_of,
-)
-
-MANY_VALUES = 256
-"""Domain size above which a group's values are collected from its rows instead of marking them in a bit per value."""
+from anoncore.kernels.grouping import LARGEST, dense_key, distinct, first_rows, rows_by_group, starts_of
 
 
 @partial(checked_methods, left_out=("__init__",))
@@ -182,7 +170,8 @@ class Partition(SizesDrawn):
         """
         if size < 0:
             raise ParameterError(f"The number of codes should be at least 0, not {size}.")
-        return group_histogram(self.group, codes, self.n_groups, size)
+        counts = np.bincount(self.group * np.int64(size) + codes, minlength=self.n_groups * size)
+        return counts.reshape(self.n_groups, size)
 
     def extent(self, codes: Codes) -> tuple[Codes, Codes]:
         """The smallest and the largest code of each group.
@@ -197,7 +186,10 @@ class Partition(SizesDrawn):
         two ndarrays of int32, shape (n_groups,)
             The smallest codes and the largest ones.
         """
-        return group_extent(self.group, codes, self.n_groups)
+        low, high = np.full(self.n_groups, LARGEST, np.int32), np.zeros(self.n_groups, np.int32)
+        np.minimum.at(low, self.group, codes)
+        np.maximum.at(high, self.group, codes)
+        return low, high
 
     def value_sets(self, codes: Codes, size: int) -> tuple[Int64, Codes]:
         """The different codes of each group.
@@ -216,6 +208,5 @@ class Partition(SizesDrawn):
         members : ndarray of int32, shape (offsets[-1],)
             The codes of group g, ascending, are `members[offsets[g]:offsets[g + 1]]`.
         """
-        if size > MANY_VALUES:
-            return group_value_lists(self.order, self.starts, codes, size)
-        return group_value_sets(self.group, codes, self.n_groups, size)
+        group, members = np.divmod(distinct(self.group * np.int64(size) + codes, self.n_groups * size), size)
+        return starts_of(np.bincount(group)), members.astype(np.int32)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.kernels.arrays import Bools, Codes, Int64, record
+from anoncore.kernels.grouping import distinct
 from anoncore.release.recoding import ColumnRegions, Generalized, Recoding
 from anoncore.table.domain import Domain, Kind
 from anoncore.table.hierarchy import ROOT
@@ -139,7 +140,7 @@ def _labelled(classes: Generalized, holds_missing: Bools, group: Codes) -> Range
     if tree is None or nodes is None or classes.domain.is_date:
         return None
     bounds: dict[int, tuple[Any, Any]] = {}
-    for node in np.unique(nodes).tolist():
+    for node in distinct(nodes).tolist():
         found = label_bounds(classes.domain, node)
         if found is None:
             return None

@@ -16,7 +16,7 @@ from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, joined_range
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import runs_from, starts_of
+from anoncore.kernels.grouping import owners, runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -577,7 +577,7 @@ class GroupValues(Recoding):
         """Number of rows whose value was left out of their group's set."""
         if self.original is None:
             return 0
-        published = np.repeat(np.arange(len(self.sizes)), self.sizes) * len(self.domain) + self.members
+        published = owners(self.sizes) * len(self.domain) + self.members
         return int(
             (~np.isin(self.partition.group.astype(np.int64) * len(self.domain) + self.original, published)).sum()
         )

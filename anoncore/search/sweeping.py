@@ -322,27 +322,11 @@ def pareto(points: Sequence[Point], criterion: str, other_criterion: str) -> Boo
     >>> pareto(points, "k", "information-loss").tolist()
     [True, True]
     """
-    first, second = CRITERIA[criterion], CRITERIA[other_criterion]
-    front = np.zeros(len(points), np.bool_)
-    asked = (criterion, other_criterion)
-    measured = [i for i, point in enumerate(points) if all(name in point.values for name in asked)]
-    if not measured:
-        return front
-    # Turned so that less is better in both.
-    x = np.array([points[i].values[criterion] for i in measured]) * (-1 if first.higher_is_better else 1)
-    y = np.array([points[i].values[other_criterion] for i in measured]) * (-1 if second.higher_is_better else 1)
-    # In ascending order of x a point is unbeaten if its y is below that of all before. Points of one x stand together:
-    # only those with the lowest y of them can be unbeaten.
-    best = np.inf
-    order = np.lexsort((y, x))
-    start = 0
-    while start < len(order):
-        stop = start
-        while stop < len(order) and x[order[stop]] == x[order[start]]:
-            stop += 1
-        lowest = y[order[start]]
-        if lowest < best:
-            front[[measured[number] for number in order[start:stop] if y[number] == lowest]] = True
-            best = lowest
-        start = stop
+    # Turned so that less is better in both. What lacks a number beats nothing, as NaN is neither less nor equal.
+    signs = {name: -1 if CRITERIA[name].higher_is_better else 1 for name in (criterion, other_criterion)}
+    turned = [[sign * point.values.get(name, np.nan) for name, sign in signs.items()] for point in points]
+    values = np.array(turned).reshape(len(points), len(signs))
+    is_as_good, is_better = values[:, None] <= values, values[:, None] < values
+    is_beaten = (is_as_good.all(axis=2) & is_better.any(axis=2)).any(axis=0)
+    front: Bools = ~is_beaten & ~np.isnan(values).any(axis=1) & (values[:, -1] < np.inf)
     return front

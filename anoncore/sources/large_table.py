@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
-from anoncore.base.sql import identifier, literal
+from anoncore.base.sql import chosen_table, identifier, literal
 from anoncore.base.texts import listing
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import DecimalMark, TextRules
@@ -83,19 +83,6 @@ def _known(database: sqlite3.Connection) -> list[str]:
     """The tables; views are SQL of whoever made the file, which need never end."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
     return [str(row[0]) for row in database.execute(query)]
-
-
-def chosen_table(known: list[str], table: str | None, database: str) -> str:
-    """The table of a database to read; DataError if it is not there, or none is named and there are several."""
-    if not known:
-        raise DataError(f"'{database}' has no tables.")
-    if table is None and len(known) > 1:
-        raise DataError(
-            f"'{database}' has the tables {listing(known)}; name one as table in [source], or with --table."
-        )
-    if table is not None and table not in known:
-        raise DataError(f"'{database}' has no table '{table}'; it has {listing(known)}.")
-    return table or known[0]
 
 
 WHOLE_NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.extras import imported
 from anoncore.base.progress import Progress, silent
-from anoncore.base.sql import identifier
-from anoncore.base.texts import listing
+from anoncore.base.sql import chosen_table, identifier
 from anoncore.sources.addresses import needs_package, shown_address
 
 KEPT_TYPES = {
@@ -117,7 +116,7 @@ def fetched_table(address: str, folder: Path, table: str | None, tell: Progress)
     """Bring a table of a server into a folder as a Parquet file. Raises DataError."""
     with connected(address) as connection, connection.cursor() as cursor:
         told = shown_address(address)
-        place = chosen_table(cursor, table, told)
+        place = _place(cursor, table, told)
         target = folder / f"{re.sub(r'[^0-9A-Za-z_.-]', '_', place[1])}.parquet"
         write_parquet(cursor, told, place, target, tell)
     return target
@@ -165,20 +164,12 @@ def known_tables(address: str) -> tuple[str, ...]:
         return tuple(_shown_name(*one) for one in _tables(cursor))
 
 
-def chosen_table(cursor: Any, table: str | None, told: str) -> tuple[str, str]:
+def _place(cursor: Any, table: str | None, told: str) -> tuple[str, str]:
     """The schema and the name of the table that is meant, written as `table` or `schema.table`."""
-    found = _tables(cursor)
-    names = [_shown_name(*one) for one in found]
-    if table is None and len(found) == 1:
-        return found[0]
-    if table is None:
-        raise DataError(
-            f"'{told}' has the tables {listing(names, 30)}; name one as table in [source], or with --table."
-        )
-    fitting = [one for one, name in zip(found, names, strict=True) if table in (name, f"{one[0]}.{one[1]}")]
-    if not fitting:
-        raise DataError(f"'{told}' has no table '{table}'; it has {listing(names, 30)}.")
-    return fitting[0]
+    places = {_shown_name(*one): one for one in _tables(cursor)}
+    if table is not None and table not in places and table.removeprefix("public.") in places:
+        table = table.removeprefix("public.")
+    return places[chosen_table(list(places), table, told)]
 
 
 def _tables(cursor: Any) -> Sequence[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncore.kernels.arrays import Floats, Int64
+from anoncore.kernels.arrays import Floats, Int64, record
 from anoncore.kernels.rounding import ROUNDING
 
 EXACT = 2**53
@@ -25,7 +24,7 @@ TRIED = 16
 TICKS_OF_DAY = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Axis:
     """Numbers in steps of a common unit, float (n,) each: `steps`, and `rest`, what a double of the steps leaves out.
 

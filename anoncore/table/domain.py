@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, overload
@@ -17,7 +16,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, counted, is_missing, listing, quoted, value_text
 from anoncore.base.typed_values import Key, value_key
-from anoncore.kernels.arrays import Floats, Int32
+from anoncore.kernels.arrays import Floats, Int32, record
 from anoncore.kernels.attributes import CATEGORY, HIERARCHY, NUMBER, Attributes
 from anoncore.kernels.grouping import starts_of
 from anoncore.table.axis import Axis, axis_of_dates, axis_of_numbers
@@ -27,7 +26,7 @@ KindName = Literal["numeric", "ordinal", "nominal"]
 Stored = pd.api.extensions.ExtensionArray | npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Tree(Shown):
     """A hierarchy over the codes of one domain: node 0 is the root, and every node is an interval of codes.
 
@@ -104,7 +103,7 @@ class Kind(StrEnum):
 
 
 @checked_methods
-@dataclass(frozen=True, eq=False)
+@record
 class Domain(Shown, Sequence[Any]):
     """The values of one attribute that occur in the table, in the attribute's order.
 

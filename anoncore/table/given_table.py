@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +17,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.pandas_versions import TEXT, own_copy
 from anoncore.base.sql import identifier, literal
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.arrays import Int32, Int64, record
 
 KINDS = "a pandas or Polars DataFrame, a Polars LazyFrame, an Arrow table or a DuckDB relation"
 """The kinds of table that every function takes, in words."""
@@ -27,7 +26,7 @@ LIBRARIES = ("polars", "duckdb", "_duckdb")
 """Where tables come from whose classes are not imported before someone gives one."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Cells:
     """A column that is to be published: its cells, or different cells and which of them each row has."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from anoncore.kernels.arrays import Codes, Floats, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.table.domain import Domain, Tree
 from anoncore.table.hierarchy import ROOT
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Levels:
     """One attribute at each level of its hierarchy, from exact values (0) to a single group (the height).
 

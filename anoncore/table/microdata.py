@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -18,7 +18,8 @@ from anoncore.base.random_numbers import generator
 from anoncore.base.showing import MOST_NAMES, Lines, Shown, clean
 from anoncore.base.texts import counted, did_you_mean, listing, quoted, rows_for_people
 from anoncore.base.typed_values import sorted_values, value_key
-from anoncore.kernels.arrays import Bools, Codes, Int64
+from anoncore.kernels.arrays import Bools, Codes, Int64, record
+from anoncore.kernels.grouping import distinct
 from anoncore.table.coding import content_order, content_words, encode_given, guess_kind
 from anoncore.table.domain import Domain, Kind, KindName
 from anoncore.table.given_table import given_table
@@ -77,7 +78,7 @@ Kinds = Mapping[str, Kind | KindName | str]
 """The kind of each attribute by its name, likewise."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SensitiveValues(Shown):
     """A sensitive attribute as requirements see it: its codes, and which of them count as values of their own.
 
@@ -118,7 +119,7 @@ class SensitiveValues(Shown):
         return np.bincount(self.codes, minlength=self.size)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DateShifts(Shown):
     """By how many days the dates of a table were shifted before it was tagged, for whoever measures a release.
 
@@ -754,7 +755,7 @@ class Microdata(Shown):
         named = [name for name in self.attributes if self.domain[name].kind is not Kind.NUMERIC]
         protected = {}
         for name, values in self.sensitive_values.items():
-            occurring = set(np.unique(self.codes[name][rows]).tolist())
+            occurring = set(distinct(self.codes[name][rows]).tolist())
             protected[name] = [value for value in values if self.domain[name].code_of(value) in occurring]
         part = Microdata(
             self.given.rows(rows),

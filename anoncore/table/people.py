@@ -9,6 +9,7 @@ import pandas as pd
 
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.grouping import distinct
 from anoncore.table.coding import encode
 from anoncore.table.column_words import says_whose_row
 from anoncore.table.people_classes import LinkedRows, linked_classes
@@ -45,7 +46,7 @@ def require_people(frame: pd.DataFrame, unit: str) -> None:
 
 def distinct_pairs(person: Codes, codes: Codes, size: int) -> Int64:
     """How many different people have each code, int64 (size,)."""
-    pairs = np.unique(person.astype(np.int64) * size + codes)
+    pairs = distinct(person.astype(np.int64) * size + codes)
     return np.bincount(pairs % size, minlength=size)
 
 
@@ -67,7 +68,7 @@ def _measures(column: pd.Series) -> bool:
     dtype = column.dtype
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
         return False
-    values = np.unique(column.dropna().to_numpy(dtype=np.float64))
+    values = distinct(column.dropna().to_numpy(dtype=np.float64))
     if np.isinf(values).any() or (values % 1 != 0).any():
         return True
     follows_closely = values[-1] - values[0] < MOST_NUMBERS_SKIPPED * len(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.model import Model
 from anoncore.base.random_numbers import fresh_seed, generator
 from anoncore.base.texts import did_you_mean, listing
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Int64, record
 from anoncore.table.given_table import as_pandas
 from anoncore.table.microdata import DateShifts, Microdata
 from anoncore.table.people import require_people
@@ -46,7 +46,7 @@ class DateShift(Model):
     by: Annotated[str | None, Field(description="The column that says whose date it is; by default the unit.")] = None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class PreparedTable:
     """A table whose dates are shifted and whose ids are pseudonyms, with what a measure has to know of that.
 

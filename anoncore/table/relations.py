@@ -11,7 +11,7 @@ import numpy as np
 
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.kernels.grouping import dense_key, occurring_pairs
+from anoncore.kernels.grouping import dense_key, distinct, occurring_pairs
 
 NEARLY = 0.9
 """Share of the wrong guesses that a column must put right to count as one that nearly tells another."""
@@ -232,5 +232,5 @@ def smallest_and_below(key: Int64, k: int, people: Codes | None) -> tuple[int, i
     sizes = rows
     if people is not None:
         width = int(people.max()) + 1
-        sizes = np.bincount(np.unique(key * width + people) // width)
+        sizes = np.bincount(distinct(key * width + people) // width)
     return int(sizes.min()), int(rows[sizes < k].sum())

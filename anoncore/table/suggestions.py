@@ -17,7 +17,7 @@ import pandas as pd
 from anoncore.base.arguments import checked
 from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Int64
-from anoncore.kernels.grouping import dense_key
+from anoncore.kernels.grouping import dense_key, distinct
 from anoncore.table.column_words import (
     KNOWABLE,
     OUTCOME,
@@ -108,7 +108,7 @@ def uniqueness(data: Microdata, attributes: Sequence[str] | None = None) -> Uniq
     group = dense_key((data.codes[name] for name in names), data.n_rows)
     combinations_of_people = np.unique(np.column_stack((group, data.people)), axis=0)
     alone = np.bincount(combinations_of_people[:, 0])[combinations_of_people[:, 0]] == 1
-    n_unique = len(np.unique(combinations_of_people[alone, 1]))
+    n_unique = len(distinct(combinations_of_people[alone, 1]))
     return replace(found, n_rows=data.n_people, n_unique=n_unique, counted="people")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,12 @@ import pandas as pd
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError, ParameterError
 from anoncore.base.texts import listing
+from anoncore.kernels.arrays import record
 from anoncore.table.given_table import as_pandas
 from anoncore.table.people_classes import people_in_tables
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class WideTable:
     """One table with a row per person.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import occurring_pairs, runs_from
+from anoncore.kernels.grouping import occurring_pairs, owners, runs_from, starts_of
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
@@ -50,7 +50,7 @@ class Regions:
     def allow(self, group: Codes, codes: Codes, n_codes: int) -> Bools:
         """Whether the group of each row allows the row's code, bool (n_rows,)."""
         # Runs ascend within a group, so that the last one that begins at or before the code is the only candidate.
-        begins = np.repeat(np.arange(len(self.sizes)), np.diff(self.offsets)) * n_codes + self.low
+        begins = owners(np.diff(self.offsets)) * n_codes + self.low
         run = np.searchsorted(begins, group.astype(np.int64) * n_codes + codes, side="right") - 1
         allowed: Bools = (run >= self.offsets[group]) & (codes <= self.high[run])
         return allowed
@@ -280,8 +280,8 @@ def _linked(one: Column, other: Column, partition: Partition) -> Iterator[tuple[
     mine, theirs = (
         pairs_of(partition.group, column.of_row, partition.n_groups, column.n_regions) for column in (one, other)
     )
-    starts = [np.searchsorted(side[0], np.arange(partition.n_groups + 1)) for side in (mine, theirs)]
-    widths = [np.diff(start) for start in starts]
+    widths = [np.bincount(side[0], minlength=partition.n_groups) for side in (mine, theirs)]
+    starts = [starts_of(width) for width in widths]
     products = np.cumsum(widths[0] * widths[1])
     begin = 0
     while begin < partition.n_groups:
@@ -324,9 +324,9 @@ def _by_link(column: Column, link: Column, begin: int, end: int) -> Floats:
     run = runs_from(regions.offsets[others], n_runs)
     low, high = np.maximum(regions.low[run], begin), np.minimum(regions.high[run], end - 1)
     width = np.maximum(high - low + 1, 0)
-    place = np.repeat(np.arange(len(run)), width)
+    place = owners(width)
     code = runs_from(low, width)
-    cell = np.repeat(np.arange(len(cells)), n_runs)[place]
+    cell = owners(n_runs)[place]
     own = column.regions
     return region_totals(
         own.offsets,

@@ -13,10 +13,9 @@ from anoncore import CancelledError, Microdata, attacks
 from anoncore.algorithms import Anatomy, Mondrian, StackAndDeal
 from anoncore.attacks.foreground import chosen_epsilon, first_answer, sampled_groups, solver
 from anoncore.attacks.foreground.mining import Target, attack_sets
-from anoncore.attacks.foreground.sampled_groups import control_of_all, with_more_groups
+from anoncore.attacks.foreground.sampled_groups import Lesson, OfSomeRows, control_of_all, with_more_groups
 from anoncore.attacks.foreground.sets import signatures_of
 from anoncore.attacks.foreground.solver import FULL
-from anoncore.attacks.foreground.some_groups import Lesson, OfSomeRows
 from anoncore.requirements import KAnonymity
 from tests.attacks.test_foreground_sets import KNOWN, people, release_of
 from tests.privacy.releases import sliced

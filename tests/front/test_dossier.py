@@ -15,7 +15,7 @@ import pytest
 
 from anoncore import AnonymizationError, Answers, Dossier, Microdata, ParameterError, Policy, Release
 from anoncore.algorithms import Algorithm, Anatomy, LocalSuppression, Mondrian, OptimalRecoding, RandomPartition
-from anoncore.front.dossier.allowed_texts import WITHHELD, AllowedTexts
+from anoncore.front.dossier.measured_release import WITHHELD, AllowedTexts
 from anoncore.front.dossier.measured_treatment import CONSIDERED
 from anoncore.measures import value_of
 from anoncore.publishing import Certificate, new_key, release_files

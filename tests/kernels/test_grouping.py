@@ -3,14 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anoncore.kernels.grouping import (
-    group_extent,
-    group_histogram,
-    group_value_lists,
-    group_value_sets,
-    grouped_rows,
-    numbered_keys,
-)
+from anoncore.kernels.grouping import grouped_rows, numbered_keys
+from anoncore.release.partition import Partition
 
 
 @st.composite
@@ -31,20 +25,18 @@ def grouped_codes(draw):
 def test_group_statistics_equal_their_plain_twins(case):
     group, codes, n_groups, size = case
     members = [[row for row in range(len(group)) if group[row] == g] for g in range(n_groups)]
-    order, starts = grouped_rows(group)
+    order = grouped_rows(group)[0]
     assert order.tolist() == [row for rows in members for row in rows]
-    histogram = group_histogram(group, codes, n_groups, size)
+    partition = Partition(group)
+    histogram = partition.histogram(codes, size)
     assert histogram.tolist() == [[sum(codes[row] == code for row in rows) for code in range(size)] for rows in members]
-    low, high = group_extent(group, codes, n_groups)
+    low, high = partition.extent(codes)
     assert low.tolist() == [min(codes[row] for row in rows) for rows in members]
     assert high.tolist() == [max(codes[row] for row in rows) for rows in members]
-    for offsets, values in (
-        group_value_sets(group, codes, n_groups, size),
-        group_value_lists(order, starts, codes, size),
-    ):
-        found = [values[offsets[g] : offsets[g + 1]].tolist() for g in range(n_groups)]
-        assert found == [sorted({int(codes[row]) for row in rows}) for rows in members]
-        assert len(values) == offsets[-1]
+    offsets, values = partition.value_sets(codes, size)
+    found = [values[offsets[g] : offsets[g + 1]].tolist() for g in range(n_groups)]
+    assert found == [sorted({int(codes[row]) for row in rows}) for rows in members]
+    assert len(values) == offsets[-1]
 
 
 @settings(max_examples=30)

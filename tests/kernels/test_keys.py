@@ -9,11 +9,14 @@ import pytest
 
 from anoncore.kernels.grouping import (
     dense_key,
+    distinct,
     first_rows,
-    grouped_rows,
+    looked_up,
     numbered_inside_groups,
     occurring_pairs,
     order_by_nearness,
+    owners,
+    places_in,
 )
 
 
@@ -30,16 +33,14 @@ def test_pairs_are_sorted_and_counted(n_one: int, n_other: int) -> None:
 @pytest.mark.parametrize(("n_groups", "n_keys"), [(1, 1), (1, 400), (60, 5), (200, 2**31 - 1)])
 def test_keys_are_numbered_group_by_group(n_groups: int, n_keys: int) -> None:
     rng = np.random.default_rng(n_keys)
-    # The last group has no row.
     group, keys = rng.integers(0, n_groups, 600).astype(np.int32), rng.integers(0, n_keys, 600)
-    number, begins, different, count = numbered_inside_groups(*grouped_rows(group, n_groups + 1), keys)
+    number, of_group, different, count = numbered_inside_groups(group, keys)
     pairs = list(zip(group.tolist(), keys.tolist(), strict=True))
     expected = Counter(pairs)
     in_order = sorted(expected)
     assert number.tolist() == [in_order.index(pair) for pair in pairs]
-    assert different.tolist() == [key for _, key in in_order]
+    assert list(zip(of_group.tolist(), different.tolist(), strict=True)) == in_order
     assert count.tolist() == [expected[pair] for pair in in_order]
-    assert begins.tolist() == [sum(of < number for of, _ in in_order) for number in range(n_groups + 2)]
 
 
 def test_rows_that_are_alike_in_all_columns_stand_near_each_other() -> None:
@@ -73,3 +74,25 @@ def test_of_no_rows_nothing_is_numbered():
     for is_sorted in (False, True):
         assert dense_key([none, none], 0, is_sorted=is_sorted).tolist() == []
     assert first_rows(none).tolist() == []
+
+
+def test_owners_of_runs_by_hand() -> None:
+    assert owners(np.array([2, 0, 3])).tolist() == [0, 0, 2, 2, 2]
+    assert owners([]).tolist() == []
+
+
+def test_values_are_looked_up_by_keys_that_ascend() -> None:
+    keys, wanted = np.array([2, 5, 9]), np.array([9, 1, 5, 10])
+    place, is_there = places_in(keys, wanted)
+    assert is_there.tolist() == [True, False, True, False]
+    assert place[is_there].tolist() == [2, 1]
+    assert looked_up(keys, np.array([0.2, 0.5, 0.9]), wanted).tolist() == [0.9, 0.0, 0.5, 0.0]
+    nothing = np.zeros(0, np.int64)
+    assert looked_up(nothing, np.zeros(0), wanted).tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("size", [None, 400, 10**9])
+def test_different_values_ascend_whether_they_are_marked_or_sorted(size: int | None) -> None:
+    values = np.random.default_rng(0).integers(0, 400, 300)
+    assert distinct(values, size).tolist() == sorted(set(values.tolist()))
+    assert distinct(values[:0], size).tolist() == []

@@ -67,7 +67,7 @@ def _pairs(data: Microdata, codes: Codes, sensitive: Codes) -> Pairs:
     found = [occurring_pairs(codes[:, a], sensitive, sizes[a], size) for a in range(codes.shape[1])]
     number = np.concatenate([begin[a] + one for a, (one, _, _) in enumerate(found)])
     true = np.concatenate([counts for _, _, counts in found]).astype(np.float64)
-    start = np.searchsorted(number, np.arange(begin[-1] + 1)).astype(np.int64)
+    start = starts_of(np.bincount(number, minlength=begin[-1]))
     value = np.concatenate([other for _, other, _ in found]).astype(np.int32)
     return Pairs(begin[:-1], start, value, true, np.zeros(len(true)))
 

@@ -15,7 +15,7 @@ from anoncore.algorithms.bucketization.bucketization import Bucketization, bucke
 from anoncore.base.errors import AnonymizationError, InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Int32, Int64, Words, record
-from anoncore.kernels.grouping import dense_key, put_at
+from anoncore.kernels.grouping import dense_key, grouped_rows, put_at
 from anoncore.kernels.injector import Rules, Types, deal_fitting, place_leftovers, valid_values
 from anoncore.kernels.rounding import reaches
 from anoncore.release.openness import Minimality, Openness
@@ -291,9 +291,8 @@ def _types(view: SensitiveValues, rules: NegativeRules, rng: np.random.Generator
     # How many values are forbidden to a type: the more, the fewer buckets can take it.
     burden = np.bitwise_count(forbidden).sum(axis=1, dtype=np.int64)
     order = np.lexsort((rng.random(len(burden)), -burden))
-    of_value = order[np.argsort(value[order], kind="stable")]
-    value_start = np.searchsorted(value[of_value], np.arange(view.size + 1))
-    return Types(value, forbidden, of_value, value_start), of_row.ravel(), order
+    of_value, value_start = grouped_rows(value[order], view.size)
+    return Types(value, forbidden, order[of_value], value_start), of_row.ravel(), order
 
 
 def _require_assignable(view: SensitiveValues, rules: NegativeRules, l: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from anoncore.attacks.foreground.sets import Signatures
 from anoncore.kernels.arrays import Codes, Floats, Int64, Words, record
 from anoncore.kernels.foreground_safe import Knowledge, deal_alike, total_excess
-from anoncore.kernels.grouping import dense_key, starts_of
+from anoncore.kernels.grouping import dense_key, grouped_rows, starts_of
 from anoncore.table.microdata import SensitiveValues
 
 MOST_OFFERED = 8
@@ -74,8 +74,8 @@ class SafeBuckets:
     def __init__(self, profiles: Profiles, view: SensitiveValues, l: int, rows: Int64) -> None:
         """Deal `rows`, in random order, inside their profiles; those that are left over wait in `leftovers`."""
         self.profiles, self.view, self.l = profiles, view, l
-        by_profile = rows[np.argsort(profiles.of_row[rows], kind="stable")]
-        starts = np.searchsorted(profiles.of_row[by_profile], np.arange(len(profiles.classes) + 1))
+        order, starts = grouped_rows(profiles.of_row[rows], len(profiles.classes))
+        by_profile = rows[order]
         dealt = deal_alike(by_profile, starts, view.codes, view.size, view.unique, l)
         order = by_profile[np.argsort(dealt[by_profile], kind="stable")]
         n_over = int((dealt < 0).sum())

@@ -14,7 +14,7 @@ from anoncore.algorithms.base import Algorithm, Seed, changed_release
 from anoncore.algorithms.closeness.locality import BlockRows, Places, QuasiSpace
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Rows, record
-from anoncore.kernels.grouping import put_at
+from anoncore.kernels.grouping import distinct, put_at
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.kernels.within_squares import People, Points, climb, nearest_clusters, runs_of_least_squares
 from anoncore.release.openness import Minimality, Openness
@@ -132,7 +132,7 @@ class SquareSpace:
             to = int(others[((means - totals[smallest] / sizes[smallest]) ** 2).sum(axis=1).argmin()])
             group = np.where(group == smallest, to, group)
             totals[to], sizes[to] = totals[to] + totals[smallest], sizes[to] + sizes[smallest]
-            held[to] = len(np.unique(people.person[group == to]))
+            held[to] = len(distinct(people.person[group == to]))
         return np.unique(group, return_inverse=True)[1].reshape(-1)
 
     def _matrix(self, block: Rows) -> Any:

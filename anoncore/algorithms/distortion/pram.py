@@ -11,7 +11,7 @@ from anoncore.algorithms.base import Algorithm, Seed, changed_release
 from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats
-from anoncore.kernels.grouping import put_at
+from anoncore.kernels.grouping import grouped_rows, put_at
 from anoncore.release.openness import Minimality, Openness
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
@@ -172,10 +172,8 @@ class Pram(Algorithm):
         # In order of content, so that a seed draws the same for any order of the table.
         codes = data.codes[name][data.canonical_order]
         block = self._blocks(data.domain[name])[codes]
-        by_block = np.argsort(block, kind="stable")
-        sizes = np.bincount(block)
-        begins = np.cumsum(sizes) - sizes
+        by_block, begins = grouped_rows(block)
         # A value is never drawn by its share, which rounding could turn into that of a value that no row has: a row is.
-        row = by_block[begins[block] + rng.integers(0, sizes[block])]
+        row = by_block[begins[block] + rng.integers(0, np.diff(begins)[block])]
         own = rng.random(len(codes)) >= self.change
         return put_at(data.canonical_order, np.where(own, codes, codes[row]))

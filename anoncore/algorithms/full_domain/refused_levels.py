@@ -9,7 +9,7 @@ import numpy as np
 from anoncore.algorithms.full_domain.border import are_lowest
 from anoncore.algorithms.full_domain.lattice import lost_cells, nodes_by_loss
 from anoncore.kernels.arrays import Bools, Int64
-from anoncore.kernels.grouping import dense_key
+from anoncore.kernels.grouping import dense_key, distinct
 from anoncore.privacy.refusals import RefusalList, Refusals
 from anoncore.release.recoding import Generalized
 from anoncore.release.release import Release
@@ -164,5 +164,5 @@ class _LatticeWalk:
             if word not in self.seen:
                 self.seen.add(word)
                 members = rows[starts[group] : starts[group] + sizes[group]]
-                self.refused.append((len(np.unique(self.of_row[members])), members))
+                self.refused.append((len(distinct(self.of_row[members])), members))
         self.left = np.sort(rows[~np.repeat(is_class, sizes)])

@@ -11,7 +11,7 @@ from anoncore.algorithms.refinement import content_ranks
 from anoncore.algorithms.slicing.tuple_partition import TupleSearch
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.kernels.grouping import dense_key, put_at, starts_of
+from anoncore.kernels.grouping import dense_key, grouped_rows, put_at, starts_of
 from anoncore.kernels.slicing_exchanges import LINES, Limits, Linked, Partners, exchange_between_buckets
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -131,8 +131,8 @@ def _keys(data: Microdata, columns: Sequence[Sequence[str]], names: Sequence[str
 def _members(key: Int64, number: Int64) -> tuple[Int64, Int64, Int64]:
     """The key of every row by its number, where the rows of each key begin, and these rows."""
     numbered = put_at(number, key)
-    start = starts_of(np.bincount(key))
-    return numbered, start, np.argsort(numbered, kind="stable")
+    rows, start = grouped_rows(numbered)
+    return numbered, start, rows
 
 
 def _tallies(

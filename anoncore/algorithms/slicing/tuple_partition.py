@@ -16,6 +16,8 @@ from anoncore.kernels.grouping import (
     different_keys,
     first_rows,
     order_by_nearness,
+    owners,
+    places_in,
     put_at,
     runs_from,
     starts_of,
@@ -186,7 +188,7 @@ class TupleSearch:
         """
         first = self.beliefs[0]
         mass = np.zeros((len(first.table.codes), int(first.entry_code.max()) + 1))
-        of_entry = np.repeat(np.arange(len(mass)), np.diff(first.table.entry_start))
+        of_entry = owners(np.diff(first.table.entry_start))
         mass[of_entry, first.entry_code] = self.masses[0].high
         return (mass / mass.sum(axis=1, keepdims=True))[put_at(self.order, first.signature)]
 
@@ -239,7 +241,7 @@ class _Pairs:
         """
         begin = np.searchsorted(self.key, cells * self.n_values)
         sizes = np.searchsorted(self.key, (cells + 1) * self.n_values) - begin
-        return np.repeat(np.arange(len(cells)), sizes), runs_from(begin, sizes)
+        return owners(sizes), runs_from(begin, sizes)
 
 
 def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, Int64, Codes]:
@@ -253,9 +255,8 @@ def _entries(pairs: Sequence[_Pairs], cells: Sequence[Int64]) -> tuple[Int64, In
     pair_of_entry = [pair]
     for factor_pairs, cell in zip(pairs[1:], cells[1:], strict=True):
         key = cell[owner] * factor_pairs.n_values + value
-        number = np.minimum(np.searchsorted(factor_pairs.key, key), len(factor_pairs.key) - 1)
-        possible = factor_pairs.key[number] == key
+        number, possible = places_in(factor_pairs.key, key)
         pair_of_entry = [numbers[possible] for numbers in (*pair_of_entry, number)]
         owner, value = owner[possible], value[possible]
-    start = np.searchsorted(owner, np.arange(len(cells[0]) + 1))
+    start = starts_of(np.bincount(owner, minlength=len(cells[0])))
     return start, value, np.column_stack(pair_of_entry).astype(np.int32)

@@ -13,6 +13,7 @@ from anoncore.algorithms.vertical.fragment_data import part_of
 from anoncore.algorithms.vertical.fragment_recodings import region_of, united
 from anoncore.algorithms.vertical.mutual_information import xlogx
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, record
+from anoncore.kernels.grouping import distinct
 from anoncore.kernels.information import best_threshold
 from anoncore.kernels.rounding import ACCUMULATED, stays_within
 from anoncore.privacy.common_attribute import alike_values
@@ -139,7 +140,7 @@ def segments(data: Microdata, common: str, requirements: Sequence[Requirement], 
     waiting = [np.arange(data.n_rows)]
     while waiting:
         rows = waiting.pop()
-        if len(np.unique(classes[rows])) > most_values:
+        if len(distinct(classes[rows])) > most_values:
             column, code, _ = best_threshold(columns, rows, sizes, classes, n_classes, logs)
             beyond = columns[column, rows] > code
             if column >= 0 and _allowable(checks, rows, beyond):
@@ -224,7 +225,7 @@ def _levels(
     """The levels of diversity that segments are asked for: what is required first, then more, up to every value of the
     table.
     """
-    n_values = len(np.unique(data.codes[common]))
+    n_values = len(distinct(data.codes[common]))
     l = max(
         (int(requirement.threshold) for requirement in requirements if _is_diversity_of(requirement, common)),
         default=n_values,
@@ -290,7 +291,7 @@ def _at_level_of(requirement: Requirement, data: Microdata, common: str, rows: R
     """Distinct diversity of the common attribute at the segment's level; another requirement as it is."""
     if not _is_diversity_of(requirement, common) or common in data.sensitive_values:
         return requirement
-    return requirement.replace(l=len(np.unique(data.codes[common][rows])))
+    return requirement.replace(l=len(distinct(data.codes[common][rows])))
 
 
 def _is_diversity_of(requirement: Requirement, common: str) -> bool:

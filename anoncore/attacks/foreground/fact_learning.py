@@ -19,6 +19,7 @@ from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
 from anoncore.kernels.foreground_cases import Compositions, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs
 from anoncore.kernels.foreground_shares import Supports, shares_of, stored, with_shares_of
+from anoncore.kernels.grouping import owners
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 
 COUNTED_PRECISION = Precision(tolerance=1e-7, most_steps=1_000)
@@ -252,7 +253,7 @@ class ToldTarget:
     def of(cls, target: Target, facts: Mapping[int, ValueFacts]) -> ToldTarget:
         """Attack with these facts by value."""
         published = target.published
-        value = np.repeat(np.arange(target.n_values), np.diff(published.value_start))
+        value = owners(np.diff(published.value_start))
         rest = ~np.isin(value, list(facts))
         by_group = published_values(
             published.order,

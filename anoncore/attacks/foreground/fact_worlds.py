@@ -15,6 +15,7 @@ import numpy as np
 from anoncore.attacks.foreground.facts import Fact
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Bools, Codes, Int64, record
+from anoncore.kernels.grouping import distinct
 from anoncore.release.release import Release
 
 Allowed = tuple[tuple[bool, ...], ...]
@@ -242,7 +243,7 @@ class _Known:
         bites = self.must != OPEN
         for code, people in self.cannot.items():
             bites |= people & np.isin(group, group[self.published == code])
-        for number in np.unique(group[bites]):
+        for number in distinct(group[bites]):
             rows = self.release.partition.rows(int(number))
             codes, slots = np.unique(self.published[rows].astype(np.int64), return_counts=True)
             must = self.must[rows][:, None]
@@ -260,7 +261,7 @@ class _Known:
     def _decide(self, rows: Int64, codes: Int64, can: Bools) -> None:
         """Note who has a value in every way and in no way to deal a group; `can` bool (len(rows), len(codes))."""
         values = self.value_of_code[codes]
-        for value in np.unique(values[values < self.n_values]):
+        for value in distinct(values[values < self.n_values]):
             own = values == value
             has, lacks = ~can[:, ~own].any(axis=1), ~can[:, own].any(axis=1)
             if has.any() or lacks.any():

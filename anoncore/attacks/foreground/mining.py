@@ -22,7 +22,7 @@ from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, comp
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs, mean_range
 from anoncore.kernels.foreground_shares import LearnedShares, positions
 from anoncore.kernels.foreground_worlds import OF_GROUP
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import grouped_rows, looked_up, owners, starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
@@ -120,7 +120,7 @@ class Target:
     def random_worlds(self) -> tuple[Floats, Floats]:
         """p(t:x) of each row's own value, and the largest of any other, if every possible world is equally likely."""
         published, group, n_groups = self.published, self.partition.group, self.partition.n_groups
-        value = np.repeat(np.arange(self.n_values), np.diff(published.value_start))
+        value = owners(np.diff(published.value_start))
         share = published.n / self.partition.sizes[published.group]
         # Before the shares stand two of 0, which are the largest ones of a group that publishes too few values.
         before = np.repeat(np.arange(n_groups), 2)
@@ -132,12 +132,8 @@ class Target:
         largest, second = order[last], order[last - 1]
         is_own = value_of_pair[largest][group] == self.true
         other = np.where(is_own, share_of_pair[second][group], share_of_pair[largest][group])
-        own = np.zeros(len(self.true))
-        keys, wanted = value * n_groups + published.group, self.true.astype(np.int64) * n_groups + group
-        if len(keys):
-            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            own = np.where(keys[place] == wanted, share[place], 0.0)
-        return own, other
+        wanted = self.true.astype(np.int64) * n_groups + group
+        return looked_up(value * n_groups + published.group, share, wanted), other
 
 
 def published_values(
@@ -147,15 +143,15 @@ def published_values(
 
     `true` int32 (len(order),), by position.
     """
-    pairs = np.argsort(group, kind="stable")
+    pairs, pair_start = grouped_rows(group, len(starts) - 1)
     return PublishedValues(
         order=order,
         starts=starts,
         true=true,
-        value_start=np.searchsorted(value, np.arange(n_values + 1)),
+        value_start=starts_of(np.bincount(value, minlength=n_values)),
         group=group,
         n=n,
-        pair_start=starts_of(np.bincount(group, minlength=len(starts) - 1)),
+        pair_start=pair_start,
         pairs=pairs,
         pair_value=value[pairs],
         pair_n=n[pairs],
@@ -318,13 +314,9 @@ def _share(part: float, whole: int) -> float:
 def _relative_errors(learned: LearnedShares, true: LearnedShares, guess: Floats) -> tuple[float, float]:
     """Mean of |share - true| / true where true is above 0, of the learned shares and of the overall ones `guess`."""
     keys, wanted = (
-        np.repeat(np.arange(len(one.size)), one.size) * one.m + one.classes[positions(one.classes_at, one.size)]
-        for one in (learned, true)
+        owners(one.size) * one.m + one.classes[positions(one.classes_at, one.size)] for one in (learned, true)
     )
-    shares = np.zeros(len(wanted))
-    if len(keys):
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        shares = np.where(keys[place] == wanted, learned.shares[positions(learned.at, learned.size)][place], 0.0)
+    shares = looked_up(keys, learned.shares[positions(learned.at, learned.size)], wanted)
     return (
         _mean(np.abs(shares - true.shares) / true.shares),
         _mean(np.abs(guess[wanted // true.m] - true.shares) / true.shares),

@@ -16,7 +16,7 @@ from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.pandas_versions import TEXT, factorized
 from anoncore.base.texts import counted, quoted
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
-from anoncore.kernels.grouping import dense_key, first_rows
+from anoncore.kernels.grouping import dense_key, distinct, first_rows, owners
 from anoncore.privacy.guarantees import broken
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import Numbers, label_bounds, ranges_of
@@ -267,7 +267,7 @@ def _holding(region: Generalized, values: Domain, known: Codes, hierarchy: Hiera
     seen = known >= 0
     if region.offsets is not None and region.members is not None:
         of_code = np.zeros((len(domain), n_classes), dtype=np.bool_)
-        of_code[region.members, np.repeat(np.arange(n_classes), np.diff(region.offsets))] = True
+        of_code[region.members, owners(np.diff(region.offsets))] = True
         inside[seen] = of_code[known[seen]]
         return inside
     codes = known[seen, np.newaxis]
@@ -285,7 +285,7 @@ def _holding_new(region: Generalized, value: Any, hierarchy: Hierarchy | None) -
         path = () if hierarchy is None or value is None else hierarchy.path_of(value) or ()
         holds = np.array([label == ROOT or label in path for label in tree.labels], dtype=np.bool_)
         if domain.kind is Kind.NUMERIC and value is not None:
-            for node in np.unique(region.node).tolist():
+            for node in distinct(region.node).tolist():
                 holds[node] |= _label_holds(domain, node, value)
         return holds[region.node]
     if domain.kind is not Kind.NUMERIC or value is None:

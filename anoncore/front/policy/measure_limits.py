@@ -18,6 +18,7 @@ from anoncore.base.texts import listing
 from anoncore.front.policy.judgement import JudgedRule, Status
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import number_text
+from anoncore.kernels.arrays import record
 from anoncore.measures.criteria import BREACH_R, CRITERIA, scores_in, value_of
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -31,7 +32,7 @@ NO_SECRET = "no column is tagged secret"
 NO_CONTROL = "it needs people who are not in the release, and none were given as control"
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Judged:
     """A release that is judged, with what rules are judged on: its secrets, and people who are not in it."""
 

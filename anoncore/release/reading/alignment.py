@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import dense_key, runs_from, starts_of
+from anoncore.kernels.grouping import dense_key, distinct, grouped_rows, owners, places_in, runs_from, starts_of
 from anoncore.release.reading.read_columns import ReadColumn
 from anoncore.table.domain import Kind
 
@@ -127,14 +127,13 @@ class Fitting:
                 fits = allowed[name, cell] if fits is None else fits & allowed[name, cell]
             found.append(np.zeros(1, np.int64) if fits is None else np.flatnonzero(fits))
         sizes = [len(profiles) for profiles in found]
-        return np.concatenate(found), np.repeat(np.arange(len(found)), sizes)
+        return np.concatenate(found), owners(sizes)
 
     @cached_property
     def rows_in_boxes(self) -> tuple[Int64, Int64]:
         """The pairs of a class of rows and a box that allows their profile."""
         profile, box = self.boxes_of_profiles
-        order = np.argsort(self.profile, kind="stable")
-        begin = np.searchsorted(self.profile[order], np.arange(len(self.profiles) + 1))
+        order, begin = grouped_rows(self.profile, len(self.profiles))
         count = np.diff(begin)[profile]
         return order[runs_from(begin[profile], count)], np.repeat(box, count)
 
@@ -145,10 +144,8 @@ class Fitting:
         wanted = box * self.n_keys + self.row_key[row]
         known = self.box * self.n_keys + self.line_key
         by_key = np.argsort(known)
-        place = np.minimum(np.searchsorted(known[by_key], wanted), len(known) - 1)
-        line = by_key[place]
-        same = known[line] == wanted
-        return row[same], line[same]
+        place, same = places_in(known[by_key], wanted)
+        return row[same], by_key[place][same]
 
 
 class _Aligning:
@@ -168,7 +165,7 @@ class _Aligning:
         if flow.sum() < min(self.n_rows, self.n_lines) and 0 < len(names) < len(self.columns):
             kept = Fitting({name: self.columns[name] for name in names}, self.codes)
             pairs = self._with_changed_values(kept, *pairs)
-        boxes = np.unique(row * len(self.fitting.boxes) + self.fitting.box[line]) // len(self.fitting.boxes)
+        boxes = distinct(row * len(self.fitting.boxes) + self.fitting.box[line]) // len(self.fitting.boxes)
         several = int(self.rows.sizes[np.bincount(boxes, minlength=len(self.rows)) > 1].sum())
         aligned = dealt(self.rows, self.lines, *pairs)
         self._join_rest(aligned, names)
@@ -317,8 +314,7 @@ def _units(node: Int64, other: Int64, flow: Int64) -> Int64:
 
 def _taken(classes: Classes, chosen: Int64, count: Int64) -> Int64:
     """The next `count` members of each chosen class, so that nobody is taken twice; the count's order is kept."""
-    order = np.argsort(classes.of, kind="stable")
-    begin = np.searchsorted(classes.of[order], np.arange(len(classes)))
+    order, begin = grouped_rows(classes.of, len(classes))
     by_class = np.argsort(chosen, kind="stable")
     sizes = count[by_class]
     before = np.cumsum(sizes) - sizes

@@ -9,7 +9,7 @@ import numpy as np
 
 from anoncore.kernels.arrays import Bools, Codes, Int64, record
 from anoncore.kernels.group_places import Places, exchange_at_random, exchange_in_chains
-from anoncore.kernels.grouping import runs_from
+from anoncore.kernels.grouping import distinct, grouped_rows, owners, places_in, runs_from, starts_of
 from anoncore.release.reading.alignment import Alignment, Classes, Fitting, align, dealt, differing
 from anoncore.release.reading.read_columns import ReadColumn
 from anoncore.release.reading.taken_places import taken_places
@@ -66,13 +66,14 @@ def joined_in_groups(first: Int64, second: Int64, group: Int64, wanted: Wanted) 
     np.add.at(excess, (first, other), 1)
     np.subtract.at(excess, (wanted.first, wanted.second), wanted.count.astype(np.int32))
     different, number = np.unique(group, return_inverse=True)
+    by_first = grouped_rows(first, len(excess))
     places = Places(
         first.astype(np.int32),
         other,
         number.astype(np.int32),
-        np.searchsorted(number, np.arange(len(different) + 1)).astype(np.int64),
-        np.searchsorted(np.sort(first), np.arange(len(excess) + 1)).astype(np.int64),
-        np.argsort(first, kind="stable"),
+        starts_of(np.bincount(number)),
+        by_first[1],
+        by_first[0],
         excess,
     )
     exchange_at_random(places, min(STEPS * n_lines, MOST_LOOKED_AT * len(different) // n_lines), 1)
@@ -90,14 +91,14 @@ def rows_of_pairs(first: Int64, second: Int64, wanted: Wanted) -> tuple[Int64, B
     width = int(max(second.max(), wanted.second.max())) + 1
     known, asked = wanted.first * width + wanted.second, first * width + second
     by_key = np.argsort(known)
-    place = np.minimum(np.searchsorted(known[by_key], asked), len(known) - 1)
+    place, is_known = places_in(known[by_key], asked)
     row = by_key[place]
     order = np.argsort(asked, kind="stable")
     rank = np.empty(len(asked), np.int64)
     rank[order] = np.arange(len(asked)) - np.searchsorted(asked[order], asked[order])
-    is_own = (known[row] == asked) & (rank < wanted.count[row])
+    is_own = is_known & (rank < wanted.count[row])
     over = wanted.count - np.bincount(row[is_own], minlength=len(known))
-    left = np.repeat(np.arange(len(known)), over)
+    left = owners(over)
     others = np.flatnonzero(~is_own)
     row[others[np.argsort(first[others], kind="stable")]] = left[np.argsort(wanted.first[left], kind="stable")]
     return row, is_own
@@ -181,8 +182,7 @@ class _Side:
         lines = Classes.alike([cells.of, table.group], len(table.group))
         # What fits is found once for equal cells, whatever their groups.
         row, cell = fitting.pairs
-        by_cell = np.argsort(cells.of[lines.first], kind="stable")
-        begin = np.searchsorted(cells.of[lines.first][by_cell], np.arange(len(cells) + 1))
+        by_cell, begin = grouped_rows(cells.of[lines.first], len(cells))
         count = np.diff(begin)[cell]
         line = by_cell[runs_from(begin[cell], count)]
         return cls(rows, lines, table.group[lines.first], np.repeat(row, count), line)
@@ -231,7 +231,7 @@ def _extended(found: _Places, side: _Side, own: Int64, number: int) -> _Places |
     if int(count.sum()) > MOST_PLACES:
         return None
     line = side.line[order[runs_from(begin, count)]]
-    repeated = found.some(np.repeat(np.arange(len(found.row)), count))
+    repeated = found.some(owners(count))
     lines = tuple(line if place == number else one for place, one in enumerate(repeated.line))
     return _Places(repeated.row, side.group[line], lines)
 
@@ -255,7 +255,7 @@ def _exchanged(
     own = [side.rows.of[rows.first[open_rows]] for side in both]
     lines, groups, codes = [], [], []
     for side, of_taken in zip(both, taken_lines, strict=True):
-        if len(side.line) != len(side.lines) or len(np.unique(side.line)) != len(side.lines):
+        if len(side.line) != len(side.lines) or len(distinct(side.line)) != len(side.lines):
             return None
         shown = np.empty(len(side.lines), np.int64)
         shown[side.line] = side.row

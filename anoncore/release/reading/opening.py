@@ -12,6 +12,7 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.arrays import Codes, Int64, record
+from anoncore.kernels.grouping import distinct
 from anoncore.release.partition import Partition
 from anoncore.release.reading.alignment import Alignment, align, differing
 from anoncore.release.reading.joined_alignment import JoinedTable, align_joined
@@ -344,5 +345,5 @@ def suppressed_group(
     if len(tables) > 1 or not columns:
         return None
     nothing = np.array([column.says_nothing[column.cell[line]] for column in columns]).all(axis=0)
-    groups = np.unique(opened[0].partition.group[nothing])
+    groups = distinct(opened[0].partition.group[nothing])
     return int(groups[0]) if len(groups) == 1 else None
