@@ -132,7 +132,7 @@ def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
         yield numbers
 
 
-def array_of(table: pa.Table, name: str) -> pa.Array:
+def array_of(table: pa.Table, name: str | int) -> pa.Array:
     """A column of a unit as one array."""
     column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

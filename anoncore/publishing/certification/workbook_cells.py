@@ -18,16 +18,21 @@ from openpyxl import LXML
 from openpyxl.compat import safe_string
 from openpyxl.utils.datetime import from_excel
 
-from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, first_difference, sheet_cell
+from anoncore.publishing.certification.written_cells import (
+    NO_CELL,
+    WrittenTable,
+    first_difference,
+    sheet_cell,
+    unescaped,
+)
 from anoncore.publishing.export import EXCEL_ROWS, workbook_bytes
-from anoncore.release.reading.published_table import Column, cell_name, cell_text
+from anoncore.release.reading.published_table import Column, cell_text
 from anoncore.sources.excel import BOOK, LARGEST_CELLS
 
 STYLES = "xl/styles.xml"
 ROWS_BEGIN, ROWS_END = b"<sheetData>", b"</sheetData>"
 SAMPLES: Mapping[str, Any] = {"datetime": datetime(2000, 1, 1, 1), "date": date(2000, 1, 1), "time": time(1)}
 """A value of each kind of cell that has a format of its own."""
-ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 TITLE = re.compile(r'<sheet [^<>]*?name="([^"]*)"')
 TOKEN = re.compile(
@@ -65,34 +70,33 @@ SHOWN = 60
 MOST_SHEETS = 1_000
 
 
-def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTable], list[str]]:
+def read_workbook(name: str, archive: zipfile.ZipFile) -> Iterator[WrittenTable | str]:
     """The tables of a workbook, a sheet each, and what it holds besides them or holds otherwise."""
     parts = archive.namelist()
     titles = [unescape(title, {"&quot;": '"'}) for title in TITLE.findall(archive.read(BOOK).decode("utf-8"))]
     if not titles or len({title.casefold() for title in titles}) < len(titles):
-        return [], ["has no sheet, or two of one title"]
+        yield "has no sheet, or two of one title"
+        return
     if len(titles) > MOST_SHEETS:
-        return [], [f"has {len(titles):,} sheets, and no release has more than {MOST_SHEETS} tables"]
+        yield f"has {len(titles):,} sheets, and no release has more than {MOST_SHEETS} tables"
+        return
     expected, kinds = _expected(titles, archive.read(STYLES) if STYLES in parts else b"")
-    faults = [f"holds the part '{part}'{_about(part)}, which no table has" for part in parts if part not in expected]
-    if not faults and parts != list(expected):
-        faults.append("has its parts in another order than they are written in, or lacks some")
-    tables = []
+    added = [part for part in parts if part not in expected]
+    yield from (f"holds the part '{part}'{_about(part)}, which no table has" for part in added)
+    if not added and parts != list(expected):
+        yield "has its parts in another order than they are written in, or lacks some"
     for part, wanted in expected.items():
         content = archive.read(part) if part in parts else b""
         number = SHEET.fullmatch(part)
         if number is None:
             if content != wanted:
-                faults.append(
-                    f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
-                )
+                yield f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
             continue
         title = titles[int(number[1]) - 1]
         try:
-            tables.append(_Sheet(kinds).read(content, wanted).table(title, f"'{name}', sheet '{title}'"))
+            yield _Sheet(kinds).read(content, wanted).table(title, f"'{name}', sheet '{title}'")
         except SheetError as fault:
-            faults.append(f"sheet '{title}' {fault}")
-    return tables, faults
+            yield f"sheet '{title}' {fault}"
 
 
 def _about(part: str) -> str:
@@ -227,17 +231,9 @@ class _Sheet:
     def table(self, title: str, where: str) -> WrittenTable:
         """The table that was read; its first row has the names of the columns."""
         codes = [np.array([*cells, *[0] * (self.n_rows - len(cells))], dtype=np.int64) for cells in self.columns]
-        labels = tuple(self.cells[int(one[0])].removeprefix(sheet_cell("text", "")) for one in codes)
-        return WrittenTable(
-            title,
-            where,
-            "excel",
-            labels,
-            tuple(cell_name(unescaped(label)) for label in labels),
-            tuple(Column.coded(one[1:], self.cells) for one in codes),
-            tuple(Column.coded(one[1:], self.values) for one in codes),
-            is_named=True,
-        )
+        labels = [self.cells[int(one[0])].removeprefix(sheet_cell("text", "")) for one in codes]
+        columns = [(Column.coded(one[1:], self.cells), Column.coded(one[1:], self.values)) for one in codes]
+        return WrittenTable(title, where, "excel", labels, columns, is_named=True)
 
 
 def _text(body: str, is_empty: bool) -> tuple[str, str] | None:
@@ -252,11 +248,6 @@ def _text(body: str, is_empty: bool) -> tuple[str, str] | None:
     if text == "" or keeps_spaces != bool(match[1]):
         return None
     return sheet_cell("text", text), cell_text(unescaped(text))
-
-
-def unescaped(text: str) -> str:
-    """A text of a workbook with the characters that XML cannot hold."""
-    return ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def _shown(content: bytes, at: int) -> str:

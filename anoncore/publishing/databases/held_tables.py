@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import (
     ReadRelease,
-    ShownTable,
     content_finding,
     join_finding,
     spelling_findings,
@@ -163,14 +162,13 @@ def read_held(
         return ReadRelease(findings, [[one] for one in complete])
     tell(0.5, "Reading the cells")
     shown = [
-        ShownTable(entry, written_parquet(f"'{one.name}'", entry.name, pq.read_table(one.path), one.schema))
+        replace(written_parquet(f"'{one.name}'", "", pq.read_table(one.path), one.schema), name=entry.name)
         for one, entry in zip(complete, certificate.tables, strict=True)
     ]
     if hashes and certificate.linked_by is not None:
         is_joined = joined_hash([one.table for one in shown], certificate.linked_by) == certificate.sha256
         findings.append(join_finding(is_joined))
-    rows = [[one.table] for one in shown]
-    return ReadRelease(findings, rows, list(spelling_findings(certificate, shown)))
+    return ReadRelease(findings, [[one.table] for one in shown], [*spelling_findings(certificate, shown)])
 
 
 def _differences(
