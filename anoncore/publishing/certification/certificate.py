@@ -219,6 +219,11 @@ class Certificate(CertificateText):
         """The columns of all published tables."""
         return [name for table in self.tables for name in table.columns]
 
+    @property
+    def pseudonyms(self) -> list[str]:
+        """The columns that are said to hold pseudonyms."""
+        return [] if self.prepared is None else self.prepared.pseudonyms
+
     @model_validator(mode="before")
     @classmethod
     def _earlier_names(cls, values: Any) -> Any:

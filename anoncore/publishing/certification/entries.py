@@ -142,6 +142,11 @@ class ClassesShown(Entry):
     smallest: int = Field(ge=1, lt=LARGEST)
     n_below: int = Field(ge=0, lt=LARGEST)
 
+    @property
+    def split(self) -> tuple[tuple[str, ...], int]:
+        """The columns, and the k that the classes are compared with, as a scan takes them."""
+        return tuple(self.columns), self.k
+
 
 class DecidedColumn(Entry):
     """An insensitive column that breaks what is promised, and whether it is published by decision.

@@ -13,7 +13,7 @@ from anoncore.publishing.certification.certified_tables import ReadRelease, read
 from anoncore.publishing.certification.claims import attack_findings, countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.finding import Finding, Verification, either
-from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings, split_of
+from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -171,7 +171,7 @@ def counted_findings(
     asked = [] if is_given else asked_classes(certificate)
     classes = [one for one in asked if {*one.columns} <= {*columns}]
     others = () if is_given else with_role(attributes, columns, "insensitive")
-    splits = [split_of(one) for one in classes]
+    splits = [one.split for one in classes]
     questions, group = countable(certificate), certificate.linked_by
     counted = Counted(tables, attributes, group, questions, frozenset(others), splits, is_given, tell)
     try:

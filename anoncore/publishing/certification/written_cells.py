@@ -127,7 +127,9 @@ class DistinctCells:
         texts = cell_texts(sample)
         order, rank = _in_order(texts)
         rows = np.bincount(codes, minlength=len(order))[order]
-        return cls(rank[codes], rows, sample.iloc[order].rename(column.name), [texts[at] for at in order.tolist()])
+        sample = sample.iloc[order]
+        sample.name = column.name
+        return cls(rank[codes], rows, sample, [texts[at] for at in order.tolist()])
 
     def column(self, texts: Sequence[str]) -> Column:
         """The column in which the cells have some texts."""
