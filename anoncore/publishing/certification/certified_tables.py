@@ -16,7 +16,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Attribute, Table
-from anoncore.publishing.certification.finding import Finding, either, fails
+from anoncore.publishing.certification.finding import Finding, claimed, either, fails
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import read_strictly
@@ -154,7 +154,7 @@ def _difference_findings(
                 f"How the cells of '{entry.name}' are written and in which order their rows stand tells nothing: "
                 "this certificate of an earlier version does not say it, so that nothing can be compared."
             )
-            yield Finding(f"cells of '{entry.name}'", "claimed", sentence)
+            yield claimed(f"cells of '{entry.name}'", sentence)
     if same and group is not None:
         formats = {one.format for one in shown}
         same = joined_hash([one.table for one in shown], group) == certificate.sha256

@@ -10,15 +10,14 @@ import numpy as np
 
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.publishing.certification.entries import Attribute, ClassesShown
-from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.published_release import (
-    Level,
     PublishedRelease,
     told_apart,
     with_members,
     with_role,
 )
 from anoncore.publishing.certification.published_rows import Rows, names_of
+from anoncore.publishing.certification.questions import Level, Question
 from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import PublishedTable

@@ -15,7 +15,7 @@ from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import LARGEST, ClassesShown, DecidedColumn
-from anoncore.publishing.certification.finding import Finding, either
+from anoncore.publishing.certification.finding import Finding, claimed, either
 from anoncore.publishing.certification.published_release import by_name, told_apart, with_role
 from anoncore.publishing.certification.published_rows import Rows, array_of, names_of
 from anoncore.publishing.certification.scan import GroupKeys, coded_cells
@@ -63,7 +63,7 @@ def classes_entry(split: Split | None, shown: ShownClasses | None = None) -> Cla
     """The classes that some columns make, as the certificate has them; None where the files show something else."""
     if split is None:
         return None
-    classes = ClassesShown(columns=list(split.columns), k=split.k, smallest=split.smallest, n_below=split.n_below)
+    classes = ClassesShown.model_validate(split, from_attributes=True)
     return classes if shown is None or shown(classes) == (split.smallest, split.n_below) else None
 
 
@@ -103,7 +103,7 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
     for entry in certificate.decided or ():
         check = f"insensitive column '{entry.column}'"
         if entry.classes is None:
-            yield Finding(check, "claimed", f"The certificate says: {entry.sentence} It is {entry.decision}.")
+            yield claimed(check, f"The certificate says: {entry.sentence} It is {entry.decision}.")
             continue
         together = " and ".join(f"'{name}'" for name in entry.classes.columns)
         which = f"which {'is' if len(entry.classes.columns) == 1 else 'are'} {entry.decision}"
@@ -114,7 +114,7 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
         yield _compared(OVER_ALL, OVER_ALL, found, certificate.over_all, classes.k)
     if certificate.breaking and not is_found:
         # Its own words are quoted, and never part of the verdict.
-        yield Finding(OVER_ALL, "claimed", f"The certificate says against itself: {quoted(certificate.breaking)}.")
+        yield claimed(OVER_ALL, f"The certificate says against itself: {quoted(certificate.breaking)}.")
 
 
 def _compared(check: str, columns: str, found: tuple[int, int] | None, certified: ClassesShown, k: int) -> Finding:

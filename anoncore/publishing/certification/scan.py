@@ -28,9 +28,9 @@ from anoncore.kernels.grouping import numbered_keys
 from anoncore.kernels.hashing import text_hashes
 from anoncore.publishing.certification.digests import PartDigester
 from anoncore.publishing.certification.entries import Attribute
-from anoncore.publishing.certification.judging import Question
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
+from anoncore.publishing.certification.published_release import PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
+from anoncore.publishing.certification.questions import Level, Question
 from anoncore.publishing.certification.written_cells import arrow_texts
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import Column, PublishedTable, cell_texts, is_text_type, text_bytes

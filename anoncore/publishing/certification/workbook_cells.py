@@ -166,12 +166,15 @@ class _Sheet:
             else:
                 column = self._cell(token, column)
             at = token.end()
+        fault = ""
         if in_row:
-            raise SheetError(f"row {self.n_rows} holds something else than cells: {_shown(content, at)}")
-        if content.startswith(b"<row", at):
-            raise SheetError(f"row {self.n_rows + 1} is not written as rows are: {_shown(content, at)}")
-        if not content.startswith(ROWS_END, at):
-            raise SheetError(f"holds something else than rows after row {self.n_rows}: {_shown(content, at)}")
+            fault = f"row {self.n_rows} holds something else than cells"
+        elif content.startswith(b"<row", at):
+            fault = f"row {self.n_rows + 1} is not written as rows are"
+        elif not content.startswith(ROWS_END, at):
+            fault = f"holds something else than rows after row {self.n_rows}"
+        if fault:
+            raise SheetError(f"{fault}: {_shown(content, at)}")
         if content[at:] != after:
             raise SheetError(f"holds something else below its cells: {_first(content[at:], after)}")
         if not self.columns:
@@ -181,14 +184,14 @@ class _Sheet:
     def _cell(self, token: re.Match[bytes], column: int) -> int:
         """Take in a cell that may stand in this column or behind it; returns the next column. Raises SheetError."""
         number, fault = _column_number(token["column"]), ""
+        key = token["style"] or b"", token["kind"], token["body"]
         if token["of"] != b"%d" % self.n_rows or number < column:
             fault = f"stands again, or in row {self.n_rows}"
         elif self.n_rows == 1 and number > column:
             fault = "stands beside the table: the column before it has no name"
         elif self.n_rows > 1 and number >= len(self.columns):
             fault = "stands beside the table"
-        key = token["style"] or b"", token["kind"], token["body"]
-        if not fault and key not in self.numbers:
+        elif key not in self.numbers:
             written = self._content(*key)
             if written is None:
                 fault = "is not written as such a cell is"
@@ -197,9 +200,8 @@ class _Sheet:
                 self.cells.append(written[0])
                 self.values.append(written[1])
         if fault:
-            raise SheetError(
-                f"cell {(token['column'] + token['of']).decode()} {fault}: {_shown(token.string, token.start())}"
-            )
+            cell = (token["column"] + token["of"]).decode()
+            raise SheetError(f"cell {cell} {fault}: {_shown(token.string, token.start())}")
         if self.n_rows == 1:
             self.columns.append([])
         cells = self.columns[number]
@@ -212,19 +214,15 @@ class _Sheet:
         text = "" if body is None else body.decode("utf-8")
         if kind == b"inlineStr":
             return None if style else _text(text, is_empty=body is None)
-        number = NUMBER.fullmatch(text)
-        if number is None or safe_string(float(number[1])) != number[1]:
+        found = NUMBER.fullmatch(text)
+        if found is None or safe_string(float(found[1])) != found[1] or int(style or 0) > len(self.kinds):
             return None
+        number = found[1]
         if kind == b"b":
-            written = None if style or number[1] not in ("0", "1") else sheet_cell("boolean", number[1])
-            return None if written is None else (written, str(number[1] == "1"))
-        value: Any = float(number[1])
-        if not style:
-            return sheet_cell("number", number[1]), cell_text(value)
-        if int(style) > len(self.kinds):
-            return None
+            return None if style or number not in ("0", "1") else (sheet_cell("boolean", number), str(number == "1"))
         try:
-            return sheet_cell(self.kinds[int(style) - 1], number[1]), cell_text(from_excel(value))
+            value: Any = from_excel(float(number)) if style else float(number)
+            return sheet_cell(self.kinds[int(style) - 1] if style else "number", number), cell_text(value)
         except (OverflowError, ValueError):
             return None
 

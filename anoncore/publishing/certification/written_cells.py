@@ -19,17 +19,7 @@ import pyarrow as pa
 from anoncore.base.errors import DataError
 from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.export import (
-    FileFormat,
-    check_sheet_size,
-    check_table,
-    csv_bytes,
-    escaped_text,
-    guarded,
-    parquet_array,
-    safe_cells,
-    sheet_cells,
-)
+from anoncore.publishing import export
 from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts, ranked
 
 MARK = "\0"
@@ -51,7 +41,7 @@ class WrittenTable:
 
     title: str
     where: str
-    format: FileFormat
+    format: export.FileFormat
     labels: Sequence[str]
     columns: Sequence[tuple[Column, Column]]
     is_named: bool = False
@@ -135,22 +125,22 @@ class DistinctCells:
         """The column in which the cells have some texts."""
         return Column.counted(self.codes, self.rows, texts)
 
-    def written(self, table: str, format: FileFormat) -> Column:
+    def written(self, table: str, format: export.FileFormat) -> Column:
         """The cells as files of a format have them, by what writes files."""
         if format == "parquet":
-            return self.column(arrow_texts(parquet_array(self.sample, table)))
+            return self.column(arrow_texts(export.parquet_array(self.sample, table)))
         if format == "csv" and isinstance(self.sample.dtype, pd.StringDtype):
             return self.column(self._guarded.fillna("").tolist())
         if format == "csv":
-            (texts,) = text_columns(csv_bytes(self.sample.to_frame()), 1)
+            (texts,) = text_columns(export.csv_bytes(self.sample.to_frame()), 1)
             return self.column(texts.slice(1).to_pylist())
-        text, cells = sheet_cell("text", ""), sheet_cells(self._guarded, table)[1:]
+        text, cells = sheet_cell("text", ""), export.sheet_cells(self._guarded, table)[1:]
         return self.column([text + cell if type(cell) is str else sheet_text(cell) for cell in cells])
 
     @cached_property
     def _guarded(self) -> pd.Series[Any]:
         """The cells as they are written where a spreadsheet may read them."""
-        return safe_cells(self.sample.to_frame()).iloc[:, 0]
+        return export.safe_cells(self.sample.to_frame()).iloc[:, 0]
 
 
 Distinct = Mapping[str, Sequence[DistinctCells]]
@@ -173,17 +163,17 @@ def published_as(distinct: Distinct) -> list[PublishedTable]:
     ]
 
 
-def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[FileFormat, list[PublishedTable]]:
+def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[export.FileFormat, list[PublishedTable]]:
     """The cells that files of every format have of tables; formats that cannot hold them are left out."""
-    found: dict[FileFormat, list[PublishedTable]] = {}
+    found: dict[export.FileFormat, list[PublishedTable]] = {}
     with suppress(DataError):
         for name, frame in tables.items():
-            check_table(name, frame)
-        for format in get_args(FileFormat):
+            export.check_table(name, frame)
+        for format in get_args(export.FileFormat):
             with suppress(DataError):
                 for name, frame in tables.items():
                     if format == "excel":
-                        check_sheet_size(name, *frame.shape)
+                        export.check_sheet_size(name, *frame.shape)
                 found[format] = [
                     PublishedTable(name, {cell_name(one.sample.name): one.written(name, format) for one in columns})
                     for name, columns in distinct.items()
@@ -244,13 +234,13 @@ def arrow_texts(values: pa.ChunkedArray | pa.Array) -> list[str]:
     return [none if text is None else f"{none}={text}" for text in texts]
 
 
-def label_as(name: str, format: FileFormat) -> str:
+def label_as(name: str, format: export.FileFormat) -> str:
     """The name of a column as a file of a format has it."""
-    label = name if format == "parquet" else str(guarded(name))
-    return escaped_text(label, "", label) if format == "excel" else label
+    label = name if format == "parquet" else str(export.guarded(name))
+    return export.escaped_text(label, "", label) if format == "excel" else label
 
 
-def group_cell(number: int, format: FileFormat) -> str:
+def group_cell(number: int, format: export.FileFormat) -> str:
     """The number of a group as a file of a format has it."""
     return {"csv": f"{number}", "parquet": f"int32{MARK}={number}", "excel": sheet_cell("number", f"{number}")}[format]
 
