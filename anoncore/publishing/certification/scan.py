@@ -77,7 +77,7 @@ class Scan:
 
     n_rows: int
     sizes: Int64
-    levels: Sequence[tuple[Question, Level]]
+    levels: Mapping[Question, list[Level]]
     values: Mapping[str, PublishedValues]
     columns: Mapping[str, dict[str, str]]
     splits: Mapping[Split, tuple[int, int]]
@@ -90,7 +90,7 @@ class Scan:
 
     def of(self, question: Question) -> list[Level]:
         """What the groups reach of a question, a level per group for each of its checks."""
-        return [level for asked, level in self.levels if asked == question]
+        return self.levels.get(question, [])
 
 
 def scan_rows(
@@ -291,7 +291,7 @@ def _levels(
     values: Mapping[str, PublishedValues],
     numbered: Mapping[str, _Values],
     known: tuple[str, ...],
-) -> list[tuple[Question, Level]]:
+) -> dict[Question, list[Level]]:
     checks = [(question, check) for question in questions for check in checks_of(question, values)]
     every = np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int32), sizes
     found = {place: [_level(check, every)] for place, (_, check) in enumerate(checks) if check.values is None}
@@ -301,9 +301,10 @@ def _levels(
         for starts, numbers, rows in groups.of(name):
             for place in places:
                 found.setdefault(place, []).append(_level(checks[place][1], (starts, codes[numbers], rows)))
-    return [
-        (question, Level(check, np.concatenate(found[place]), known)) for place, (question, check) in enumerate(checks)
-    ]
+    levels: dict[Question, list[Level]] = {}
+    for place, (question, check) in enumerate(checks):
+        levels.setdefault(question, []).append(Level(check, np.concatenate(found[place]), known))
+    return levels
 
 
 def _level(check: Check, groups: Groups) -> Floats:

@@ -66,23 +66,20 @@ class WrittenTable:
 
 def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
     """The column of what the codes stand for as it is written, and that of the texts equal in all formats."""
-    order, rank = _in_order(texts)
-    ordered, rows = rank[codes], np.bincount(codes, minlength=len(order))[order]
-    written, read = (
-        Column.counted(ordered, rows, [either[place] for place in order.tolist()]) for either in (cells, texts)
-    )
+    ordered, rows, order = _in_order(codes, texts)
+    written, read = (Column.counted(ordered, rows, [either[place] for place in order]) for either in (cells, texts))
     return written, read
 
 
-def _in_order(texts: Sequence[str]) -> tuple[Int64, Codes]:
-    """The order of some texts, and the place of each of them in it.
+def _in_order(codes: npt.NDArray[Any], texts: Sequence[str]) -> tuple[Codes, Int64, list[int]]:
+    """The codes of rows into the texts in their order, how many rows have each of these, and the places of these.
 
     Most files write cells in the order of their texts, so that columns with codes in this order can share them.
     """
     order = np.argsort(ranked(texts)[0], kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return order, rank
+    return rank[codes], np.bincount(codes, minlength=len(order))[order], order.tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +112,10 @@ class DistinctCells:
             codes, distinct = factorized(column)
             sample = pd.Series(distinct)
         texts = cell_texts(sample)
-        order, rank = _in_order(texts)
-        rows = np.bincount(codes, minlength=len(order))[order]
+        ordered, rows, order = _in_order(codes, texts)
         sample = sample.iloc[order]
         sample.name = column.name
-        return cls(rank[codes], rows, sample, [texts[at] for at in order.tolist()])
+        return cls(ordered, rows, sample, [texts[place] for place in order])
 
     def column(self, texts: Sequence[str]) -> Column:
         """The column in which the cells have some texts."""
