@@ -85,7 +85,7 @@ def index(name: str) -> str:
             lines.append(f"| [<code>{_breakable(one)}</code>]({link}) | {_line(getattr(package, one))} |")
         lines.append("")
     constants = [one for one in package.__all__ if one not in home and one != "__version__"]
-    return "\n".join([*lines, *(f"\n::: {documented(package, one)}\n" for one in constants)])
+    return "\n".join([*lines, _beginning(package), *(f"\n::: {documented(package, one)}\n" for one in constants)])
 
 
 def documented(package: ModuleType, name: str) -> str:
@@ -118,7 +118,13 @@ def _page(package: ModuleType, names: Iterable[str]) -> str:
         f"::: {documented(package, name)}\n    options: {{heading_level: {level}}}\n"
         for level, name in enumerate(names, start=1)
     ]
-    return "\n".join(shown)
+    return "\n".join([*shown, _beginning(package)])
+
+
+def _beginning(package: ModuleType) -> str:
+    """What all examples of a package begin with, where its docstring says it."""
+    told, _, code = inspect.cleandoc(package.__doc__ or "").partition("Examples\n--------\n")[2].partition("\n\n")
+    return f"{told}\n\n```pycon\n{code}\n```\n" if code else ""
 
 
 def _family(value: Any, name: str) -> str:

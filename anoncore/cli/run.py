@@ -44,9 +44,9 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds
 from anoncore.publishing.certification.laid_beside import laid_beside
 from anoncore.publishing.databases.storing import store
-from anoncore.publishing.export import ENDINGS, WRITING_WORKBOOK, FileFormat, write_tables
+from anoncore.publishing.export import ARCHIVE, ENDINGS, WRITING_WORKBOOK, FileFormat, table_file, write_tables
 from anoncore.publishing.parts.part_publication import MAPPING, REPORT
-from anoncore.publishing.publication import ARCHIVE, CERTIFICATE, release_files, table_file
+from anoncore.publishing.publication import CERTIFICATE, release_files
 from anoncore.publishing.report import Subject, report
 from anoncore.publishing.report.drawing import WRITING_REPORT
 from anoncore.recipes.joined_tables import JoinedRecipe

@@ -131,7 +131,7 @@ def _keygen(arguments: argparse.Namespace) -> int:
     replace_files({private: content, public: key.line.encode()}, private=[private])
     print(f"Written: {private} (private: keep it, and give it to nobody)")
     print(f"Written: {public} (public: give it to those who check what you sign)")
-    print(f"Fingerprint of {key.name}'s key: {key.fingerprint}")
+    print(f"Fingerprint of {key.name}'s key: {fingerprint(key.raw)}")
     return DONE
 
 

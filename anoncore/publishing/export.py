@@ -43,6 +43,7 @@ ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 ZIP_RIGHTS = 0o644 << 16
 ENDINGS: Mapping[FileFormat, str] = {"csv": ".csv", "parquet": ".parquet", "excel": ".xlsx"}
 """How the name of a file with one table ends; several tables are a zip of such files, or the sheets of a workbook."""
+ARCHIVE = ".zip"
 PROPERTIES = "docProps/core.xml"
 WRITTEN_AT = re.compile(rb"(?<=>)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?=<)")
 FIXED_TIME = b"1980-01-01T00:00:00Z"
@@ -78,19 +79,28 @@ def write_tables(tables: Mapping[str, Any], target: str | Path | BinaryIO, forma
     Examples
     --------
     >>> import io
-    >>> import pandas as pd
     >>> from anoncore.publishing import write_tables
     >>> file = io.BytesIO()
     >>> write_tables({"people": pd.DataFrame({"age": ["20-29"], "note": ["=1+1"]})}, file, "csv")
     >>> file.getvalue().decode().splitlines()
     ['age,note', "20-29,'=1+1"]
     """
-    contents = file_contents(tables, format)
-    content = archive_bytes(contents.items()) if len(contents) > 1 else next(iter(contents.values()))
+    content = table_file("", tables, format)[1]
     if isinstance(target, (str, Path)):
         replace_file(Path(target), content)
     else:
         target.write(content)
+
+
+def table_file(name: str, tables: Mapping[str, Any], format: FileFormat, zipped: bool = False) -> tuple[str, bytes]:
+    """The one file of some tables with its name: a zip where a file of the format holds one table only.
+
+    `zipped` makes a zip of a single CSV or Parquet table, too. Raises what `write_tables` does.
+    """
+    contents = file_contents(tables, format)
+    if len(contents) > 1 or (zipped and format != "excel"):
+        return f"{name}{ARCHIVE}", archive_bytes(contents.items())
+    return f"{name}{ENDINGS[format]}", next(iter(contents.values()))
 
 
 def file_contents(tables: Mapping[str, Any], format: FileFormat) -> dict[str, bytes]:
@@ -137,7 +147,6 @@ def safe_cells(frame: Any) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from anoncore.publishing import safe_cells
     >>> safe_cells(pd.DataFrame({"note": ["=1+1", "fine"], "change": [-1, 2]}))
         note  change
@@ -222,25 +231,19 @@ def archive_bytes(members: Iterable[tuple[str, bytes]]) -> bytes:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """The CSV file of a table."""
     # A negative duration is text to a spreadsheet, which would run it, so that it is written out before it is guarded.
-    safe = safe_cells(_with_durations_written_out(frame))
-    for position in range(safe.shape[1]):
-        column = safe.iloc[:, position]
-        if column.dtype == object and any(isinstance(value, Decimal) for value in column):
-            written: Any = pd.Series([written_out(value) for value in column], index=column.index, dtype=object)
-            safe.isetitem(position, written)
+    safe = safe_cells(_with_texts(frame, timedelta, duration_text))
     # With \n as line end, Python's writer would leave a text with \r without quotes.
-    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8")
+    return _with_texts(safe, Decimal, written_out).to_csv(index=False, lineterminator="\r\n").encode("utf-8")
 
 
-def _with_durations_written_out(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with durations as texts, each in the same form, whatever other durations its column has."""
+def _with_texts(frame: pd.DataFrame, kind: type, text: Callable[[Any], Any]) -> pd.DataFrame:
+    """The table with values of a kind as texts, each in the same form, whatever others its column has."""
     written = frame.copy(deep=False)
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
-        if column.dtype.kind == "m" or (
-            column.dtype == object and any(isinstance(value, timedelta) for value in column)
-        ):
-            texts = [duration_text(value) if isinstance(value, timedelta) else value for value in column]
+        may_be = column.dtype == object or (kind is timedelta and column.dtype.kind == "m")
+        if may_be and any(isinstance(value, kind) for value in column):
+            texts = [text(value) if isinstance(value, kind) else value for value in column]
             cells: Any = pd.Series(texts, index=column.index, dtype=object)
             written.isetitem(position, cells)
     return written

@@ -20,10 +20,10 @@ from anoncore.publishing.certification.certificate import COMPLAINT, Certificate
 from anoncore.publishing.certification.certified_tables import read_files
 from anoncore.publishing.certification.certifying import UNSIGNED
 from anoncore.publishing.certification.entries import LARGEST
-from anoncore.publishing.certification.finding import Finding, Verification, either
+from anoncore.publishing.certification.finding import Finding, Verification, claimed, either, fails
 from anoncore.publishing.certification.further_columns import certified_k
-from anoncore.publishing.certification.judging import hidden_reason, question_of
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.questions import Question
 from anoncore.publishing.certification.verification import judged_release
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.publication import CERTIFICATE, release_files
@@ -75,11 +75,7 @@ class JoinedCertificate(CertificateText):
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import JoinedCertificate, joined_files, new_key
-    >>> from anoncore.requirements import KAnonymity
     >>> patients = Microdata(pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]}), {"age": "quasi-identifier"})
     >>> visits = Microdata(pd.DataFrame({"id": list("abcd"), "year": [1, 2, 11, 12]}), {"year": "quasi-identifier"})
     >>> method = Mondrian(requirements=[KAnonymity(k=2)])
@@ -181,11 +177,7 @@ def joined_files(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import joined_files, new_key
-    >>> from anoncore.requirements import KAnonymity
     >>> patients = pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]})
     >>> visits = pd.DataFrame({"id": list("abcd"), "year": [2001, 2002, 2011, 2012]})
     >>> method = Mondrian(requirements=[KAnonymity(k=2)])
@@ -258,11 +250,8 @@ def verify_joined(
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from anoncore import Microdata, privacy
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import JoinedCertificate, joined_files, new_key, verify_joined
-    >>> from anoncore.requirements import KAnonymity
     >>> patients = pd.DataFrame({"id": list("abcd"), "age": [20, 21, 40, 41]})
     >>> visits = pd.DataFrame({"id": list("abcd"), "year": [2001, 2002, 2011, 2012]})
     >>> method = Mondrian(requirements=[KAnonymity(k=2)])
@@ -279,7 +268,7 @@ def verify_joined(
     tell = progress or silent
     named = {file.name for one in certificate.tables.values() for file in one.files}
     findings = [
-        Finding(f"file '{name}'", "fails", f"'{name}' is no file that the certificate names.")
+        fails(f"file '{name}'", f"'{name}' is no file that the certificate names.")
         for name in files
         if name not in named
     ]
@@ -289,7 +278,7 @@ def verify_joined(
         own = {file.name: files[file.name] for file in one.files if file.name in files}
         if len(own) < len(one.files):
             missing = listing([file.name for file in one.files if file.name not in files])
-            findings.append(Finding(f"{name}: files", "fails", f"{name}: {missing} is missing."))
+            findings.append(fails(f"{name}: files", f"{name}: {missing} is missing."))
             continue
         release = read_files(one, own, hashes, share)
         found = judged_release(one, lambda *_, read=release: read, hashes, None, None, share)
@@ -312,7 +301,7 @@ def _join_findings(certificate: JoinedCertificate, tables: Mapping[str, Publishe
     yield from _link_findings(certificate, tables)
     if not certificate.is_linked:
         sentence = f"Joined by '{certificate.by}', people are in groups of at least {certificate.k:,}. {UNLINKED}"
-        yield Finding(JOIN, "claimed", sentence)
+        yield claimed(JOIN, sentence)
         return
     try:
         releases = {name: _as_release(table, certificate.tables[name]) for name, table in tables.items()}
@@ -320,12 +309,12 @@ def _join_findings(certificate: JoinedCertificate, tables: Mapping[str, Publishe
     except CancelledError:
         raise
     except AnonymizationError as error:
-        yield Finding(JOIN, "fails", f"What was certified of the join cannot hold: {error}")
+        yield fails(JOIN, f"What was certified of the join cannot hold: {error}")
         return
     # Cells that differ in the release may be written alike, as ranges with one midpoint are: classes are larger then.
     same = joined.n_people == certificate.people and joined.k >= certificate.k
-    claimed = f"The certificate says {certificate.people:,} people in groups of at least {certificate.k:,}."
-    yield either(f"{JOIN}: k", same, joined.sentences[0], f"{joined.sentences[0]} {claimed}")
+    said = f"The certificate says {certificate.people:,} people in groups of at least {certificate.k:,}."
+    yield either(f"{JOIN}: k", same, joined.sentences[0], f"{joined.sentences[0]} {said}")
     for name, one in certificate.tables.items():
         yield from _promise_findings(name, one, joined)
 
@@ -336,24 +325,23 @@ def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables)
     for asked in certificate.requirements:
         check = f"{JOIN}: {asked.label} of '{name}'"
         try:
-            question = question_of(asked)
-            reason = hidden_reason(attributes, question)
+            question = Question.of(asked)
+            reason = question.hidden_reason(attributes)
             if reason:
-                yield Finding(check, "claimed", f"{name}, joined: {asked.label}: {reason}.")
+                yield claimed(check, f"{name}, joined: {asked.label}: {reason}.")
                 continue
             wanted = question.requirement
             found = [one for one in joined.guarantees({name: [wanted]}) if one.attribute == question.attribute]
         except CancelledError:
             raise
         except AnonymizationError as error:
-            yield Finding(check, "fails", f"{name}, joined: {asked.label} cannot hold: {error}")
+            yield fails(check, f"{name}, joined: {asked.label} cannot hold: {error}")
             continue
         holds = bool(found) and all(one.holds for one in found)
         told = " ".join(one.sentence for one in found) or f"{asked.label} is about no secret of the table."
         yield either(check, holds, f"{name}, joined: {told}")
         if holds and isinstance(wanted, KAnonymity) and joined.k_all < wanted.k:
-            sentence = f"{name}, joined: {asked.label} holds only over what is known. {joined.sentences[-1]}"
-            yield Finding(check, "claimed", sentence)
+            yield claimed(check, f"{name}, joined: {asked.label} holds only over what is known. {joined.sentences[-1]}")
 
 
 def _other_links(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[dict[str, str]]:
@@ -390,7 +378,7 @@ def _link_findings(certificate: JoinedCertificate, tables: Mapping[str, Publishe
                 f"What is promised holds only if nobody joins the tables by {columns}, which hold the same values: "
                 f"joined by them, groups have at least {int(joined.k):,} people."
             )
-            yield Finding(f"{JOIN}: other columns", "claimed", sentence)
+            yield claimed(f"{JOIN}: other columns", sentence)
 
 
 def _as_release(table: PublishedTable, certificate: Certificate, link: str | None = None) -> Release:

@@ -13,22 +13,11 @@ from anoncore.base.whole_files import replace_files
 from anoncore.publishing.certification import Certificate, certify
 from anoncore.publishing.certification.claimed_entries import Earlier
 from anoncore.publishing.certification.published_rows import file_entries
-from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, file_contents
+from anoncore.publishing.export import ENDINGS, FileFormat, archive_bytes, file_contents, table_file
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement
 
-ARCHIVE, CERTIFICATE = ".zip", "-certificate.json"
-
-
-def table_file(name: str, tables: Mapping[str, Any], format: FileFormat, zipped: bool) -> tuple[str, bytes]:
-    """The one file of some tables with its name: a zip where a file of the format holds one table only.
-
-    `zipped` makes a zip of a single CSV or Parquet table, too.
-    """
-    contents = file_contents(tables, format)
-    if len(contents) > 1 or (zipped and format != "excel"):
-        return f"{name}{ARCHIVE}", archive_bytes(contents.items())
-    return f"{name}{ENDINGS[format]}", next(iter(contents.values()))
+CERTIFICATE = "-certificate.json"
 
 
 @checked
@@ -89,14 +78,7 @@ def release_files(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import new_key, release_files
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> list(release_files(release, "people", new_key()))
     ['people-certificate.json', 'people.csv']
     """
@@ -156,14 +138,7 @@ def release_archive(
     Examples
     --------
     >>> import io, zipfile
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import new_key, release_archive
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> zipfile.ZipFile(io.BytesIO(release_archive(release, "people", new_key()))).namelist()
     ['people-certificate.json', 'people.csv']
     """
@@ -222,14 +197,7 @@ def publish(
     Examples
     --------
     >>> import tempfile
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import new_key, publish
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in publish(release, folder, "people", new_key())]
     ['people-certificate.json', 'people.csv']

@@ -5,7 +5,9 @@ from __future__ import annotations
 import doctest
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ ROOT = Path(anoncore.__file__).parent
 
 
 def examples() -> Iterator[doctest.DocTest]:
-    """The examples of every docstring that has some, each docstring with an empty namespace of its own."""
+    """The examples of every docstring that has some, each docstring with a namespace of its own."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     for path in sorted(ROOT.rglob("*.py")):
         if ">>> " in path.read_text(encoding="utf-8"):
@@ -25,11 +27,22 @@ def examples() -> Iterator[doctest.DocTest]:
             yield from (found for found in finder.find(module, globs={}) if found.examples)
 
 
+@cache
+def beginning(module: str) -> dict[str, Any]:
+    """What the docstring of the package of a module makes, with which all examples of the package begin."""
+    package = ".".join(module.split(".")[:2])
+    text = importlib.import_module(package).__doc__ or ""
+    example = doctest.DocTestParser().get_doctest(text, {}, package, None, None)
+    doctest.DocTestRunner(optionflags=SAME).run(example, clear_globs=False)
+    return example.globs
+
+
 @pytest.mark.parametrize("example", list(examples()), ids=lambda example: example.name)
 def test_an_example_answers_what_stands_below_it(
     example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
+    example.globs.update(beginning(example.name))
     said: list[str] = []
     doctest.DocTestRunner(optionflags=SAME).run(example, out=said.append)
     assert not said, "".join(said)

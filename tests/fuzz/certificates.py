@@ -117,7 +117,7 @@ def _tampered(case: Case, tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataF
 def _cells(content: bytes) -> list[Any]:
     """Every table's rows as texts, in whatever order, groups without their numbers."""
     found = []
-    for table in (one.published(one.title) for one in read_strictly("file", content)[0]):
+    for table in (one.table for one in read_strictly("file", content)[0]):
         names = [name for name in table.columns if name != "group"]
         found.append((names, Counter(zip(*(table.columns[name].cells for name in names), strict=True))))
     return sorted(found, key=repr)
@@ -131,7 +131,7 @@ def _check_sizes(loaded: Certificate, content: bytes, holding: set[str]) -> None
         name, fields = asked.requirement.get("name"), asked.requirement
         if asked.label not in holding or name not in ("k-anonymity", "distinct-diversity"):
             continue
-        for table in (one.published(one.title) for one in read_strictly("file", content)[0]):
+        for table in (one.table for one in read_strictly("file", content)[0]):
             if name == "distinct-diversity" and (
                 asked.attribute not in table.columns or forms[asked.attribute] != "exact"
             ):

@@ -99,7 +99,7 @@ def check_table(case: Case, source: TableSource) -> None:
         format_ = case.pick(("csv", "parquet", "excel"))
         content = io.BytesIO()
         write_tables({"release": frame}, content, format_)
-        (again,) = (one.published(one.title) for one in read_strictly("release", content.getvalue())[0])
+        (again,) = (one.table for one in read_strictly("release", content.getvalue())[0])
         if again.n_rows != len(frame):
             raise RefutedError(f"{format_} gives {again.n_rows} of {len(frame)} rows")
     Microdata(frame, case.keep("roles", roles), case.keep("kinds", kinds))

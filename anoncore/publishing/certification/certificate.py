@@ -28,26 +28,9 @@ from anoncore.base.plain_json import plain_json
 from anoncore.base.showing import printable
 from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Codes
+from anoncore.publishing.certification import entries
 from anoncore.publishing.certification.claimed_entries import ABOUT, Earlier, PreparedColumns, TriedAttacks
 from anoncore.publishing.certification.digests import Texts, cells_hash
-from anoncore.publishing.certification.entries import (
-    Asked,
-    Attribute,
-    ClassesShown,
-    DecidedColumn,
-    Entry,
-    File,
-    InputTable,
-    Joins,
-    Method,
-    Package,
-    Part,
-    Personal,
-    Stored,
-    Table,
-    Unit,
-    Version,
-)
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.signing.signature import Signature
 from anoncore.release.reading.published_table import Column, cell_name, cell_texts, text_order
@@ -57,7 +40,7 @@ COMPLAINT = "This is no certificate of a release ({})."
 
 
 @checked_methods
-class CertificateText(Entry):
+class CertificateText(entries.Entry):
     """What a certificate of any kind is: checked fields that are read from JSON."""
 
     @classmethod
@@ -171,14 +154,8 @@ class Certificate(CertificateText):
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import Certificate, certify, new_key
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> certificate = certify(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data), new_key())
+    >>> certificate = certify(release, new_key())
     >>> Certificate.loads(certificate.dumps()) == certificate
     True
     >>> certificate.requirements[0].label, certificate.requirements[0].reached
@@ -188,29 +165,29 @@ class Certificate(CertificateText):
     format: Literal["anoncore-release-certificate"] = "anoncore-release-certificate"
     version: int = Field(default=2, ge=1, le=2)
     made: str
-    software: dict[Package, Version]
-    method: Method | None
-    input: InputTable
-    attributes: list[Attribute]
-    tables: list[Table] = Field(min_length=1)
+    software: dict[entries.Package, entries.Version]
+    method: entries.Method | None
+    input: entries.InputTable
+    attributes: list[entries.Attribute]
+    tables: list[entries.Table] = Field(min_length=1)
     linked_by: str | None
     sha256: str
-    requirements: list[Asked]
-    people: list[Personal]
-    joins: Joins | None
-    files: list[File]
+    requirements: list[entries.Asked]
+    people: list[entries.Personal]
+    joins: entries.Joins | None
+    files: list[entries.File]
     not_checked: list[str]
     written: dict[FileFormat, str] | None = None
-    unit: Unit | None = None
+    unit: entries.Unit | None = None
     after: list[Earlier] | None = None
     attacks: list[TriedAttacks] | None = None
-    decided: list[DecidedColumn] | None = None
-    over_all: ClassesShown | None = None
+    decided: list[entries.DecidedColumn] | None = None
+    over_all: entries.ClassesShown | None = None
     breaking: str | None = None
     not_asked: list[str] | None = None
     numbers: Literal["bounds", "midpoints"] | None = None
-    parts: Annotated[list[Part], Field(min_length=1)] | None = None
-    stored: list[Stored] | None = None
+    parts: Annotated[list[entries.Part], Field(min_length=1)] | None = None
+    stored: list[entries.Stored] | None = None
     prepared: PreparedColumns | None = None
     signatures: list[Signature] | None = None
 
@@ -218,6 +195,11 @@ class Certificate(CertificateText):
     def columns(self) -> list[str]:
         """The columns of all published tables."""
         return [name for table in self.tables for name in table.columns]
+
+    @property
+    def pseudonyms(self) -> list[str]:
+        """The columns that are said to hold pseudonyms."""
+        return [] if self.prepared is None else self.prepared.pseudonyms
 
     @model_validator(mode="before")
     @classmethod
@@ -230,17 +212,12 @@ class Certificate(CertificateText):
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
         """Require that statements and tables name only attributes that the certificate has."""
-        known = {one.name for one in self.attributes if one.form is not None}
-        known |= {one.part_of for one in self.attributes if one.part_of is not None}
-        named = {one.attribute for one in self.requirements} | {one.attribute for one in self.people}
-        named |= {one.attribute for one in self.attacks or ()}
-        named |= {*(self.prepared.columns if self.prepared is not None else ())}
-        named.discard(None)
-        if self.joins is not None:
-            named.add(self.joins.common)
+        known = {one.name for one in self.attributes if one.form is not None} | {one.part_of for one in self.attributes}
+        named = {one.attribute for one in (*self.requirements, *self.people, *(self.attacks or ()))} - {None}
+        named |= {*(self.prepared.columns if self.prepared is not None else ())} | {*self.columns} - {self.linked_by}
+        named |= set() if self.joins is None else {self.joins.common}
         for table in self.tables:
             columns = [name for name in table.columns if name != self.linked_by]
-            named |= {*columns}
             if len({*table.columns}) < len(table.columns):
                 raise ValueError(f"table '{table.name}' has a column twice")
             if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
@@ -248,13 +225,12 @@ class Certificate(CertificateText):
         names = [one.name for one in self.attributes]
         if len({*names}) < len(names):
             raise ValueError("an attribute stands twice")
-        shown = {*self.columns}
-        identifiers = [one.name for one in self.attributes if one.role == "identifier" and one.name in shown]
+        identifiers = [one.name for one in self.attributes if one.role == "identifier" and one.name in self.columns]
         if identifiers:
             raise ValueError(f"{listing(identifiers)} is called an identifier, and is published")
         if self.linked_by is not None and (len(self.tables) < 2 or self.linked_by in names):
             raise ValueError(f"linked_by: '{self.linked_by}' is to join tables, and is no column that does")
-        held = {one.name for one in self.files} | {one.name for one in self.stored or ()}
+        held = {one.name for one in (*self.files, *(self.stored or ()))}
         if self.parts is not None and {one.file for one in self.parts} - held:
             raise ValueError("a part is in none of the files")
         if self.stored is not None and [one.table for one in self.stored] != [one.name for one in self.tables]:
@@ -287,7 +263,7 @@ class Certificate(CertificateText):
         return cls.loads(file_text(Path(path)))
 
     @field_serializer("attributes")
-    def _attributes(self, attributes: list[Attribute]) -> list[dict[str, Any]]:
+    def _attributes(self, attributes: list[entries.Attribute]) -> list[dict[str, Any]]:
         """The attributes without what came later, where none of them uses it."""
         unused = {"part_of"} if all(one.part_of is None for one in attributes) else set()
         return [one.model_dump(exclude=unused) for one in attributes]
@@ -340,11 +316,7 @@ def input_hash(data: Microdata, key: str, columns: Sequence[str] | None = None) 
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
     >>> from anoncore.publishing import input_hash
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
     >>> turned = Microdata(people[::-1], roles=data.roles)
     >>> input_hash(data, "key") == input_hash(turned, "key"), input_hash(data, "key") == input_hash(data, "other key")
     (True, False)

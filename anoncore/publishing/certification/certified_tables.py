@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,32 +16,18 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
 from anoncore.publishing.certification.entries import Attribute, Table
-from anoncore.publishing.certification.finding import Finding, either
+from anoncore.publishing.certification.finding import Finding, claimed, either, fails
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import read_strictly
-from anoncore.publishing.certification.written_cells import (
-    MARK,
-    WrittenTable,
-    cell_content,
-    group_cell,
-    label_as,
-    shown_cell,
-)
+from anoncore.publishing.certification.written_cells import MARK, WrittenTable, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
-from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable
+from anoncore.release.reading.published_table import NUMBER, Column
 
 ORDER = "An order of rows can tell which of them belong to whom."
 
 
-def content_finding(entry: Table, reason: str) -> Finding:
-    """Whether a table is the certified one; `reason` says why it is not."""
-    good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
-    return either(f"content of '{entry.name}'", not reason, good, reason)
-
-
-@dataclass(frozen=True, eq=False)
-class ReadRelease:
+class ReadRelease(NamedTuple):
     """A release as it is read wherever it lies.
 
     `findings` are about the place and the content, `as_written` about how names and cells are written there. `tables`
@@ -51,6 +37,18 @@ class ReadRelease:
     findings: Sequence[Finding]
     tables: Tables
     as_written: Sequence[Finding] = ()
+
+
+def content_finding(entry: Table, reason: str) -> Finding:
+    """Whether a table is the certified one; `reason` says why it is not."""
+    good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
+    return either(f"content of '{entry.name}'", not reason, good, reason)
+
+
+def join_finding(is_joined: bool) -> Finding:
+    """Whether rows of tables belong to the same groups as certified."""
+    bad = "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
+    return either("links between tables", is_joined, "The tables are joined as certified.", bad)
 
 
 def read_files(
@@ -65,55 +63,34 @@ def read_files(
     return ReadRelease(findings, [[one.table] for one in shown], as_written)
 
 
-@dataclass(frozen=True, eq=False)
-class ShownTable:
-    """A certified table as files or a database show it."""
-
-    entry: Table
-    written: WrittenTable
-
-    @cached_property
-    def table(self) -> PublishedTable:
-        """Its cells in the texts that are equal in all formats, by its certified name."""
-        return self.written.published(self.entry.name)
-
-    @cached_property
-    def exact(self) -> PublishedTable:
-        """Its cells as they are written, by its certified name."""
-        return PublishedTable(self.entry.name, dict(zip(self.written.names, self.written.cells, strict=True)))
-
-
-def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[ShownTable], list[Finding]]:
-    """The certified tables among those of the files, in their order, and what else the files hold.
-
-    There are no tables where one of them is missing or one too many is there.
-    """
+def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple[list[WrittenTable], list[Finding]]:
+    """The certified tables in their order, none where one is missing or one too many, and what else the files hold."""
     tables: list[WrittenTable] = []
     findings = []
     for name, content in files.items():
         read, faults = read_strictly(name, content)
         tables += read
-        findings += [Finding(f"file '{name}'", "fails", fault) for fault in faults]
-    shown: list[ShownTable] = []
+        findings += [fails(f"file '{name}'", fault) for fault in faults]
+    shown: list[WrittenTable] = []
     missing: list[Table] = []
     for entry in certificate.tables:
         fitting = [one for one in tables if [*one.names] == entry.columns]
-        fitting.sort(key=lambda one: one.title not in (entry.name, _title(certificate, entry, one.format)))
+        fitting.sort(key=lambda one: one.title not in (entry.name, _title(certificate, entry.name, one.format)))
         if fitting:
             tables.remove(fitting[0])
-            shown.append(ShownTable(entry, fitting[0]))
+            shown.append(replace(fitting[0], name=entry.name))
         else:
             missing.append(entry)
             sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
-            findings.append(Finding(f"table '{entry.name}'", "fails", sentence))
+            findings.append(fails(f"table '{entry.name}'", sentence))
     problems = [_too_many(one, missing) for one in tables]
     return ([] if missing or problems else shown), findings + problems
 
 
-def _title(certificate: Certificate, entry: Table, format: FileFormat) -> str:
+def _title(certificate: Certificate, name: str, format: FileFormat) -> str:
     """The name that the sheet of a table gets, or its member of a zip."""
     names = [table.name for table in certificate.tables]
-    place = names.index(entry.name)
+    place = names.index(name)
     return sheet_titles(names)[place] if format == "excel" else member_names(names)[place] + ENDINGS[format]
 
 
@@ -134,120 +111,114 @@ def _too_many(table: WrittenTable, missing: Sequence[Table]) -> Finding:
     else:
         less = listing([name for name in entry.columns if name not in names], 30)
         sentence = f"{where} lacks {less} of the certified columns of '{entry.name}'."
-    return Finding(f"table '{table.title}'", "fails", sentence)
+    return fails(f"table '{table.title}'", sentence)
 
 
-def _name_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Iterator[Finding]:
+def _name_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -> Iterator[Finding]:
     """Where sheets, members of a zip, columns or groups have other names than they are written with."""
     for one in shown:
-        written, check = one.written, f"names in '{one.entry.name}'"
-        title = _title(certificate, one.entry, written.format)
-        if written.is_named and written.title != title:
-            yield Finding(check, "fails", f"{written.where} should have the name '{title}'.")
-        for label, name in zip(written.labels, written.names, strict=True):
-            expected = label_as(name, written.format)
+        check, title = f"names in '{one.name}'", _title(certificate, one.name, one.format)
+        if one.is_named and one.title != title:
+            yield fails(check, f"{one.where} should have the name '{title}'.")
+        for label, name in zip(one.labels, one.names, strict=True):
+            expected = label_as(name, one.format)
             if label != expected:
-                sentence = f"{written.where}: the column '{name}' is called {label!r} and not {expected!r}."
-                yield Finding(check, "fails", sentence)
-        if certificate.linked_by is not None:
-            yield from _group_numbers(one, certificate.linked_by)
+                yield fails(check, f"{one.where}: the column '{name}' is called {label!r} and not {expected!r}.")
+        if certificate.linked_by is not None and (fault := _group_fault(one, certificate.linked_by)):
+            yield fails(f"numbers of groups in '{one.name}'", f"{one.where}: {fault}")
 
 
-def _group_numbers(shown: ShownTable, group: str) -> Iterator[Finding]:
-    """Whether groups have numbers from 0 on and nothing else for a name, and stand in their order."""
-    column, written = shown.exact.columns[group], shown.written
-    number_of = {group_cell(number, written.format): number for number in range(len(column.texts))}
+def _group_fault(shown: WrittenTable, group: str) -> str:
+    """Where groups are not numbered from 0 on and nothing else, in their order; empty where they are."""
+    column = shown.exact.columns[group]
+    number_of = {group_cell(number, shown.format): number for number in range(len(column.texts))}
     other = next((cell for cell in column.texts if cell not in number_of), None)
-    check = f"numbers of groups in '{shown.entry.name}'"
     if other is not None:
         last = len(column.texts) - 1
-        sentence = (
-            f"{written.where}: '{group}' holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
-        )
-        yield Finding(check, "fails", sentence)
-        return
-    numbers = np.array([number_of[cell] for cell in column.texts])[column.codes]
-    if (np.diff(numbers) < 0).any():
-        row = int(np.argmax(np.diff(numbers) < 0)) + 2
-        yield Finding(check, "fails", f"{written.where}: rows are not sorted by '{group}': see row {row}. {ORDER}")
+        return f"'{group}' holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
+    falls = np.diff(np.array([number_of[cell] for cell in column.texts])[column.codes]) < 0
+    return f"rows are not sorted by '{group}': see row {int(np.argmax(falls)) + 2}. {ORDER}" if falls.any() else ""
 
 
 def _difference_findings(
-    certificate: Certificate, shown: Sequence[ShownTable], files: Mapping[str, bytes]
+    certificate: Certificate, shown: Sequence[WrittenTable], files: Mapping[str, bytes]
 ) -> Iterator[Finding]:
     """Whether every table, the joins of them and the files are those that were certified."""
-    same = True
-    for one in shown:
-        reason = _difference(one, certificate.linked_by) or _written_difference(one, certificate.linked_by)
+    same, group = True, certificate.linked_by
+    for entry, one in zip(certificate.tables, shown, strict=True):
+        reason = _difference(entry, one, group) or _written_difference(entry, one, group)
         same = same and not reason
-        yield content_finding(one.entry, reason)
-        if one.entry.written is None and not reason:
+        yield content_finding(entry, reason)
+        if entry.written is None and not reason:
             sentence = (
-                f"How the cells of '{one.entry.name}' are written and in which order their rows stand tells nothing: "
+                f"How the cells of '{entry.name}' are written and in which order their rows stand tells nothing: "
                 "this certificate of an earlier version does not say it, so that nothing can be compared."
             )
-            yield Finding(f"cells of '{one.entry.name}'", "claimed", sentence)
-    if same and certificate.linked_by is not None:
-        same = _is_joined(certificate, shown, certificate.linked_by)
+            yield claimed(f"cells of '{entry.name}'", sentence)
+    if same and group is not None:
+        formats = {one.format for one in shown}
+        same = joined_hash([one.table for one in shown], group) == certificate.sha256
+        if same and certificate.written is not None and len(formats) == 1:
+            same = certificate.written.get(formats.pop()) == ordered_hash([one.exact for one in shown], group)
         yield join_finding(same)
     for file in certificate.files:
         content = files.get(file.name)
-        if content is None or PartFile(file.name, content).entry == file:
-            continue
-        good = f"'{file.name}' is another file than the one written, and its tables are the same."
-        yield either(f"file '{file.name}'", same, good, f"'{file.name}' is not the file that was written.")
+        if content is not None and PartFile(file.name, content).entry != file:
+            good = f"'{file.name}' is another file than the one written, and its tables are the same."
+            yield either(f"file '{file.name}'", same, good, f"'{file.name}' is not the file that was written.")
 
 
-def join_finding(is_joined: bool) -> Finding:
-    """Whether rows of tables belong to the same groups as certified."""
-    bad = "Each table is as certified, but rows were joined otherwise: groups of the tables were exchanged."
-    return either("links between tables", is_joined, "The tables are joined as certified.", bad)
-
-
-def _is_joined(certificate: Certificate, shown: Sequence[ShownTable], group: str) -> bool:
-    """Whether rows of the tables belong to the same groups as certified."""
-    if joined_hash([one.table for one in shown], group) != certificate.sha256:
-        return False
-    formats = {one.written.format for one in shown}
-    if certificate.written is None or len(formats) > 1:
-        return True
-    (format,) = formats
-    return certificate.written.get(format) == ordered_hash([one.exact for one in shown], group)
-
-
-def _difference(shown: ShownTable, group: str | None) -> str:
+def _difference(entry: Table, shown: WrittenTable, group: str | None) -> str:
     """Why a table is not the certified one; empty if it is."""
-    entry, table = shown.entry, shown.table
-    if table.n_rows != entry.rows:
-        return f"'{entry.name}' has {table.n_rows:,} rows, but {entry.rows:,} were certified."
-    if table_hash(table, group) == entry.sha256:
+    if shown.table.n_rows != entry.rows:
+        return f"'{entry.name}' has {shown.table.n_rows:,} rows, but {entry.rows:,} were certified."
+    if table_hash(shown.table, group) == entry.sha256:
         return ""
-    hashes = column_hashes(table, group)
+    hashes = column_hashes(shown.table, group)
     changed = [name for name in hashes if hashes[name] != entry.column_sha256[name]]
     if changed:
         return f"'{entry.name}' is not as certified: values of {listing(changed)} were changed."
     return f"'{entry.name}' is not as certified: every column has its values, but some stand in other rows or groups."
 
 
-def spelling_findings(certificate: Certificate, shown: Sequence[ShownTable]) -> Iterator[Finding]:
+def _written_difference(entry: Table, shown: WrittenTable, group: str | None) -> str:
+    """Where the values of a table are those certified, but written otherwise; empty where they are not."""
+    if entry.written is None:
+        return ""
+    expected = entry.written.get(shown.format)
+    if expected is None:
+        return f"{shown.where}: this table cannot be written in such a file without changes."
+    if ordered_hash([shown.exact], group) == expected.sha256:
+        return ""
+    hashes = column_hashes(shown.exact, group)
+    changed = [name for name in hashes if hashes[name] != expected.column_sha256.get(name)]
+    if changed:
+        return (
+            f"{shown.where}: values of {listing(changed)} are written otherwise than they were certified: a "
+            "number with other digits or of another type, a text without its guard, or an empty text for none."
+        )
+    return f"{shown.where}: rows stand in another order than they were certified in. {ORDER}"
+
+
+def spelling_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -> Iterator[Finding]:
     """Where cells are written as none is: without a guard, as a number never is, or in two ways for one known value.
 
     The hashes of what was written are the certificate's own, so that they say nothing of how it was written.
     """
     attributes = by_name(certificate.attributes)
     for one in shown:
-        known = with_role(attributes, one.written.names)
-        for name, cells, values in zip(one.written.names, one.written.cells, one.written.values, strict=True):
+        known = with_role(attributes, one.names)
+        for name, (cells, values) in zip(one.names, one.columns, strict=True):
             if name == certificate.linked_by:
                 continue
-            fault = _spelling(one.written, name, cells, attributes[name])
+            fault = _spelling(name, cells, attributes[name], one.format)
             if not fault and name in known and (pair := two_spellings(cells, values)):
                 fault = (
-                    f"{one.written.where}: '{name}' writes one value in two ways, {pair}, by which a reader tells its "
-                    "rows apart; write it in one way before the release is made."
+                    f"'{name}' writes one value in two ways, {pair}, by which a reader tells its rows apart; write it "
+                    "in one way before the release is made."
                 )
             if fault:
-                yield Finding(f"cells of '{one.entry.name}'", "fails", fault)
+                yield fails(f"cells of '{one.name}'", f"{one.where}: {fault}")
 
 
 def two_spellings(cells: Column, values: Column) -> str:
@@ -261,33 +232,30 @@ def two_spellings(cells: Column, values: Column) -> str:
     return " and ".join(shown_cell(cells.texts[code]) for code in pairs[place : place + 2, 1])
 
 
-def _spelling(written: WrittenTable, name: str, cells: Column, attribute: Attribute) -> str:
+def _spelling(name: str, cells: Column, attribute: Attribute, format: FileFormat) -> str:
     """Where a column has a text or a number in a form in which none is written; empty where all could be.
 
     Whatever is written, a text that a spreadsheet would run is guarded, and a number has the fewest digits that tell it
     from others, or as many places as all others of its column.
     """
-    if written.format == "parquet":
+    if format == "parquet":
         return ""  # cells of a type hold no text that a spreadsheet runs, and one number is not written in two ways
     is_number = attribute.type == "number" and attribute.form in ("exact", "changed")
     places: set[int] = set()
     for cell in cells.texts:
-        kind, _, content = cell.partition(MARK)
-        if written.format == "excel" and kind == "number" and content not in _sheet_numbers(content):
-            return f"{written.where}: the number {content[:40]} in column '{name}' is not written as numbers are."
-        text = cell_content(cell, written.format)
-        if text is None or text[:1].isalpha():
+        kind, _, text = cell.partition(MARK) if format == "excel" else ("text", "", cell)
+        if kind == "number" and text not in _sheet_numbers(text):
+            return f"the number {text[:40]} in column '{name}' is not written as numbers are."
+        if kind != "text" or text[:1].isalpha():
             continue
         number = NUMBER.fullmatch(text)
         # A spreadsheet runs no number, and a column of categories may hold negative ones.
         if FORMULA.match(text) and text[0] != "'" and not is_number and number is None:
-            return (
-                f"{written.where}: {text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
-            )
+            return f"{text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
         if is_number and number is not None and (number[1] or number[2]) and text != repr(float(text)):
             places.add(len(number[1] or ""))
             if number[2] or Decimal(text) != Decimal(repr(float(text))) or len(places) > 1:
-                return f"{written.where}: the number {text[:40]} in column '{name}' is not written as numbers are."
+                return f"the number {text[:40]} in column '{name}' is not written as numbers are."
     return ""
 
 
@@ -298,22 +266,3 @@ def _sheet_numbers(content: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     return (f"{number:.16g}", repr(number), str(int(number)) if number.is_integer() else "")
-
-
-def _written_difference(one: ShownTable, group: str | None) -> str:
-    """Where the values of a table are those certified, but written otherwise; empty where they are not."""
-    if one.entry.written is None:
-        return ""
-    expected = one.entry.written.get(one.written.format)
-    if expected is None:
-        return f"{one.written.where}: this table cannot be written in such a file without changes."
-    if ordered_hash([one.exact], group) == expected.sha256:
-        return ""
-    hashes = column_hashes(one.exact, group)
-    changed = [name for name in hashes if hashes[name] != expected.column_sha256.get(name)]
-    if changed:
-        return (
-            f"{one.written.where}: values of {listing(changed)} are written otherwise than they were certified: a "
-            "number with other digits or of another type, a text without its guard, or an empty text for none."
-        )
-    return f"{one.written.where}: rows stand in another order than they were certified in. {ORDER}"

@@ -24,9 +24,11 @@ from anoncore.measures import verdict
 from anoncore.measures.verdict import guarantees_of, insensitive_columns
 from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
+from anoncore.privacy.tag_leaks import TagLeak
+from anoncore.publishing.certification import entries
 from anoncore.publishing.certification.attribute_entries import attribute_entries
 from anoncore.publishing.certification.certificate import Certificate, earlier_of, input_hash
-from anoncore.publishing.certification.certified_tables import read_files, two_spellings
+from anoncore.publishing.certification.certified_tables import ReadRelease, read_files, two_spellings
 from anoncore.publishing.certification.claimed_entries import (
     Earlier,
     PreparedColumns,
@@ -35,33 +37,13 @@ from anoncore.publishing.certification.claimed_entries import (
     seed_entry,
     seed_sentences,
 )
+from anoncore.publishing.certification.claims import recheck_joins, recheck_people
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
-from anoncore.publishing.certification.entries import (
-    Asked,
-    InputTable,
-    Joins,
-    Method,
-    Personal,
-    Statement,
-    Table,
-    Unit,
-    Written,
-)
-from anoncore.publishing.certification.further_columns import classes_entry, decided_entries
-from anoncore.publishing.certification.judging import (
-    UNSHOWABLE,
-    Judged,
-    Question,
-    hidden_reason,
-    judged,
-    people_check,
-    recheck_joins,
-    recheck_people,
-    unit_reason,
-)
+from anoncore.publishing.certification.further_columns import ShownClasses, classes_entry, decided_entries
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
 from anoncore.publishing.certification.published_rows import file_entries
+from anoncore.publishing.certification.questions import Judged, Question
 from anoncore.publishing.certification.scan import Scan
 from anoncore.publishing.certification.written_cells import distinct_cells, published_as, written_as
 from anoncore.publishing.export import FileFormat
@@ -70,6 +52,8 @@ from anoncore.release.reading.published_table import PublishedTable, cell_name
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
 from anoncore.table.given_table import as_pandas
+from anoncore.table.microdata import Microdata
+from anoncore.table.relations import Split
 
 PEOPLE = (
     "One person may have several rows. Different people were counted when the release was made; the column that says "
@@ -145,14 +129,7 @@ def certify(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import certify, new_key
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> certificate = certify(release, new_key())
     >>> certificate.requirements[0].label, certificate.tables[0].group_sizes
     ('k-anonymity (k = 3)', {'3': 2})
@@ -163,91 +140,113 @@ def certify(
     if not personal:
         release.require_people("A certificate states what is promised of people or holds of groups of them")
     require_clear_names(release.attributes)
-    require_clear_values(release)
+    _require_clear_values(release)
     frames = {name: as_pandas(table) for name, table in tables.items()} if tables else release.pandas_tables()
     cells = distinct_cells(frames)
     shown = tuple(published_as(cells))
     attributes = attribute_entries(release, shown)
     group = _group_column(release, shown)
     published = PublishedRelease(shown, by_name(attributes), group)
-    unit = None if release.data.people is None else release.data.unit
     prepared = PreparedColumns.of(release.data, release.attributes)
-    hashed = [name for name in release.data.attributes if prepared is None or name not in prepared.columns]
+    unit = _unit(release.data)
     guarantees = guarantees_of(requirements, measure)
     guarantees += tuple(_also_holding(asked, guarantees, measure))
     leaks, over_all = insensitive_columns(release, [one.requirement for one in guarantees], measure)
     splits = [(one.columns, one.k) for one in (over_all, *(leak.split for leak in leaks)) if one is not None]
     questions = [Question(one.requirement, one.attribute) for one in guarantees]
-    shown_ones = [one for one in questions if unit is None and not hidden_reason(published.attributes, one)]
+    shown_ones = [one for one in questions if unit is None and not one.hidden_reason(published.attributes)]
     counted = Counted([[one] for one in shown], published.attributes, group, shown_ones, splits=splits)
     sizes = counted.sizes()
-    entries = [
+    stated = [
         _asked(counted, guarantee, question, unit)
         for guarantee, question in zip(guarantees, questions, strict=True)
         if guarantee.requirement not in asked
         or question not in shown_ones
-        or judged(question, counted.levels(question)).holds
+        or question.judged(counted.levels(question)).holds
     ]
     method = None if release.algorithm is None else method_entry(release.algorithm)
     people = [_personal(published, method, release.numbers != "text", one) for one in personal]
     joins = _joins(release, published, measure)
     written = written_as(frames, cells)
-    _require_one_spelling(published, shown, written)
-    earlier = [earlier_of(one) for one in after]
+    _require_one_spelling(published, written)
     tried = [TriedAttacks.of(one) for one in attacks]
     found = verdict(release, requirements, measure)
     described = [
-        _table(published, table, scan, place, written)
+        _table(published, table, scan, {format: exact[place] for format, exact in written.items()})
         for place, (table, scan) in enumerate(zip(shown, sizes, strict=True))
     ]
-    certificate = Certificate(
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
-        software=software_versions(release.algorithm),
-        method=method,
-        input=InputTable(rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key, hashed), about=INPUT),
+    hashed = [name for name in release.data.attributes if prepared is None or name not in prepared.columns]
+    synthetic = [EXACT_ROWS] if release.is_synthetic else []
+    certificate = certificate_of(
+        release.algorithm,
+        (leaks, over_all),
+        after,
+        [*not_checked(stated, people, joins), *synthetic],
+        [one.sentence for one in (*tried, *(prepared.findings if prepared is not None else ()))],
+        counted.classes,
+        input=entries.InputTable(
+            rows=release.data.n_rows, hmac_sha256=input_hash(release.data, key, hashed), about=INPUT
+        ),
         attributes=attributes,
         tables=described,
         linked_by=group,
         sha256=described[0].sha256 if group is None and len(described) == 1 else joined_hash(shown, group),
-        requirements=entries,
+        requirements=stated,
         people=people,
         joins=joins,
         files=file_entries(files or {}),
-        not_checked=[
-            *not_checked(entries, people, joins),
-            *([EXACT_ROWS] if release.is_synthetic else ()),
-            *(one.sentence for one in earlier),
-            *(one.sentence for one in tried),
-            *(one.sentence for one in (prepared.findings if prepared is not None else ())),
-            *seed_sentences(release.algorithm),
-            UNSIGNED,
-        ],
         written={format: ordered_hash(exact, group) for format, exact in written.items()} if group else None,
-        unit=None
-        if unit is None
-        else Unit(
-            column=unit, people=release.data.n_people, about=PEOPLE if release.data.pseudonym is None else PSEUDONYMS
-        ),
-        after=earlier or None,
+        unit=unit,
         attacks=tried or None,
-        decided=decided_entries(leaks, counted.classes),
-        over_all=classes_entry(over_all, counted.classes),
         breaking=found.breaking or None,
         not_asked=[one.sentence for one in found.not_asked] or None,
         numbers=None if release.numbers == "text" else release.numbers,
         prepared=prepared,
     )
-    if files:
-        read = read_files(certificate, files)
-        for one in (*read.findings, *read.as_written):
-            if one.outcome == "fails":
-                raise DataError(
-                    f"There is no certificate for a file that is not what is written of these tables: {one.sentence}"
-                )
+    read = read_files(certificate, files) if files else ReadRelease((), ())
+    for one in (*read.findings, *read.as_written):
+        if one.outcome == "fails":
+            raise DataError(
+                f"There is no certificate for a file that is not what is written of these tables: {one.sentence}"
+            )
     return certificate
 
 
-def software_versions(algorithm: ReleaseMethod | None = None) -> dict[str, str]:
+def certificate_of(
+    algorithm: ReleaseMethod | None,
+    insensitive: tuple[Sequence[TagLeak], Split | None],
+    after: Sequence[Certificate | Earlier],
+    unshown: Sequence[str],
+    claims: Sequence[str] = (),
+    shown: ShownClasses | None = None,
+    **fields: Any,
+) -> Certificate:
+    """A certificate of these fields, with all that every one says in the same way.
+
+    `insensitive` are the columns that break what is promised and the classes of all of them, of which the files have
+    what `shown` says; `unshown` and `claims` are sentences on what files do not show.
+    """
+    earlier = [earlier_of(one) for one in after]
+    return Certificate(
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        software=_software_versions(algorithm),
+        method=None if algorithm is None else method_entry(algorithm),
+        not_checked=[*unshown, *(one.sentence for one in earlier), *claims, *seed_sentences(algorithm), UNSIGNED],
+        after=earlier or None,
+        decided=decided_entries(insensitive[0], shown),
+        over_all=classes_entry(insensitive[1], shown),
+        **fields,
+    )
+
+
+def _unit(data: Microdata) -> entries.Unit | None:
+    """By what different people were counted, where one may have several rows."""
+    if data.people is None or data.unit is None:
+        return None
+    return entries.Unit(column=data.unit, people=data.n_people, about=PEOPLE if data.pseudonym is None else PSEUDONYMS)
+
+
+def _software_versions(algorithm: ReleaseMethod | None) -> dict[str, str]:
     """The versions of anoncore, of what it runs on, and of what made the release beside it."""
     made_with = () if algorithm is None else algorithm.packages
     return {
@@ -275,7 +274,7 @@ def require_clear_names(names: Iterable[str]) -> None:
         )
 
 
-def require_clear_values(release: Release) -> None:
+def _require_clear_values(release: Release) -> None:
     """Raise DataError for sensitive values that files write alike: readers see one value where several were counted.
 
     A file has no types, so 1 and the text "1" look the same in it, and so do a missing cell and an empty text. Whatever
@@ -298,16 +297,12 @@ def require_clear_values(release: Release) -> None:
                 )
 
 
-def _require_one_spelling(
-    published: PublishedRelease,
-    shown: Sequence[PublishedTable],
-    written: Mapping[FileFormat, Sequence[PublishedTable]],
-) -> None:
+def _require_one_spelling(published: PublishedRelease, written: Mapping[FileFormat, Sequence[PublishedTable]]) -> None:
     """Raise DataError where a format writes a known value in two ways, by which its readers tell rows of a group apart:
     what is missing and an empty text, or "=A" and "'=A", which is how files guard it.
     """
     for format, tables in written.items():
-        for table, exact in zip(shown, tables, strict=True):
+        for table, exact in zip(published.tables, tables, strict=True):
             for name in with_role(published.attributes, table.columns):
                 if pair := two_spellings(exact.columns[name], table.columns[name]):
                     raise DataError(
@@ -324,11 +319,11 @@ def _group_column(release: Release, tables: Sequence[PublishedTable]) -> str | N
     return next(name for name in tables[0].columns if name not in known)
 
 
-def method_entry(algorithm: ReleaseMethod) -> Method:
+def method_entry(algorithm: ReleaseMethod) -> entries.Method:
     """How a release was made, without any seed."""
     parameters = without_seeds(algorithm.to_dict())
     name = parameters.pop("name")
-    return Method(
+    return entries.Method(
         name=name,
         title=algorithm.title,
         source=algorithm.source,
@@ -339,41 +334,35 @@ def method_entry(algorithm: ReleaseMethod) -> Method:
 
 
 def _table(
-    published: PublishedRelease,
-    table: PublishedTable,
-    scan: Scan,
-    place: int,
-    written: Mapping[FileFormat, Sequence[PublishedTable]],
-) -> Table:
-    sizes = scan.group_sizes
-    return Table(
+    published: PublishedRelease, table: PublishedTable, scan: Scan, written: Mapping[FileFormat, PublishedTable]
+) -> entries.Table:
+    sizes, group = scan.group_sizes, published.group
+    return entries.Table(
         name=table.name,
         columns=list(table.columns),
         rows=table.n_rows,
         groups=sum(sizes.values()),
         group_sizes=sizes,
-        sha256=table_hash(table, published.group),
-        column_sha256=column_hashes(table, published.group),
+        sha256=table_hash(table, group),
+        column_sha256=column_hashes(table, group),
         written={
-            format: Written(
-                sha256=ordered_hash([exact[place]], published.group),
-                column_sha256=column_hashes(exact[place], published.group),
-            )
+            format: entries.Written(sha256=ordered_hash([exact], group), column_sha256=column_hashes(exact, group))
             for format, exact in written.items()
         },
     )
 
 
-def _asked(counted: Counted, guarantee: privacy.Guarantee, question: Question, unit: str | None) -> Asked:
+def _asked(
+    counted: Counted, guarantee: privacy.Guarantee, question: Question, unit: entries.Unit | None
+) -> entries.Asked:
     _require(guarantee)
-    reason = hidden_reason(counted.attributes, question)
     if unit is not None:
         reached = None if np.isinf(guarantee.reached) else guarantee.reached
-        reason = unit_reason(unit, [name for name, one in counted.attributes.items() if one.form is not None])
+        reason = unit.hidden_reason([name for name, one in counted.attributes.items() if one.form is not None])
         return asked_entry(question, reached, reason).model_copy(update={"rechecked": False})
-    if reason:
+    if reason := question.hidden_reason(counted.attributes):
         return asked_entry(question, reason=reason)
-    return asked_entry(question, _holding(judged(question, counted.levels(question))).reached)
+    return asked_entry(question, _holding(question.judged(counted.levels(question))).reached)
 
 
 def _require(statement: privacy.Guarantee | privacy.PersonalGuarantee) -> None:
@@ -381,10 +370,10 @@ def _require(statement: privacy.Guarantee | privacy.PersonalGuarantee) -> None:
         raise ReleaseError(f"There is no certificate for what does not hold: {statement.sentence}")
 
 
-def asked_entry(question: Question, reached: float | None = None, reason: str = "") -> Asked:
+def asked_entry(question: Question, reached: float | None = None, reason: str = "") -> entries.Asked:
     """The entry of a requirement, with the level that is reached where tables show it, else with why they do not."""
     requirement = question.requirement
-    return Asked(
+    return entries.Asked(
         requirement=json.loads(json.dumps(requirement.to_dict())),
         label=requirement.label(),
         source=requirement.source,
@@ -419,12 +408,12 @@ def _holding(found: Judged) -> Judged:
 
 
 def _personal(
-    published: PublishedRelease, method: Method | None, has_numbers: bool, guarantee: privacy.PersonalGuarantee
-) -> Personal:
+    published: PublishedRelease, method: entries.Method | None, has_numbers: bool, guarantee: privacy.PersonalGuarantee
+) -> entries.Personal:
     _require(guarantee)
     attribute = None if guarantee.hidden else guarantee.attribute
     promised = f"What is promised of everybody's '{attribute}' holds with {guarantee.asked:g} asked."
-    entry = Personal(
+    entry = entries.Personal(
         attribute=attribute,
         asked=guarantee.asked,
         source="" if method is None else method.source,
@@ -438,7 +427,7 @@ def _personal(
     return entry.model_copy(update={"rechecked": True, "sentence": _holding(found).sentence})
 
 
-def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joins | None:
+def _joins(release: Release, published: PublishedRelease, measure: Cache) -> entries.Joins | None:
     if release.is_shared:
         return None
     try:
@@ -447,23 +436,25 @@ def _joins(release: Release, published: PublishedRelease, measure: Cache) -> Joi
         return None
     if not check.holds:
         raise ReleaseError(f"There is no certificate for fragments that are not safe to join: {check.sentences[0]}")
-    entry = Joins(common=check.common, k=check.k, l=check.l, delta=check.delta, source=JOINS_SOURCE, rechecked=False)
+    entry = entries.Joins(
+        common=check.common, k=check.k, l=check.l, delta=check.delta, source=JOINS_SOURCE, rechecked=False
+    )
     _holding(recheck_joins(published, entry))
     return entry.model_copy(update={"rechecked": True})
 
 
-def not_checked(asked: Iterable[Asked], people: Iterable[Personal], joins: Joins | None) -> list[str]:
+def not_checked(
+    asked: Iterable[entries.Asked], people: Iterable[entries.Personal] = (), joins: entries.Joins | None = None
+) -> list[str]:
     """What held when the release was made and the files do not show, in sentences."""
-    entries: list[tuple[str, Statement]] = [
-        *((statement.label, statement) for statement in asked),
-        *((f"The {people_check(promise)}", promise) for promise in people if promise.reason not in UNSHOWABLE),
+    stated: list[tuple[str, entries.Statement]] = [(one.label, one) for one in asked]
+    stated += [(f"The {one.check}", one) for one in people if not one.is_shown_by_none]
+    stated += [] if joins is None else [(f"Joins on '{joins.common}'", joins)]
+    return [
+        *(promise.sentence for promise in people if promise.is_shown_by_none),
+        *(
+            f"{what} held when the release was made, but the files alone do not show it: {one.reason}."
+            for what, one in stated
+            if not one.rechecked
+        ),
     ]
-    if joins is not None:
-        entries.append((f"Joins on '{joins.common}'", joins))
-    sentences = [promise.sentence for promise in people if promise.reason in UNSHOWABLE]
-    sentences += [
-        f"{what} held when the release was made, but the files alone do not show it: {statement.reason}."
-        for what, statement in entries
-        if not statement.rechecked
-    ]
-    return sentences

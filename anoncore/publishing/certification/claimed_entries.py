@@ -11,7 +11,7 @@ from anoncore.attacks.strongest import Strongest
 from anoncore.base.errors import ReleaseError
 from anoncore.base.texts import listing, share_text
 from anoncore.publishing.certification.entries import LARGEST, Entry
-from anoncore.publishing.certification.finding import Finding
+from anoncore.publishing.certification.finding import Finding, claimed
 from anoncore.release.release import ReleaseMethod
 from anoncore.table.microdata import Microdata
 
@@ -79,13 +79,8 @@ class PreparedColumns(Entry):
         """The entry of a table; None where nothing of it was prepared and is published."""
         shifted = [name for name in (data.shifts.columns if data.shifts is not None else ()) if name in published]
         pseudonyms = [data.pseudonym] if data.pseudonym is not None and data.pseudonym in published else []
-        if not shifted and not pseudonyms:
-            return None
-        return cls(
-            shifted=shifted,
-            most_days=data.shifts.most if data.shifts is not None and shifted else None,
-            pseudonyms=pseudonyms,
-        )
+        most = data.shifts.most if data.shifts is not None and shifted else None
+        return cls(shifted=shifted, most_days=most, pseudonyms=pseudonyms) if shifted or pseudonyms else None
 
     @property
     def columns(self) -> list[str]:
@@ -97,16 +92,11 @@ class PreparedColumns(Entry):
         """What is claimed, in words that no certificate can choose."""
         if self.shifted:
             days = "an unknown number of" if self.most_days is None else f"up to {self.most_days:,}"
-            yield Finding(
-                "shifted dates",
-                "claimed",
-                f"Dates shifted by {days} days per person: {listing(self.shifted, MOST_NAMED)}. How far they were "
-                "shifted, the files do not show.",
-            )
+            shifted = f"Dates shifted by {days} days per person: {listing(self.shifted, MOST_NAMED)}."
+            yield claimed("shifted dates", f"{shifted} How far they were shifted, the files do not show.")
         if self.pseudonyms:
-            yield Finding(
+            yield claimed(
                 "pseudonyms",
-                "claimed",
                 f"Pseudonyms made with a key: {listing(self.pseudonyms, MOST_NAMED)}. The files do not show how they "
                 "were made, who has the key, or which other release has the same.",
             )
@@ -141,14 +131,14 @@ class TriedAttacks(Entry):
         """The entry of what was measured."""
         tried = [
             TriedAttack(
-                attack=attack.name,
-                aim=attack.aim,
-                share=attack.share,
-                measured=attack.measured,
-                control=attack.control,
-                compared_with=attack.compared_with,
+                attack=one.name,
+                aim=one.aim,
+                share=one.share,
+                measured=one.measured,
+                control=one.control,
+                compared_with=one.compared_with,
             )
-            for attack in measured.tried
+            for one in measured.tried
         ]
         return cls(
             attribute=measured.attribute_name,
@@ -221,8 +211,7 @@ class Earlier(Entry):
 
     def measured(self, by: Sequence[str], people: int, together: Sequence[Together]) -> Earlier:
         """The entry with what both releases tell together."""
-        figures = {"by": [*by], "people": people, "together": [*together]}
-        return self.model_copy(update={"about": MEASURED, **figures})
+        return self.model_copy(update={"about": MEASURED, "by": [*by], "people": people, "together": [*together]})
 
     @property
     def sentence(self) -> str:

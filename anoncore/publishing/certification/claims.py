@@ -7,31 +7,28 @@ whatever it says of that; what cannot be counted is a claim, and why is worked o
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from anoncore.base.errors import AnonymizationError, CancelledError
+import numpy as np
+
+from anoncore import privacy
+from anoncore.algorithms import ALGORITHMS, Algorithm
+from anoncore.attacks.fitting_people import level_bounds
+from anoncore.base.errors import AnonymizationError, CancelledError, ReleaseError
 from anoncore.base.texts import listing
-from anoncore.kernels.rounding import ACCUMULATED
+from anoncore.kernels.arrays import Floats
+from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.measures.verdict import columns_find
+from anoncore.privacy.wildcards import CellsAlike, matching_guarantee
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
-from anoncore.publishing.certification.entries import Asked, Personal
-from anoncore.publishing.certification.finding import Finding, either
-from anoncore.publishing.certification.judging import (
-    MOST_NAMED,
-    UNSHOWABLE,
-    Judged,
-    Question,
-    hidden_reason,
-    judged,
-    people_check,
-    question_of,
-    recheck_joins,
-    recheck_people,
-    unit_reason,
-)
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
+from anoncore.publishing.certification.finding import Finding, claimed, either, fails
+from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.questions import MOST_NAMED, Judged, Level, Question
+from anoncore.release.release import Release
 from anoncore.requirements import (
     DistinctDiversity,
     EntropyDiversity,
@@ -39,7 +36,12 @@ from anoncore.requirements import (
     KAnonymity,
     RecursiveDiversity,
 )
+from anoncore.table.hierarchy import ROOT
 
+T = TypeVar("T")
+HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
+UNKNOWN_METHOD = "only the method that promises it can count it, and this installation does not have it"
+HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 OF_DIFFERENT_VALUES = DistinctDiversity | EntropyDiversity | FrequencyDiversity | RecursiveDiversity
 LOOK_ALIKE = str.maketrans(
     "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονρυχАВЕКМНОРСТУХІЈЅаеорсухіјѕԁԛԝӏһ\u3164\u115f\u1160\u2800",
@@ -53,10 +55,10 @@ def countable(certificate: Certificate) -> list[Question]:
     found = []
     for asked in certificate.requirements:
         try:
-            question = question_of(asked)
+            question = Question.of(asked)
         except AnonymizationError:
             continue
-        if not hidden_reason(by_name(certificate.attributes), question):
+        if not question.hidden_reason(by_name(certificate.attributes)):
             found.append(question)
     return found
 
@@ -65,11 +67,11 @@ def requirement_findings(certificate: Certificate, counted: Counted) -> Iterator
     """Every requirement, counted where the tables show it."""
     if not with_role(counted.attributes, certificate.columns):
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
-        yield Finding("known columns", "claimed", sentence)
+        yield claimed("known columns", sentence)
     statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
     if not any(_asks_for_something(one, counted) for one in statements) and certificate.joins is None:
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
-        yield Finding("requirements", "claimed", sentence)
+        yield claimed("requirements", sentence)
     for asked in certificate.requirements:
         try:
             yield from _asked(certificate, asked, counted)
@@ -77,52 +79,48 @@ def requirement_findings(certificate: Certificate, counted: Counted) -> Iterator
             raise
         except AnonymizationError as error:
             # A table need not fit its certificate, nor a certificate itself.
-            yield Finding(asked.label, "fails", f"{asked.label} cannot hold: {error}")
+            yield fails(asked.label, f"{asked.label} cannot hold: {error}")
 
 
 def _asks_for_something(statement: Asked | Personal, counted: Counted) -> bool:
     """Whether not everybody who is alone in a group would have what is stated."""
     if isinstance(statement, Personal):
-        return statement.asked > 1 or statement.reason in UNSHOWABLE
+        return statement.asked > 1 or statement.is_shown_by_none
     try:
-        question = question_of(statement)
-        is_hidden = hidden_reason(counted.attributes, question)
-        return bool(is_hidden) or not counted.holds_for_anybody_alone(question)
+        question = Question.of(statement)
+        return bool(question.hidden_reason(counted.attributes)) or not counted.holds_for_anybody_alone(question)
     except AnonymizationError:
         return True  # which is found below
 
 
 def _asked(certificate: Certificate, asked: Asked, counted: Counted) -> Iterator[Finding]:
-    question = question_of(asked)
-    label, described = asked.label, question.requirement.label()
-    if (label, asked.asked) != (described, question.requirement.threshold):
-        sentence = f"The certificate says '{label}', but describes {described}."
-        yield Finding(label, "fails", sentence)
+    question = Question.of(asked)
+    requirement, label = question.requirement, asked.label
+    described, described_attribute = requirement.label(), getattr(requirement, "attribute", None)
+    if (label, asked.asked) != (described, requirement.threshold):
+        yield fails(label, f"The certificate says '{label}', but describes {described}.")
         return
-    described_attribute = getattr(question.requirement, "attribute", None)
     if described_attribute not in (None, asked.attribute):
-        sentence = (
-            f"The certificate says that {label} is about '{asked.attribute}', but describes '{described_attribute}'."
-        )
-        yield Finding(label, "fails", sentence)
+        about = f"is about '{asked.attribute}', but describes '{described_attribute}'"
+        yield fails(label, f"The certificate says that {label} {about}.")
         return
-    reason = hidden_reason(counted.attributes, question)
+    reason = question.hidden_reason(counted.attributes)
     if reason:
-        yield claim(label, label, reason)
+        yield claimed(label, f"{label}: {reason}.")
         return
     if certificate.unit is not None:
         # A group has at most as many people as rows, and where they have different values the rows do. So what more
         # people or more values never break fails for people where it fails for rows; rows show nothing else.
-        found = judged(question, counted.levels(question)) if question.requirement.monotone_for_people else None
+        found = question.judged(counted.levels(question)) if requirement.monotone_for_people else None
         if found is not None and not found.holds:
-            yield Finding(label, "fails", found.sentence)
+            yield fails(label, found.sentence)
         else:
-            yield claim(label, label, unit_reason(certificate.unit.column, certificate.columns))
+            yield claimed(label, f"{label}: {certificate.unit.hidden_reason(certificate.columns)}.")
         return
-    found = judged(question, counted.levels(question))
+    found = question.judged(counted.levels(question))
     found = replace(found, sentence=found.sentence + _by_definition(counted, question))
     if found.holds and not counted.is_given and not _agrees(asked, found):
-        yield Finding(label, "fails", f"{found.sentence} The certificate says {asked.reached:.6g}.")
+        yield fails(label, f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
     yield either(label, found.holds, found.sentence)
     if not found.holds:
@@ -160,7 +158,7 @@ def _agrees(asked: Asked, found: Judged) -> bool:
 
 def _if_known(question: Question, levels: Sequence[Level], others: frozenset[str]) -> Iterator[Finding]:
     """A claim where a requirement holds only if nobody knows the columns that are neither known nor secret."""
-    found = judged(question, levels)
+    found = question.judged(levels)
     if found.holds:
         return
     failing = [level for level in levels if not level.holds]
@@ -174,23 +172,18 @@ def _if_known(question: Question, levels: Sequence[Level], others: frozenset[str
         place = below.index(max(below))
         breaking = columns_find(names, True, below[place], rows[place], k)
     which = "which is published as it is; with it" if is_one else "which are published as they are; with them"
-    sentence = f"{label} holds only if nobody knows {told}, {which}, {found.sentence}"
-    yield Finding(label, "claimed", sentence, breaking)
+    yield claimed(label, f"{label} holds only if nobody knows {told}, {which}, {found.sentence}", breaking)
 
 
 def _if_not_joined(question: Question, levels: Sequence[Level], is_given: bool) -> Iterator[Finding]:
     """What becomes of sizes in a table whose known columns tell rows apart inside the groups that join the tables."""
-    if not levels:
+    label, found = question.requirement.label(), question.judged(levels) if levels else None
+    if found is None or found.holds:
         return
-    found = judged(question, levels)
-    if found.holds:
-        return
-    label = question.requirement.label()
     if is_given:
-        yield Finding(label, "fails", found.sentence)
-        return
-    sentence = f"{label} holds only of the groups that join the tables; inside them, {found.sentence}"
-    yield Finding(label, "claimed", sentence)
+        yield fails(label, found.sentence)
+    else:
+        yield claimed(label, f"{label} holds only of the groups that join the tables; inside them, {found.sentence}")
 
 
 def _if_read_alike(question: Question, texts: Collection[str] | None) -> Iterator[Finding]:
@@ -201,12 +194,9 @@ def _if_read_alike(question: Question, texts: Collection[str] | None) -> Iterato
     for text in sorted(texts):
         other = first.setdefault(as_read(text), text)
         if other != text:
-            label = question.requirement.label()
-            sentence = (
-                f"{label} counts {other!r} and {text!r} of '{question.attribute}' as two values, which read alike; it "
-                "holds only if they are two"
-            )
-            yield Finding(f"values of '{question.attribute}'", "claimed", f"{sentence}.")
+            name, label = question.attribute, question.requirement.label()
+            sentence = f"{label} counts {other!r} and {text!r} of '{name}' as two values, which read alike; it holds"
+            yield claimed(f"values of '{name}'", f"{sentence} only if they are two.")
             return
 
 
@@ -217,29 +207,119 @@ def as_read(text: str) -> str:
     return " ".join(seen.split())
 
 
-def claim(check: str, what: str, reason: str) -> Finding:
-    """The finding of what cannot be counted."""
-    return Finding(check, "claimed", f"{what}: {reason}.")
-
-
 def attack_findings(certificate: Certificate) -> Iterator[Finding]:
     """What attacks got, as the maker of the release says: nothing of it can be counted."""
     for measured in certificate.attacks or ():
-        yield Finding(f"attacks on '{measured.attribute}'", "claimed", measured.sentence)
+        yield claimed(f"attacks on '{measured.attribute}'", measured.sentence)
 
 
 def people_findings(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
     """Every promise about persons and the joins, counted where the tables show it."""
     for promise in certificate.people:
-        check = people_check(promise)
         found = recheck_people(published, certificate.method, certificate.numbers is not None, promise)
         if isinstance(found, str):
-            yield claim(check, promise.sentence.rstrip(".") if found in UNSHOWABLE else f"The {check}", found)
+            what = promise.sentence.rstrip(".") if promise.is_shown_by_none else f"The {promise.check}"
+            yield claimed(promise.check, f"{what}: {found}.")
             continue
-        yield either(check, found.holds, found.sentence)
+        yield either(promise.check, found.holds, found.sentence)
         if found.holds and promise.sentence != found.sentence:
             # What was counted need not be what the certificate says of it.
-            yield Finding(check, "claimed", f"The certificate says: {promise.sentence}")
+            yield claimed(promise.check, f"The certificate says: {promise.sentence}")
     if certificate.joins is not None:
         joined = recheck_joins(published, certificate.joins)
         yield either(f"joins on '{certificate.joins.common}'", joined.holds, joined.sentence)
+
+
+def recheck_people(
+    published: PublishedRelease, method: Method | None, has_numbers: bool, promise: Personal
+) -> Judged | str:
+    """Check a promise about every person as the adversary would; why that cannot be done where the tables hide it.
+
+    Where they hide which quasi-identifiers belong together, everybody who fits the tables is looked at: the promise
+    holds if it does for all of them, and fails if it must fail for one. `has_numbers` says that numbers stand for
+    ranges.
+    """
+    attribute = promise.attribute
+    if promise.is_shown_by_none:
+        return promise.reason
+    if attribute is None and has_numbers:
+        return HIDDEN_SUPPRESSION
+    if attribute is None:
+        return _said(promise.sentence, lambda: _recheck_matches(published, promise.asked))
+    if method is None:
+        return HIDDEN_PEOPLE
+    if method.name not in ALGORITHMS:
+        return UNKNOWN_METHOD
+
+    def work() -> Judged | str:
+        release = published.people()
+        if release is None:
+            return HIDDEN_PEOPLE
+        algorithm = ALGORITHMS.build({"name": method.name, **method.parameters})
+        if not published.tells_people:
+            return _bounded(release, algorithm, attribute, promise.asked)
+        guarantees = algorithm.personal_guarantees(release)
+        kept = next((guarantee for guarantee in guarantees if guarantee.attribute == attribute), None)
+        return HIDDEN_PEOPLE if kept is None else Judged(kept.holds, kept.sentence, kept.reached)
+
+    return _said(promise.sentence, work)
+
+
+def _recheck_matches(published: PublishedRelease, asked: float) -> Judged:
+    """Count for every published row the rows that agree with it wherever neither cell is suppressed."""
+    if len(published.tables) > 1:
+        raise ReleaseError("the quasi-identifiers stand in several tables.")
+    (table,) = published.tables
+    known = [table.columns[name] for name in with_role(published.attributes, table.columns)]
+    is_star = [np.array([text == ROOT for text in column.texts], dtype=np.bool_) for column in known]
+    codes = np.column_stack([column.codes for column in known])
+    suppressed = np.column_stack([star[column.codes] for star, column in zip(is_star, known, strict=True)])
+    alike = CellsAlike.of_rows(codes, suppressed)[0]
+    found = matching_guarantee(alike, asked)
+    return Judged(found.holds, found.sentence, found.reached)
+
+
+def _bounded(release: Release, algorithm: Algorithm, attribute: str, asked: float) -> Judged | str:
+    """Judge the promise by everybody who fits: it holds if it does for all and fails if it must for one."""
+    diversity = getattr(algorithm, "diversity", None)
+    if diversity not in ("posterior", "distinct"):
+        return HIDDEN_PEOPLE
+    domain = release.data.domain[attribute]
+    protected = [domain.code_of(value) for value in release.data.sensitive_values.get(attribute, ())]
+
+    def level(probability: Floats) -> Floats:
+        """1 / the likeliest value, or how many values are possible; a protected set counts as one."""
+        if diversity == "distinct":
+            possible = probability > 0
+            counts = possible.sum(axis=1)
+            return counts - (
+                possible[:, protected].sum(axis=1) - possible[:, protected].any(axis=1) if protected else 0
+            )
+        likeliest = probability[:, protected].sum(axis=1) if protected else probability.max(axis=1)
+        return np.divide(1.0, likeliest, out=np.full(len(likeliest), np.inf), where=likeliest > 0)
+
+    bounds = level_bounds(release, attribute, level)
+    what = f"{algorithm.title} with {diversity} diversity, l = {asked:g}"
+    if bounds is not None and lies_below(bounds.high, asked, 2 * ACCUMULATED):
+        return Judged(False, f"{what}, fails: someone in the tables has at most {bounds.high:.4g}, whoever that is.")
+    if bounds is not None and reaches(bounds.low, asked, 2 * ACCUMULATED):
+        return Judged(True, f"{what}, holds: everybody who fits the tables has at least {bounds.low:.4g}.")
+    return HIDDEN_PEOPLE
+
+
+def recheck_joins(published: PublishedRelease, asked: Joins) -> Judged:
+    """Check the joins of published groups of different tables."""
+
+    def work() -> Judged:
+        check = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
+        return Judged(check.holds, check.sentences[0])
+
+    return _said(f"Joins on '{asked.common}'", work)
+
+
+def _said(what: str, work: Callable[[], T]) -> T | Judged:
+    """Do the work; where a table no longer fits its certificate, the statement fails with the reason."""
+    try:
+        return work()
+    except AnonymizationError as error:
+        return Judged(False, f"{what.rstrip('.')} cannot hold: {error}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,15 +10,14 @@ import numpy as np
 
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.publishing.certification.entries import Attribute, ClassesShown
-from anoncore.publishing.certification.judging import Question
 from anoncore.publishing.certification.published_release import (
-    Level,
     PublishedRelease,
     told_apart,
     with_members,
     with_role,
 )
-from anoncore.publishing.certification.published_rows import Rows
+from anoncore.publishing.certification.published_rows import Rows, names_of
+from anoncore.publishing.certification.questions import Level, Question
 from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import PublishedTable
@@ -62,31 +61,25 @@ class Counted:
 
     def levels_alone(self, question: Question) -> list[Level]:
         """What sizes are in joined tables whose known columns tell rows apart inside the groups that join them."""
-        if question.attribute is not None or self.group is None:
-            return []
         found = []
         for rows, (apart, _) in zip(self.tables, self._whole, strict=True):
-            known = with_role(self.attributes, rows[0].names if rows else [])
-            if known and len(apart) == 1:
-                scan = scan_rows(rows, self.attributes, [question], known=[self.group, *known])
-                found += [replace(one, over=(self.group, *known)) for one in scan.of(question)]
+            known = with_role(self.attributes, names_of(rows))
+            if question.attribute is None and self.group is not None and known and len(apart) == 1:
+                over = (self.group, *known)
+                scan = scan_rows(rows, self.attributes, [question], known=over)
+                found += [replace(one, over=over) for one in scan.of(question)]
         return found
 
     def holds_for_anybody_alone(self, question: Question) -> bool:
         """Whether a person alone in a group would have what is asked, whatever their value is."""
-        if question.attribute is None:
-            return all(
-                check.holds(check.levels(Partition(np.zeros(1, dtype=np.int32)), None)).all()
-                for check in checks_of(question, {})
-            )
-        name = question.attribute
-        for _, scan in self._scans:
-            if name in scan.values:
-                values = np.unique(list(scan.values[name].codes.values())).astype(np.int32)
-                alone = Partition(np.arange(len(values), dtype=np.int32))
-                checks = checks_of(question, scan.values)
-                return all(check.holds(check.levels(alone, values)).all() for check in checks)
-        return False
+        name, codes = question.attribute, None
+        values = next((scan.values for _, scan in self._scans if name in scan.values), {})
+        if name is not None:
+            if name not in values:
+                return False
+            codes = np.unique(list(values[name].codes.values())).astype(np.int32)
+        alone = Partition(np.arange(1 if codes is None else len(codes), dtype=np.int32))
+        return all(check.holds(check.levels(alone, codes)).all() for check in checks_of(question, values))
 
     def texts(self, name: str) -> Collection[str] | None:
         """The different published values of an attribute; None where they were not counted."""
@@ -112,13 +105,12 @@ class Counted:
         """Rows of the smallest class and rows below k where the columns tell classes apart, in the table with most such
         rows; None where no table has the columns beside known ones.
         """
-        asked = tuple(classes.columns), classes.k
-        found = [scan.splits[asked] for _, scan in self._whole if asked in scan.splits]
+        found = [scan.splits[classes.split] for _, scan in self._whole if classes.split in scan.splits]
         return max(found, key=lambda one: (one[1], -one[0]), default=None)
 
     @cached_property
     def _whole(self) -> list[tuple[tuple[str, ...], Scan]]:
-        """The scan of every table in order, and the columns that tell its groups apart."""
+        """The columns that tell the groups of every table apart, and its scan."""
         n = len(self.tables)
         shares = [part_of(self.tell, place / n, (place + 1) / n) for place in range(n)]
         return [self._scanned(rows, frozenset(), tell) for rows, tell in zip(self.tables, shares, strict=True)]
@@ -135,25 +127,23 @@ class Counted:
     def _scanned(
         self, rows: Sequence[Rows], further: frozenset[str], tell: Progress = silent
     ) -> tuple[tuple[str, ...], Scan]:
-        names = rows[0].names if rows else []
+        names = names_of(rows)
         apart = told_apart(names, self.attributes, self.group, further)
-        shown = [one for one in self.questions if one.attribute is None or one.attribute in names]
-        plain = [one for one in shown if one.attribute is None or self.attributes[one.attribute].form != "set"]
+        plain = [
+            one
+            for one in self.questions
+            if one.attribute is None or (one.attribute in names and self.attributes[one.attribute].form != "set")
+        ]
         # Without a known column beside them, columns that tell rows apart make no classes.
         is_class = self.group is None and bool(with_role(self.attributes, names))
         splits = [one for one in self.splits if is_class and not further and set(one[0]) <= set(names)]
         return apart, scan_rows(rows, self.attributes, plain, progress=tell, splits=splits, known=apart)
 
-    def _sets(self, further: frozenset[str]) -> list[tuple[tuple[str, ...], Scan]]:
-        found = []
+    def _sets(self, further: frozenset[str]) -> Iterator[tuple[tuple[str, ...], Scan]]:
         for question in self.questions:
             name = question.attribute
-            if name is None or self.attributes[name].form != "set":
-                continue
-            for rows, *_ in self.tables:
-                if isinstance(rows, PublishedTable) and name in rows.names:
+            for rows, *_ in self.tables if name is not None and self.attributes[name].form == "set" else ():
+                if name is not None and isinstance(rows, PublishedTable) and name in rows.names:
                     apart = told_apart(rows.names, self.attributes, self.group, further)
                     members, known = with_members(rows, apart, name)
-                    scan = scan_rows([members], self.attributes, [question], known=known)
-                    found.append((apart, scan))
-        return found
+                    yield apart, scan_rows([members], self.attributes, [question], known=known)

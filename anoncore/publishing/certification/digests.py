@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.publishing.certification.published_rows import array_of
 from anoncore.release.reading.published_table import PublishedTable, is_text_type, text_bytes
+from anoncore.sources.parquet import value_type
 from anoncore.table.coding import content_ranks
 
 AT_ONCE = 1 << 14
@@ -147,10 +149,6 @@ def _sha256(*parts: Part) -> str:
     return digest.hexdigest()
 
 
-def _sha256_of(value: object) -> str:
-    return hashlib.sha256(_text(value)).hexdigest()
-
-
 BLOCK_ROWS = 1 << 20
 """Texts of so many rows are sorted and coded together, so that a digest does not depend on how a file is written."""
 
@@ -159,7 +157,6 @@ class PartDigester:
     """Takes the rows of a part in their order, some at a time, and gives a SHA-256 of every column."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._schema = schema
         self._columns = {field.name: hashlib.sha256(_kind(field.type).encode()) for field in schema}
         self._waiting: pa.Table | None = None
         self.n_rows = 0
@@ -182,17 +179,14 @@ class PartDigester:
 
     def _take(self, block: pa.Table) -> None:
         for name, digest in self._columns.items():
-            column = block.column(name)
-            for content in _contents(column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)):
+            for content in _contents(array_of(block, name)):
                 digest.update(len(content).to_bytes(8, "little"))
                 digest.update(content)
 
 
 def _kind(kind: pa.DataType) -> str:
     """What a column is called in its digest: texts are the same in all types that hold texts."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return "text" if is_text_type(kind) else str(kind)
+    return "text" if is_text_type(value_type(kind)) else str(value_type(kind))
 
 
 def _contents(column: pa.Array) -> Iterator[bytes]:
@@ -221,10 +215,8 @@ def _contents(column: pa.Array) -> Iterator[bytes]:
 def _numbers(column: pa.Array) -> npt.NDArray[Any] | None:
     """Numbers, dates and moments as the numbers they are stored as, 0 where there is none; None for all else."""
     kind = column.type
-    width = {pa.types.is_date32: pa.int32(), pa.types.is_date64: pa.int64(), pa.types.is_timestamp: pa.int64()}
-    for belongs, stored in width.items():
-        if belongs(kind):
-            column = column.cast(stored)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        column = column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         zero = pa.scalar(0, column.type)
         return np.asarray(column.fill_null(zero))
@@ -233,9 +225,9 @@ def _numbers(column: pa.Array) -> npt.NDArray[Any] | None:
 
 def rows_digest(names: Sequence[str], n_rows: int, columns: Mapping[str, str]) -> str:
     """The digest of a part's rows: of its columns in their order."""
-    return _sha256_of([list(names), n_rows, [columns[name] for name in names]])
+    return hashlib.sha256(_text([list(names), n_rows, [columns[name] for name in names]])).hexdigest()
 
 
 def joined_digest(digests: Sequence[str]) -> str:
     """The digest of all parts together, in whatever order they are."""
-    return _sha256_of(sorted(digests))
+    return hashlib.sha256(_text(sorted(digests))).hexdigest()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from anoncore.privacy.guarantees import HIDDEN_ATTACK, HIDDEN_NOISE
 from anoncore.publishing.export import FileFormat
+from anoncore.table.hierarchy import ROOT
 
 LARGEST = 2**63
 """No number of rows, people or bytes is as large."""
@@ -47,6 +50,12 @@ class Unit(Entry):
     column: str
     people: int = Field(ge=1, lt=LARGEST)
     about: str
+
+    def hidden_reason(self, published: Collection[str]) -> str:
+        """Why no table can show how many people a group has."""
+        is_shown = self.column in published
+        why = "and no file shows that a pseudonym is one person" if is_shown else "which is not published"
+        return f"people were counted by '{self.column}', {why}"
 
 
 class Attribute(Entry):
@@ -123,6 +132,20 @@ class Personal(Statement):
     source: str
     sentence: str
 
+    @property
+    def is_shown_by_none(self) -> bool:
+        """Whether it is of a kind of which no tables show anything."""
+        return self.reason in (HIDDEN_NOISE, HIDDEN_ATTACK)
+
+    @property
+    def check(self) -> str:
+        """What is checked, in a few words."""
+        if self.is_shown_by_none:
+            return "promise about everybody"
+        if self.attribute is None:
+            return f"number of rows that agree where neither has '{ROOT}'"
+        return f"promise about '{self.attribute}'"
+
 
 class Joins(Statement):
     """The check of all joins of fragments on the attribute that they share."""
@@ -141,6 +164,11 @@ class ClassesShown(Entry):
     k: int = Field(ge=1, lt=LARGEST)
     smallest: int = Field(ge=1, lt=LARGEST)
     n_below: int = Field(ge=0, lt=LARGEST)
+
+    @property
+    def split(self) -> tuple[tuple[str, ...], int]:
+        """The columns, and the k that the classes are compared with, as a scan takes them."""
+        return tuple(self.columns), self.k
 
 
 class DecidedColumn(Entry):

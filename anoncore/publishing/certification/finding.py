@@ -48,6 +48,16 @@ class Finding:
             object.__setattr__(self, name, printable(getattr(self, name)))
 
 
+def fails(check: str, sentence: str) -> Finding:
+    """What was counted here and does not hold."""
+    return Finding(check, "fails", sentence)
+
+
+def claimed(check: str, sentence: str, breaking: str = "") -> Finding:
+    """What cannot be counted here."""
+    return Finding(check, "claimed", sentence, breaking)
+
+
 def either(check: str, holds: bool, good: str, bad: str | None = None) -> Finding:
     """What a check that was counted here found, in the sentence for the way in which it came out; by default in one."""
     return Finding(check, "holds" if holds else "fails", good if holds or bad is None else bad)

@@ -15,9 +15,9 @@ from anoncore.privacy.tag_leaks import UNIQUE, TagLeak
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import LARGEST, ClassesShown, DecidedColumn
-from anoncore.publishing.certification.finding import Finding, either
+from anoncore.publishing.certification.finding import Finding, claimed, either
 from anoncore.publishing.certification.published_release import by_name, told_apart, with_role
-from anoncore.publishing.certification.published_rows import Rows, array_of
+from anoncore.publishing.certification.published_rows import Rows, array_of, names_of
 from anoncore.publishing.certification.scan import GroupKeys, coded_cells
 from anoncore.release.reading.published_table import is_text_type
 from anoncore.requirements import KAnonymity
@@ -29,11 +29,10 @@ from anoncore.table.relations import Split
 DECIDED: Final = "published by decision"
 UNDECIDED: Final = "published, and nobody decided so"
 OVER_ALL = "all published columns but the secrets"
-
-ShownClasses = Callable[[ClassesShown], tuple[int, int] | None]
-"""Rows of the smallest class and rows in classes of fewer than k, as files show them; None where they show none."""
 FEWEST_PEOPLE = 100
 """An insensitive column of fewer values is taken for a category, which is counted as what somebody may know."""
+ShownClasses = Callable[[ClassesShown], tuple[int, int] | None]
+"""Rows of the smallest class and rows in classes of fewer than k, as files show them; None where they show none."""
 
 
 def decided_entries(leaks: Iterable[TagLeak], shown: ShownClasses | None = None) -> list[DecidedColumn] | None:
@@ -42,28 +41,29 @@ def decided_entries(leaks: Iterable[TagLeak], shown: ShownClasses | None = None)
     `shown` says what the files show of some classes, where these are not already known from the files; classes of which
     they show something else are left out.
     """
-    entries = []
-    for leak in leaks:
-        tells = [name for one in leak.relations for name in (*one.telling, one.told) if name != leak.column]
-        entries.append(
-            DecidedColumn(
-                column=leak.column,
-                decision=DECIDED if leak.is_decided else UNDECIDED,
-                tells=list(dict.fromkeys(tells)),
-                # Rounded down: the files do not show the original values that a precise share would be about.
-                share=float(np.floor(100 * leak.relations[0].share) / 100) if leak.relations else None,
-                classes=classes_entry(leak.split, shown),
-                sentence=leak.finding,
-            )
+    return [
+        DecidedColumn(
+            column=leak.column,
+            decision=DECIDED if leak.is_decided else UNDECIDED,
+            tells=list(
+                dict.fromkeys(
+                    name for one in leak.relations for name in (*one.telling, one.told) if name != leak.column
+                )
+            ),
+            # Rounded down: the files do not show the original values that a precise share would be about.
+            share=float(np.floor(100 * leak.relations[0].share) / 100) if leak.relations else None,
+            classes=classes_entry(leak.split, shown),
+            sentence=leak.finding,
         )
-    return entries or None
+        for leak in leaks
+    ] or None
 
 
 def classes_entry(split: Split | None, shown: ShownClasses | None = None) -> ClassesShown | None:
     """The classes that some columns make, as the certificate has them; None where the files show something else."""
     if split is None:
         return None
-    classes = ClassesShown(columns=list(split.columns), k=split.k, smallest=split.smallest, n_below=split.n_below)
+    classes = ClassesShown.model_validate(split, from_attributes=True)
     return classes if shown is None or shown(classes) == (split.smallest, split.n_below) else None
 
 
@@ -79,27 +79,20 @@ def _over_all(certificate: Certificate) -> list[ClassesShown]:
 
     Nobody knows the pseudonym of a person: what it joins is counted by `linked_findings`.
     """
-    attributes, pseudonyms = by_name(certificate.attributes), _said_pseudonyms(certificate)
-    free = [
-        [name for name in with_role(attributes, table.columns, "insensitive") if name not in pseudonyms]
-        for table in certificate.tables
-    ]
-    return [
-        ClassesShown(columns=names, k=max(certified_k(certificate), UNIQUE), smallest=1, n_below=0)
-        for table, names in zip(certificate.tables, free, strict=True)
-        if names and with_role(attributes, table.columns) and certificate.linked_by is None
-    ]
-
-
-def _said_pseudonyms(certificate: Certificate) -> list[str]:
-    """The columns that the certificate calls pseudonyms."""
-    return [] if certificate.prepared is None else certificate.prepared.pseudonyms
+    attributes, k = by_name(certificate.attributes), max(certified_k(certificate), UNIQUE)
+    found = []
+    for table in certificate.tables:
+        free = with_role(attributes, table.columns, "insensitive")
+        names = [name for name in free if name not in certificate.pseudonyms]
+        if names and with_role(attributes, table.columns) and certificate.linked_by is None:
+            found.append(ClassesShown(columns=names, k=k, smallest=1, n_below=0))
+    return found
 
 
 def certified_k(certificate: Certificate) -> int:
     """The largest k that was asked for; 0 where none was."""
-    asked = [one.asked for one in certificate.requirements if one.requirement.get("name") == KAnonymity.name]
-    return min(max((int(one) for one in asked), default=0), LARGEST - 1)
+    asked = [int(one.asked) for one in certificate.requirements if one.requirement.get("name") == KAnonymity.name]
+    return min(max(asked, default=0), LARGEST - 1)
 
 
 def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bool) -> Iterator[Finding]:
@@ -110,7 +103,7 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
     for entry in certificate.decided or ():
         check = f"insensitive column '{entry.column}'"
         if entry.classes is None:
-            yield Finding(check, "claimed", f"The certificate says: {entry.sentence} It is {entry.decision}.")
+            yield claimed(check, f"The certificate says: {entry.sentence} It is {entry.decision}.")
             continue
         together = " and ".join(f"'{name}'" for name in entry.classes.columns)
         which = f"which {'is' if len(entry.classes.columns) == 1 else 'are'} {entry.decision}"
@@ -121,7 +114,7 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
         yield _compared(OVER_ALL, OVER_ALL, found, certificate.over_all, classes.k)
     if certificate.breaking and not is_found:
         # Its own words are quoted, and never part of the verdict.
-        yield Finding(OVER_ALL, "claimed", f"The certificate says against itself: {quoted(certificate.breaking)}.")
+        yield claimed(OVER_ALL, f"The certificate says against itself: {quoted(certificate.breaking)}.")
 
 
 def _compared(check: str, columns: str, found: tuple[int, int] | None, certified: ClassesShown, k: int) -> Finding:
@@ -134,11 +127,6 @@ def _compared(check: str, columns: str, found: tuple[int, int] | None, certified
     return either(check, found == said, f"Told apart by {columns}, {numbers}{end}.")
 
 
-def split_of(classes: ClassesShown) -> tuple[tuple[str, ...], int]:
-    """The columns that make some classes, and the k that they are compared with, as a scan takes them."""
-    return tuple(classes.columns), classes.k
-
-
 def linked_findings(certificate: Certificate, counted: Counted) -> Iterator[Finding]:
     """Among how many people everybody hides whose rows a column of the tables joins, whatever it is called.
 
@@ -146,14 +134,12 @@ def linked_findings(certificate: Certificate, counted: Counted) -> Iterator[Find
     with at least 100 values, which stand in as many rows as ids of people do. Where the reader named the known columns,
     pseudonyms that break the k that was asked for fail it.
     """
-    attributes, k = counted.attributes, max(certified_k(certificate), UNIQUE)
-    said = _said_pseudonyms(certificate)
+    attributes, k, group = counted.attributes, max(certified_k(certificate), UNIQUE), certificate.linked_by
     for rows in counted.tables:
-        names = [name for name in (rows[0].names if rows else ()) if name != certificate.linked_by]
-        pseudonyms = [name for name in names if name in said or _looks_like_pseudonyms(rows, name)]
+        names = [name for name in names_of(rows) if name != group]
+        pseudonyms = [name for name in names if name in certificate.pseudonyms or _looks_like_pseudonyms(rows, name)]
         # A pseudonym that is called known tells rows of people apart, and not people: it joins rows all the same.
-        apart = told_apart([*rows[0].names] if rows else [], attributes, certificate.linked_by)
-        known = [name for name in apart if name not in pseudonyms]
+        known = [name for name in told_apart(names_of(rows), attributes, group) if name not in pseudonyms]
         content: Int64 | None = None
         for name in names:
             is_pseudonym = name in pseudonyms
@@ -163,16 +149,12 @@ def linked_findings(certificate: Certificate, counted: Counted) -> Iterator[Find
             n_people = int(person.max()) + 1
             may_be_people = n_people >= FEWEST_PEOPLE and k <= len(person) / n_people <= MOST_ROWS_OF_ONE
             if is_pseudonym or may_be_people:
-                if content is None:
-                    content = _numbered(rows, known)
+                content = _numbered(rows, known) if content is None else content
                 yield _finding(name, alike_people(person, content), k, is_pseudonym, counted.is_given)
 
 
 def _numbered(rows: Sequence[Rows], names: Sequence[str]) -> Int64:
-    """A number for each row, int64 (n_rows,), the same for rows whose cells are equal in all columns.
-
-    Without columns all rows are equal.
-    """
+    """A number for each row, int64 (n_rows,), the same for rows whose cells are equal in all columns."""
     if not names:
         return np.zeros(sum(part.n_rows for part in rows), dtype=np.int64)
     keys = GroupKeys(names)

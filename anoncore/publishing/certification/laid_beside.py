@@ -57,18 +57,11 @@ def _measured(entry: Earlier, release: Release, earlier: Release, by: Sequence[s
     for name in names:
         l = max(promised_l(one, name) for one in (release, earlier))
         found = attacks.composition([release, earlier], name, by=list(by) or None, l=l)
-        people = len(found.people)
+        people, few, largest = len(found.people), found.few, found.largest
         if people:
-            together.append(
-                Together(
-                    attribute=name,
-                    l=l,
-                    few=float(found.few),
-                    few_alone=found.few.baseline or 0.0,
-                    largest=float(found.largest),
-                    guessing=found.largest.baseline or 0.0,
-                )
-            )
+            alone, guess = few.baseline or 0.0, largest.baseline or 0.0
+            shares = {"few": float(few), "few_alone": alone, "largest": float(largest), "guessing": guess}
+            together.append(Together(attribute=name, l=l, **shares))
     return entry.measured(by or [str(unit) for unit in dict.fromkeys(units)], people, together)
 
 
@@ -76,10 +69,5 @@ def promised_l(release: Release, attribute: str) -> float:
     """The largest diversity of an attribute that the algorithm of a release promises; 2 where it promises none."""
     method: ReleaseMethod | None = release.algorithm
     promises = () if method is None else method.promises(release.data)
-    asked = [
-        float(one.l)
-        for one in promises
-        if isinstance(one, DistinctDiversity | FrequencyDiversity | EntropyDiversity)
-        and one.attribute in (None, attribute)
-    ]
-    return max([2.0, *asked])
+    diverse = [one for one in promises if isinstance(one, DistinctDiversity | FrequencyDiversity | EntropyDiversity)]
+    return max([2.0, *(float(one.l) for one in diverse if one.attribute in (None, attribute))])

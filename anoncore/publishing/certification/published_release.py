@@ -12,37 +12,15 @@ import pandas as pd
 
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.texts import MISSING_TEXT
-from anoncore.kernels.arrays import Floats
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, cell_text, moment_of
 from anoncore.release.reading.region_texts import set_parts
 from anoncore.release.recoding import Exact, GroupValues, Recoding
 from anoncore.release.release import Fragment, Release
-from anoncore.requirements.requirement import Check, Comparison
 from anoncore.table.axis import EXACT
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """What the groups of one table reach of a requirement, a level per group, and the columns that tell them apart."""
-
-    check: Check
-    levels: Floats
-    over: tuple[str, ...] = ()
-
-    @property
-    def worst(self) -> float:
-        """The level of the worst group."""
-        level = self.levels.min() if self.check.requirement.comparison is Comparison.AT_LEAST else self.levels.max()
-        return float(level)
-
-    @property
-    def holds(self) -> bool:
-        """Whether every group meets the threshold."""
-        return bool(self.check.holds(self.levels).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +48,8 @@ class PublishedRelease:
     @cached_property
     def _labels(self) -> dict[str, int]:
         """The groups of all tables. Raises ReleaseError where a table lacks some of them or has them in other sizes."""
-        counts = []
-        for table in self.tables:
-            column = table.columns[self.group or ""]
-            rows = np.bincount(column.codes, minlength=len(column.texts)).tolist()
-            counts.append(dict(zip(column.texts, rows, strict=True)))
+        columns = [table.columns[self.group or ""] for table in self.tables]
+        counts = [dict(zip(one.texts, one.counts.tolist(), strict=True)) for one in columns]
         for table, sizes in zip(self.tables[1:], counts[1:], strict=True):
             if sizes != counts[0]:
                 differing = sorted(set(sizes.items()) ^ set(counts[0].items()))[0][0]
@@ -114,23 +89,19 @@ class PublishedRelease:
         columns = [name for table in self.tables for name in table.columns if name != self.group]
         if self.group is None or len(self.tables) < 2 or len(set(columns)) < len(columns):
             return None
-        ordered = [_by_group(table, self.partition(table)) for table in self.tables]
-        first = self.partition(ordered[0])
-        cells = {name: column for table in ordered for name, column in table.columns.items() if name != self.group}
-        data = self.microdata(cells)
-        fragments = tuple(
-            Fragment(
-                table.name,
-                first,
-                {
-                    name: Exact(data.domain[name], first, data.codes[name])
-                    for name in table.columns
-                    if name != self.group
-                },
-            )
-            for table in ordered
-        )
-        return Release(data, fragments)
+        cells: dict[str, Column] = {}
+        for table in self.tables:
+            # Sorted by group, so that rows of joined tables pair up within groups.
+            order = self.partition(table).order
+            cells |= {name: replace(one, codes=one.codes[order]) for name, one in table.columns.items()}
+        first = Partition(np.sort(self.partition(self.tables[0]).group))
+        data = self.microdata({name: cells[name] for name in columns})
+        fragments = []
+        for table in self.tables:
+            names = [name for name in table.columns if name != self.group]
+            recodings = {name: Exact(data.domain[name], first, data.codes[name]) for name in names}
+            fragments.append(Fragment(table.name, first, recodings))
+        return Release(data, tuple(fragments))
 
     @property
     def tells_people(self) -> bool:
@@ -142,8 +113,7 @@ class PublishedRelease:
         frame, kinds, orders, hierarchies, protected = {}, {}, {}, {}, {}
         for name, column in cells.items():
             attribute = self.attributes[name]
-            typed = _typed(attribute, column)
-            frame[name] = typed
+            frame[name] = _typed(attribute, column)
             kinds[name] = "nominal" if attribute.form == "region" else attribute.kind or "nominal"
             if attribute.values is not None and attribute.type == "text":
                 new = [text for text in column.texts if text and text not in attribute.values]
@@ -153,19 +123,16 @@ class PublishedRelease:
                     [[_value(attribute, line[0]), *line[1:]] for line in attribute.hierarchy]
                 )
             if attribute.protected is not None:
-                protected_values = [_value(attribute, text) for text in attribute.protected if text in column.texts]
-                protected[name] = protected_values or None
-        table = pd.DataFrame(frame)
-        sensitive_values = {name: values for name, values in protected.items() if values}
-        if len(sensitive_values) < len(protected):
+                protected[name] = [_value(attribute, text) for text in attribute.protected if text in column.texts]
+        if not all(protected.values()):
             raise ReleaseError("None of the values that need protection is published.")
         return Microdata(
-            table,
+            pd.DataFrame(frame),
             roles={name: self.attributes[name].role for name in cells},
             kinds=kinds,
             orders=orders,
             hierarchies=hierarchies,
-            sensitive_values=sensitive_values,
+            sensitive_values=protected,
         )
 
 
@@ -265,12 +232,6 @@ def set_members(text: str, name: str) -> list[str]:
     if members is None:
         raise DataError(f"'{name}' holds {text!r}, which is no set of values.")
     return ["" if member == MISSING_TEXT else cell_text(member) for member in members]
-
-
-def _by_group(table: PublishedTable, partition: Partition) -> PublishedTable:
-    """The table's rows sorted by group, so that rows of joined tables pair up within groups."""
-    columns = {name: replace(one, codes=one.codes[partition.order]) for name, one in table.columns.items()}
-    return PublishedTable(table.name, columns)
 
 
 def with_role(attributes: Mapping[str, Attribute], names: Iterable[str], role: str = "quasi-identifier") -> list[str]:

@@ -32,12 +32,13 @@ class PartFile:
     def entry(self) -> File:
         """The file as a certificate names it. Raises DataError for a file that cannot be read."""
 
-        def hashed() -> tuple[str, int]:
+        def hashed() -> File:
             with BytesIO(self.source) if isinstance(self.source, bytes) else self.source.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest(), file.seek(0, SEEK_END)
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+                return File(name=self.name, bytes=file.seek(0, SEEK_END), sha256=sha256)
 
-        sha256, size = self.read(hashed)
-        return File(name=self.name, bytes=size, sha256=sha256)
+        found: File = self.read(hashed)
+        return found
 
     @property
     def names(self) -> list[str]:
@@ -81,8 +82,7 @@ class PartFile:
             yield self.whole.select(list(names))
             return
         file = self.read(lambda: coded_file(opened(self.source), self.schema))
-        sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
-        for numbers in _together(sizes):
+        for numbers in _together(file.metadata):
             read = self.read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
             yield read.unify_dictionaries().combine_chunks()
 
@@ -102,6 +102,11 @@ Rows = PublishedTable | PartFile
 """Rows of a published table that are read some at a time, wherever they lie."""
 
 
+def names_of(rows: Sequence[Rows]) -> list[str]:
+    """The columns of a table of which these are the rows."""
+    return rows[0].names if rows else []
+
+
 def file_entries(files: Mapping[str, bytes]) -> list[File]:
     """Files by name as a certificate names them."""
     return [PartFile(name, content).entry for name, content in files.items()]
@@ -118,21 +123,21 @@ def coded_file(content: pa.NativeFile, schema: pa.Schema) -> pq.ParquetFile:
     return pq.ParquetFile(content, read_dictionary=texts, pre_buffer=False)
 
 
-def _together(sizes: Sequence[int]) -> Iterator[list[int]]:
+def _together(metadata: pq.FileMetaData) -> Iterator[list[int]]:
     """The numbers of row groups that are read at a time."""
     numbers: list[int] = []
     rows = 0
-    for number, size in enumerate(sizes):
-        if numbers and rows + size > UNIT_ROWS:
+    for number in range(metadata.num_row_groups):
+        rows += (size := metadata.row_group(number).num_rows)
+        if numbers and rows > UNIT_ROWS:
             yield numbers
-            numbers, rows = [], 0
+            numbers, rows = [], size
         numbers.append(number)
-        rows += size
     if numbers:
         yield numbers
 
 
-def array_of(table: pa.Table, name: str) -> pa.Array:
+def array_of(table: pa.Table, name: str | int) -> pa.Array:
     """A column of a unit as one array."""
     column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

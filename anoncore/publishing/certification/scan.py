@@ -22,15 +22,15 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.temporary import temporary_directory
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
-from anoncore.kernels.arrays import Codes, Int64, Words
+from anoncore.kernels.arrays import Codes, Floats, Int64, Words
 from anoncore.kernels.checking import levels_of_counts
 from anoncore.kernels.grouping import numbered_keys
 from anoncore.kernels.hashing import text_hashes
 from anoncore.publishing.certification.digests import PartDigester
 from anoncore.publishing.certification.entries import Attribute
-from anoncore.publishing.certification.judging import Question
-from anoncore.publishing.certification.published_release import Level, PublishedRelease, with_role
+from anoncore.publishing.certification.published_release import PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import PartFile, Rows, array_of
+from anoncore.publishing.certification.questions import Level, Question
 from anoncore.publishing.certification.written_cells import arrow_texts
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import Column, PublishedTable, cell_texts, is_text_type, text_bytes
@@ -77,7 +77,7 @@ class Scan:
 
     n_rows: int
     sizes: Int64
-    levels: Sequence[tuple[Question, Level]]
+    levels: Mapping[Question, list[Level]]
     values: Mapping[str, PublishedValues]
     columns: Mapping[str, dict[str, str]]
     splits: Mapping[Split, tuple[int, int]]
@@ -90,7 +90,7 @@ class Scan:
 
     def of(self, question: Question) -> list[Level]:
         """What the groups reach of a question, a level per group for each of its checks."""
-        return [level for asked, level in self.levels if asked == question]
+        return self.levels.get(question, [])
 
 
 def scan_rows(
@@ -109,15 +109,14 @@ def scan_rows(
     quasi-identifiers. `optional` questions are left out where their attribute has more than MOST_VALUES different
     values; for the others that is a DataError. In a table in memory there may be any number of them.
     """
-    if known is None:
-        known = with_role(attributes, files[0].names if files else ())
-    required = _attributes_of(questions)
-    asked = list(dict.fromkeys([*required, *_attributes_of(optional)]))
+    own = files[0].names if files else ()
+    known = with_role(attributes, own) if known is None else known
     splits = list(dict.fromkeys(splits))
     most = None if files and isinstance(files[0], PublishedTable) else MOST_VALUES
     keys = [GroupKeys(names) for names in (known, *(names for names, _ in splits))]
-    numbered = {name: _Values() for name in asked}
-    names = dict.fromkeys(chain(files[0].names if files and digested else (), numbered, *(one.names for one in keys)))
+    required = {one.attribute for one in questions}
+    numbered = {one.attribute: _Values() for one in (*questions, *optional) if one.attribute is not None}
+    names = dict.fromkeys(chain(own if digested else (), numbered, *(one.names for one in keys)))
     columns: dict[str, dict[str, str]] = {}
 
     def keyed(unit: pa.Table) -> Keyed:
@@ -126,7 +125,11 @@ def scan_rows(
 
     with ExitStack() as stack:
         units = _units(files, [*names], columns if digested else None, progress or silent)
-        groups = _grouped(map(keyed, units), stack)
+        pieces = map(keyed, units)
+        first, second = next(pieces, None), next(pieces, None)
+        if first is None:
+            raise DataError("There are no rows.")
+        groups = _InMemory(*first) if second is None else _InDatabase(chain([first, second], pieces), stack)
         values = {}
         for name, counted in numbered.items():
             if counted.rows is not None:
@@ -140,27 +143,17 @@ def scan_rows(
     return Scan(int(sizes.sum()), sizes, levels, values, columns, classes)
 
 
-def _attributes_of(questions: Sequence[Question]) -> list[str]:
-    return list(dict.fromkeys(one.attribute for one in questions if one.attribute is not None))
-
-
 def published_values(attribute: Attribute, counts: Mapping[str, int]) -> PublishedValues:
     """An attribute's published values as requirements count them: its domain in the certified order, with counts."""
     texts = tuple(sorted(counts))
     cells = Column.coded(np.arange(len(texts)), texts)
-    data: Microdata = PublishedRelease((), {attribute.name: attribute}, None).microdata({attribute.name: cells})
-    rows = np.bincount(
-        data.codes[attribute.name], weights=[counts[text] for text in texts], minlength=len(data.domain[attribute.name])
-    )
-    profile = TableProfile(
-        sum(counts.values()),
-        {attribute.name: Role.SENSITIVE},
-        data.domain,
-        {attribute.name: rows.astype(np.int64)},
-        data.sensitive_values,
-        data.hierarchies,
-    )
-    codes = profile.sensitive_view(attribute.name).recode[data.codes[attribute.name]]
+    name = attribute.name
+    data: Microdata = PublishedRelease((), {name: attribute}, None).microdata({name: cells})
+    weights = [counts[text] for text in texts]
+    rows = {name: np.bincount(data.codes[name], weights, len(data.domain[name])).astype(np.int64)}
+    roles = {name: Role.SENSITIVE}
+    profile = TableProfile(sum(weights), roles, data.domain, rows, data.sensitive_values, data.hierarchies)
+    codes = profile.sensitive_view(name).recode[data.codes[name]]
     return PublishedValues(profile, dict(zip(texts, codes.tolist(), strict=True)))
 
 
@@ -208,14 +201,6 @@ class _Values:
         return own[codes]
 
 
-def _grouped(units: Iterator[Keyed], stack: ExitStack) -> _InMemory | _InDatabase:
-    """The rows of all pieces by their groups. Raises DataError where there are no rows."""
-    first, second = next(units, None), next(units, None)
-    if first is None:
-        raise DataError("There are no rows.")
-    return _InMemory(*first) if second is None else _InDatabase(chain([first, second], units), stack)
-
-
 class _InMemory:
     """The groups of rows that were read in one piece, always in the same order."""
 
@@ -225,7 +210,6 @@ class _InMemory:
         self._partition = Partition(np.repeat(numbered_keys(known)[0].astype(np.int32), rows))
 
     def sizes(self) -> Int64:
-        """The number of rows of every group."""
         return self._partition.sizes.astype(np.int64)
 
     def of(self, name: str) -> Iterable[Groups]:
@@ -234,7 +218,7 @@ class _InMemory:
         return [(self._partition.starts, codes, np.ones(len(codes), dtype=np.int64))]
 
     def classes(self, place: int, k: int) -> tuple[int, int]:
-        """What becomes of the groups by one set of further columns: the size of the smallest class, rows below k."""
+        """The size of the smallest class that one set of further columns makes, and the rows in classes below k."""
         # Two keys are drawn independently, so that their sum is one for both.
         known, further = (np.repeat(*self._keys[at], axis=0) for at in (0, 1 + place))
         sizes = np.bincount(numbered_keys(known + further)[0])
@@ -307,8 +291,7 @@ def _levels(
     values: Mapping[str, PublishedValues],
     numbered: Mapping[str, _Values],
     known: tuple[str, ...],
-) -> list[tuple[Question, Level]]:
-    """What every group reaches of each question, for each of its checks."""
+) -> dict[Question, list[Level]]:
     checks = [(question, check) for question in questions for check in checks_of(question, values)]
     every = np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int32), sizes
     found = {place: [_level(check, every)] for place, (_, check) in enumerate(checks) if check.values is None}
@@ -318,12 +301,13 @@ def _levels(
         for starts, numbers, rows in groups.of(name):
             for place in places:
                 found.setdefault(place, []).append(_level(checks[place][1], (starts, codes[numbers], rows)))
-    return [
-        (question, Level(check, np.concatenate(found[place]), known)) for place, (question, check) in enumerate(checks)
-    ]
+    levels: dict[Question, list[Level]] = {}
+    for place, (question, check) in enumerate(checks):
+        levels.setdefault(question, []).append(Level(check, np.concatenate(found[place]), known))
+    return levels
 
 
-def _level(check: Check, groups: Groups) -> npt.NDArray[np.float64]:
+def _level(check: Check, groups: Groups) -> Floats:
     unique, size = (-1, 1) if check.values is None else (check.values.unique, check.values.size)
     return levels_of_counts(*groups, size, check.requirement.level.address, unique, check.reference)
 
@@ -347,14 +331,11 @@ class PartClasses:
 
 def checks_of(question: Question, values: Mapping[str, PublishedValues]) -> tuple[Check, ...]:
     """The checks of a question, which know what they need of the whole table."""
-    name, requirement = question.attribute, question.requirement
-    if name is None:
-        return requirement.checks(_NO_VALUES)
-    return requirement.replace(attribute=name).checks(values[name].profile)
-
-
-_NO_VALUES = TableProfile(1, {"row": Role.INSENSITIVE}, {}, {}, {})
-"""A table of which nothing but the number of rows is asked."""
+    if question.attribute is None:
+        # Nothing but the number of rows is asked.
+        return question.requirement.checks(TableProfile(1, {"row": Role.INSENSITIVE}, {}, {}, {}))
+    asked = question.requirement.replace(attribute=question.attribute)
+    return asked.checks(values[question.attribute].profile)
 
 
 class GroupKeys:

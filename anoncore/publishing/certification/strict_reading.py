@@ -24,7 +24,7 @@ from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.extras import require
 from anoncore.base.memory import TEXT_FACTOR, require_memory
 from anoncore.kernels.arrays import Bytes
-from anoncore.publishing.certification.published_rows import coded_file, opened
+from anoncore.publishing.certification.published_rows import array_of, coded_file, opened
 from anoncore.publishing.certification.written_cells import (
     WrittenTable,
     arrow_texts,
@@ -49,6 +49,8 @@ LINE_ENDS = ("\r\n", "\n")
 MARK_OF_ORDER = b"\xef\xbb\xbf"
 MAKER = re.compile(r"parquet-cpp-arrow version \d+\.\d+\.\d+")
 SCHEMA = b"ARROW:schema"
+Content = Iterator[WrittenTable | str]
+"""The tables of a file, and what is wrong with it."""
 
 
 def read_strictly(name: str, content: bytes) -> tuple[list[WrittenTable], list[str]]:
@@ -59,11 +61,13 @@ def read_strictly(name: str, content: bytes) -> tuple[list[WrittenTable], list[s
     """
     tables: list[WrittenTable] = []
     faults: list[str] = []
+    is_zip = content.startswith(ZIP)
     try:
-        if content.startswith(ZIP):
-            _archive(name, content, tables, faults)
-        else:
-            _table(f"'{name}'", Path(name).stem, content, tables, faults)
+        for one in _archive(name, content) if is_zip else _table(f"'{name}'", Path(name).stem, content):
+            if isinstance(one, WrittenTable):
+                tables.append(one)
+            else:
+                faults.append(f"{one}.")
     except AnonymizationError:
         raise
     except Exception:
@@ -74,12 +78,11 @@ def read_strictly(name: str, content: bytes) -> tuple[list[WrittenTable], list[s
     return tables, faults
 
 
-def _table(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
-    """Read a file with one table."""
-    (_parquet if content.startswith(PARQUET) else _text)(where, title, content, tables, faults)
+def _table(where: str, title: str, content: bytes) -> Content:
+    return (_parquet if content.startswith(PARQUET) else _text)(where, title, content)
 
 
-def _archive(name: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
+def _archive(name: str, content: bytes) -> Content:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(member.file_size for member in archive.infolist())
         if size > UNPACKED_LIMIT:
@@ -87,42 +90,39 @@ def _archive(name: str, content: bytes, tables: list[WrittenTable], faults: list
         require_memory(size, f"'{name}'", ADVICE)
         wrong = _archive_fault(content, archive)
         if wrong:
-            faults.append(f"'{name}' {wrong}.")
+            yield f"'{name}' {wrong}"
         if BOOK in archive.namelist():
             require(READING, "openpyxl")
             from anoncore.publishing.certification.workbook_cells import read_workbook
 
-            found, others = read_workbook(name, archive)
-            tables += found
-            faults += [f"'{name}': {other}." for other in others]
+            for one in read_workbook(name, archive):
+                yield one if isinstance(one, WrittenTable) else f"'{name}': {one}"
             return
         for member in archive.infolist():
             unpacked = archive.read(member)
-            where = f"'{name}', member '{member.filename}'"
             if unpacked.startswith(ZIP):
                 raise DataError(f"'{name}' holds an archive inside an archive; unpack it first.")
-            begun = len(tables)
-            _table(where, member.filename, unpacked, tables, faults)
-            tables[begun:] = [replace(table, is_named=True) for table in tables[begun:]]
+            for one in _table(f"'{name}', member '{member.filename}'", member.filename, unpacked):
+                yield replace(one, is_named=True) if isinstance(one, WrittenTable) else one
 
 
 def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
     """What a zip holds besides its members, or in which way it is not written as one; empty where neither is so."""
     members = archive.infolist()
     times = Counter(member.filename for member in members)
-    is_book = BOOK in times
     for member in members:
-        if times[member.filename] > 1:
-            return f"holds the member '{member.filename}' {times[member.filename]} times"
-        if not is_book and any(mark in member.filename for mark in "/\\"):
-            return f"holds the member '{member.filename}', whose name leads to a folder"
+        name = member.filename
+        if times[name] > 1:
+            return f"holds the member '{name}' {times[name]} times"
+        if BOOK not in times and any(mark in name for mark in "/\\"):
+            return f"holds the member '{name}', whose name leads to a folder"
         if member.comment or member.extra:
             kind = "a comment" if member.comment else "an extra field"
-            return f"holds {kind} of its member '{member.filename}': {shown_bytes(member.comment or member.extra)}"
+            return f"holds {kind} of its member '{name}': {shown_bytes(member.comment or member.extra)}"
         if member.external_attr != ZIP_RIGHTS:
-            return f"holds its member '{member.filename}' with attributes of its own"
+            return f"holds its member '{name}' with attributes of its own"
         if member.date_time != ZIP_TIME:
-            return f"says when its member '{member.filename}' was made"
+            return f"says when its member '{name}' was made"
     if archive.comment:
         return f"holds a comment: {shown_bytes(archive.comment)}"
     if members and members[0].header_offset != 0:
@@ -133,34 +133,47 @@ def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
     return f"is not packed as it is written; it differs from byte {first_difference(content, again):,} on"
 
 
-def _text(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
+def _text(where: str, title: str, content: bytes) -> Content:
     require_memory(len(content) * TEXT_FACTOR, where, ADVICE)
-    header = header_of(content)
+    header = next(csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")), None)
     if header is None:
         raise DataError(f"{where} is empty.")
     require_few_columns(len(header), where.strip("'"))
     try:
         columns = text_columns(content, len(header))
     except pa.ArrowInvalid:
-        fault = row_fault(content, header)
+        fault = _row_fault(content, header)
         if not fault:
             raise
-        faults.append(f"{where}: {fault}.")
+        yield f"{where}: {fault}"
         return
     labels = [column[0].as_py() for column in columns]
     coded = [column.slice(1).combine_chunks().dictionary_encode() for column in columns]
     fault = text_fault(content, labels, coded)
     if fault:
-        faults.append(f"{where}: {fault}.")
+        yield f"{where}: {fault}"
     read = [
         both_columns(one.indices.to_numpy(), one.dictionary.to_pylist(), cell_texts(one.dictionary)) for one in coded
     ]
-    tables.append(WrittenTable.of(title, where, "csv", labels, read))
+    yield WrittenTable(title, where, "csv", labels, read)
 
 
-def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
+def _parquet(where: str, title: str, content: bytes) -> Content:
+    read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
+    fault = parquet_fault(content, read)
+    if fault:
+        yield f"{where}: {fault}"
+    yield written_parquet(where, title, read, pq.read_schema(pa.BufferReader(content)))
+
+
+def written_parquet(where: str, title: str, rows: pa.Table, declared: pa.Schema) -> WrittenTable:
+    """The table that a Parquet file of declared types holds, cell by cell; `rows` may have texts as dictionaries."""
+    coded = [_coded(array_of(rows, place), value_type(field.type)) for place, field in enumerate(declared)]
+    return WrittenTable(title, where, "parquet", declared.names, coded)
+
+
+def _coded(array: pa.Array, kind: pa.DataType) -> tuple[Column, Column]:
     """A column of a Parquet file as it is written, and the texts of its values."""
-    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     bits = {pa.float64(): pa.int64(), pa.float32(): pa.int32(), pa.float16(): pa.int16()}.get(kind)
     if pa.types.is_dictionary(array.type):
         # A row without a value has a number of its own.
@@ -172,25 +185,6 @@ def _coded(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[Column, Column]:
         codes = encoded.indices.to_numpy()
         distinct = encoded.dictionary if bits is None else encoded.dictionary.view(kind)
     return both_columns(codes, arrow_texts(distinct), cell_texts(distinct))
-
-
-def _parquet(where: str, title: str, content: bytes, tables: list[WrittenTable], faults: list[str]) -> None:
-    read = read_within(content, where.strip("'"), UNPACKED_LIMIT)
-    fault = parquet_fault(content, read)
-    if fault:
-        faults.append(f"{where}: {fault}.")
-    tables.append(written_parquet(where, title, read, pq.read_schema(pa.BufferReader(content))))
-
-
-def written_parquet(where: str, title: str, rows: pa.Table, declared: pa.Schema) -> WrittenTable:
-    """The table that a Parquet file of declared types holds, cell by cell; `rows` may have texts as dictionaries."""
-    coded = [_coded(rows.column(place), value_type(field.type)) for place, field in enumerate(declared)]
-    return WrittenTable.of(title, where, "parquet", declared.names, coded)
-
-
-def header_of(content: bytes) -> list[str] | None:
-    """The names of the columns of a CSV; None where it is empty."""
-    return next(csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")), None)
 
 
 def text_fault(content: bytes, labels: Sequence[str], columns: Sequence[pa.DictionaryArray]) -> str:
@@ -250,11 +244,10 @@ def _described(content: bytes, expected: bytes, begin: int) -> tuple[int, str]:
     same = first_difference(content[begin : begin + len(expected)], expected)
     line = content.count(b"\n", 0, begin + same) + 1
     begin_of_line = expected.rfind(b"\n", 0, same) + 1
-    has = content[begin + begin_of_line :].split(b"\n", 1)[0].strip(b"\r")
-    wanted = expected[begin_of_line:].split(b"\n", 1)[0].strip(b"\r")
+    has, wanted = (_shown(text[begin_of_line:].split(b"\n", 1)[0].strip(b"\r")) for text in (content[begin:], expected))
     if not expected[same:]:
-        return begin + same, f"goes on after the table, on line {line}: {_shown(has)}"
-    return begin + same, f"line {line} is {_shown(has)}, where its cells are written {_shown(wanted)}"
+        return begin + same, f"goes on after the table, on line {line}: {has}"
+    return begin + same, f"line {line} is {has}, where its cells are written {wanted}"
 
 
 def _shown(line: bytes) -> str:
@@ -262,7 +255,7 @@ def _shown(line: bytes) -> str:
     return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
 
 
-def row_fault(content: bytes, header: Sequence[str]) -> str:
+def _row_fault(content: bytes, header: Sequence[str]) -> str:
     """Where a row of a CSV has more or fewer cells than the header, or a quote stays open; empty if nowhere."""
     lines = csv.reader(io.StringIO(content.decode("utf-8", errors="replace"), newline=""))
     try:

@@ -12,8 +12,8 @@ from anoncore.publishing.certification.certificate import Certificate, input_has
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
 from anoncore.publishing.certification.claims import attack_findings, countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
-from anoncore.publishing.certification.finding import Finding, Verification, either
-from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings, split_of
+from anoncore.publishing.certification.finding import Finding, Verification, either, fails
+from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -68,14 +68,7 @@ def verify(
     --------
     A file in which someone changed a value is not the one that was certified:
 
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import Certificate, new_key, release_files, verify
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> files = release_files(release, "people", new_key())
     >>> certificate = Certificate.loads(files.pop("people-certificate.json"))
     >>> verify(certificate, files).holds
@@ -122,10 +115,10 @@ def judged_release(
     findings += release.as_written
     tell(0.95, "Comparing the original table")
     if input_digest is not None:
-        # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
-        names = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
         made_anew = [] if prepared is None else prepared.columns
-        names = [name for name in names if name not in made_anew]
+        # The certificate names the columns that were hashed; the table may have been tagged otherwise since.
+        hashed = [one.name for one in certificate.attributes if one.role != "identifier" and one.part_of is None]
+        names = [name for name in hashed if name not in made_anew]
         apart = f"; not compared: {listing(made_anew, 30)}" if made_anew else ""
         bad = "This table and key are not those of the certificate: a value, a row, a column or the key differs."
         is_same = input_digest(names) == certificate.input.hmac_sha256
@@ -145,13 +138,13 @@ def with_known(certificate: Certificate, known: Sequence[str] | None) -> tuple[C
     published = {*certificate.columns} - {certificate.linked_by}
     parts = {one.name: one.part_of for one in certificate.attributes}
     wrong = [name for name in known if name not in published | {*parts.values()}]
-    if wrong or not known:
+    if wrong:
         raise ParameterError(
             f"There is no published column {listing(wrong)} to be known; there is {listing(sorted(published), 30)}."
             f"{did_you_mean(wrong[0], sorted(published))}"
-            if wrong
-            else "Name at least one column that is known."
         )
+    if not known:
+        raise ParameterError("Name at least one column that is known.")
     attributes = []
     for one in certificate.attributes:
         role = one.role
@@ -171,7 +164,7 @@ def counted_findings(
     asked = [] if is_given else asked_classes(certificate)
     classes = [one for one in asked if {*one.columns} <= {*columns}]
     others = () if is_given else with_role(attributes, columns, "insensitive")
-    splits = [split_of(one) for one in classes]
+    splits = [one.split for one in classes]
     questions, group = countable(certificate), certificate.linked_by
     counted = Counted(tables, attributes, group, questions, frozenset(others), splits, is_given, tell)
     try:
@@ -179,7 +172,7 @@ def counted_findings(
     except CancelledError:
         raise
     except AnonymizationError as error:
-        yield Finding("groups", "fails", f"What was certified cannot hold: {error}")
+        yield fails("groups", f"What was certified cannot hold: {error}")
         return
     if hashes and not is_given:
         yield from _groups(certificate, sizes)
@@ -188,7 +181,7 @@ def counted_findings(
         found += people_findings(certificate, counted.published)
     elif certificate.people or certificate.joins or certificate.linked_by:
         sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
-        found.append(Finding("statements", "fails", sentence))
+        found.append(fails("statements", sentence))
     yield from found
     if not is_given:
         yield from decided_findings(certificate, counted.classes, any(one.breaking for one in found))

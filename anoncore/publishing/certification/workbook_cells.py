@@ -18,16 +18,21 @@ from openpyxl import LXML
 from openpyxl.compat import safe_string
 from openpyxl.utils.datetime import from_excel
 
-from anoncore.publishing.certification.written_cells import NO_CELL, WrittenTable, first_difference, sheet_cell
+from anoncore.publishing.certification.written_cells import (
+    NO_CELL,
+    WrittenTable,
+    first_difference,
+    sheet_cell,
+    unescaped,
+)
 from anoncore.publishing.export import EXCEL_ROWS, workbook_bytes
-from anoncore.release.reading.published_table import Column, cell_name, cell_text
+from anoncore.release.reading.published_table import Column, cell_text
 from anoncore.sources.excel import BOOK, LARGEST_CELLS
 
 STYLES = "xl/styles.xml"
 ROWS_BEGIN, ROWS_END = b"<sheetData>", b"</sheetData>"
 SAMPLES: Mapping[str, Any] = {"datetime": datetime(2000, 1, 1, 1), "date": date(2000, 1, 1), "time": time(1)}
 """A value of each kind of cell that has a format of its own."""
-ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 SHEET = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 TITLE = re.compile(r'<sheet [^<>]*?name="([^"]*)"')
 TOKEN = re.compile(
@@ -65,34 +70,33 @@ SHOWN = 60
 MOST_SHEETS = 1_000
 
 
-def read_workbook(name: str, archive: zipfile.ZipFile) -> tuple[list[WrittenTable], list[str]]:
+def read_workbook(name: str, archive: zipfile.ZipFile) -> Iterator[WrittenTable | str]:
     """The tables of a workbook, a sheet each, and what it holds besides them or holds otherwise."""
     parts = archive.namelist()
     titles = [unescape(title, {"&quot;": '"'}) for title in TITLE.findall(archive.read(BOOK).decode("utf-8"))]
     if not titles or len({title.casefold() for title in titles}) < len(titles):
-        return [], ["has no sheet, or two of one title"]
+        yield "has no sheet, or two of one title"
+        return
     if len(titles) > MOST_SHEETS:
-        return [], [f"has {len(titles):,} sheets, and no release has more than {MOST_SHEETS} tables"]
+        yield f"has {len(titles):,} sheets, and no release has more than {MOST_SHEETS} tables"
+        return
     expected, kinds = _expected(titles, archive.read(STYLES) if STYLES in parts else b"")
-    faults = [f"holds the part '{part}'{_about(part)}, which no table has" for part in parts if part not in expected]
-    if not faults and parts != list(expected):
-        faults.append("has its parts in another order than they are written in, or lacks some")
-    tables = []
+    added = [part for part in parts if part not in expected]
+    yield from (f"holds the part '{part}'{_about(part)}, which no table has" for part in added)
+    if not added and parts != list(expected):
+        yield "has its parts in another order than they are written in, or lacks some"
     for part, wanted in expected.items():
         content = archive.read(part) if part in parts else b""
         number = SHEET.fullmatch(part)
         if number is None:
             if content != wanted:
-                faults.append(
-                    f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
-                )
+                yield f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
             continue
         title = titles[int(number[1]) - 1]
         try:
-            tables.append(_Sheet(kinds).read(content, wanted).table(title, f"'{name}', sheet '{title}'"))
+            yield _Sheet(kinds).read(content, wanted).table(title, f"'{name}', sheet '{title}'")
         except SheetError as fault:
-            faults.append(f"sheet '{title}' {fault}")
-    return tables, faults
+            yield f"sheet '{title}' {fault}"
 
 
 def _about(part: str) -> str:
@@ -162,12 +166,15 @@ class _Sheet:
             else:
                 column = self._cell(token, column)
             at = token.end()
+        fault = ""
         if in_row:
-            raise SheetError(f"row {self.n_rows} holds something else than cells: {_shown(content, at)}")
-        if content.startswith(b"<row", at):
-            raise SheetError(f"row {self.n_rows + 1} is not written as rows are: {_shown(content, at)}")
-        if not content.startswith(ROWS_END, at):
-            raise SheetError(f"holds something else than rows after row {self.n_rows}: {_shown(content, at)}")
+            fault = f"row {self.n_rows} holds something else than cells"
+        elif content.startswith(b"<row", at):
+            fault = f"row {self.n_rows + 1} is not written as rows are"
+        elif not content.startswith(ROWS_END, at):
+            fault = f"holds something else than rows after row {self.n_rows}"
+        if fault:
+            raise SheetError(f"{fault}: {_shown(content, at)}")
         if content[at:] != after:
             raise SheetError(f"holds something else below its cells: {_first(content[at:], after)}")
         if not self.columns:
@@ -177,14 +184,14 @@ class _Sheet:
     def _cell(self, token: re.Match[bytes], column: int) -> int:
         """Take in a cell that may stand in this column or behind it; returns the next column. Raises SheetError."""
         number, fault = _column_number(token["column"]), ""
+        key = token["style"] or b"", token["kind"], token["body"]
         if token["of"] != b"%d" % self.n_rows or number < column:
             fault = f"stands again, or in row {self.n_rows}"
         elif self.n_rows == 1 and number > column:
             fault = "stands beside the table: the column before it has no name"
         elif self.n_rows > 1 and number >= len(self.columns):
             fault = "stands beside the table"
-        key = token["style"] or b"", token["kind"], token["body"]
-        if not fault and key not in self.numbers:
+        elif key not in self.numbers:
             written = self._content(*key)
             if written is None:
                 fault = "is not written as such a cell is"
@@ -193,9 +200,8 @@ class _Sheet:
                 self.cells.append(written[0])
                 self.values.append(written[1])
         if fault:
-            raise SheetError(
-                f"cell {(token['column'] + token['of']).decode()} {fault}: {_shown(token.string, token.start())}"
-            )
+            cell = (token["column"] + token["of"]).decode()
+            raise SheetError(f"cell {cell} {fault}: {_shown(token.string, token.start())}")
         if self.n_rows == 1:
             self.columns.append([])
         cells = self.columns[number]
@@ -208,36 +214,24 @@ class _Sheet:
         text = "" if body is None else body.decode("utf-8")
         if kind == b"inlineStr":
             return None if style else _text(text, is_empty=body is None)
-        number = NUMBER.fullmatch(text)
-        if number is None or safe_string(float(number[1])) != number[1]:
+        found = NUMBER.fullmatch(text)
+        if found is None or safe_string(float(found[1])) != found[1] or int(style or 0) > len(self.kinds):
             return None
+        number = found[1]
         if kind == b"b":
-            written = None if style or number[1] not in ("0", "1") else sheet_cell("boolean", number[1])
-            return None if written is None else (written, str(number[1] == "1"))
-        value: Any = float(number[1])
-        if not style:
-            return sheet_cell("number", number[1]), cell_text(value)
-        if int(style) > len(self.kinds):
-            return None
+            return None if style or number not in ("0", "1") else (sheet_cell("boolean", number), str(number == "1"))
         try:
-            return sheet_cell(self.kinds[int(style) - 1], number[1]), cell_text(from_excel(value))
+            value: Any = from_excel(float(number)) if style else float(number)
+            return sheet_cell(self.kinds[int(style) - 1] if style else "number", number), cell_text(value)
         except (OverflowError, ValueError):
             return None
 
     def table(self, title: str, where: str) -> WrittenTable:
         """The table that was read; its first row has the names of the columns."""
         codes = [np.array([*cells, *[0] * (self.n_rows - len(cells))], dtype=np.int64) for cells in self.columns]
-        labels = tuple(self.cells[int(one[0])].removeprefix(sheet_cell("text", "")) for one in codes)
-        return WrittenTable(
-            title,
-            where,
-            "excel",
-            labels,
-            tuple(cell_name(unescaped(label)) for label in labels),
-            tuple(Column.coded(one[1:], self.cells) for one in codes),
-            tuple(Column.coded(one[1:], self.values) for one in codes),
-            is_named=True,
-        )
+        labels = [self.cells[int(one[0])].removeprefix(sheet_cell("text", "")) for one in codes]
+        columns = [(Column.coded(one[1:], self.cells), Column.coded(one[1:], self.values)) for one in codes]
+        return WrittenTable(title, where, "excel", labels, columns, is_named=True)
 
 
 def _text(body: str, is_empty: bool) -> tuple[str, str] | None:
@@ -252,11 +246,6 @@ def _text(body: str, is_empty: bool) -> tuple[str, str] | None:
     if text == "" or keeps_spaces != bool(match[1]):
         return None
     return sheet_cell("text", text), cell_text(unescaped(text))
-
-
-def unescaped(text: str) -> str:
-    """A text of a workbook with the characters that XML cannot hold."""
-    return ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def _shown(content: bytes, at: int) -> str:

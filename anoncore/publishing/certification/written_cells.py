@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,23 +19,14 @@ import pyarrow as pa
 from anoncore.base.errors import DataError
 from anoncore.base.pandas_versions import factorized
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.publishing.export import (
-    FileFormat,
-    check_sheet_size,
-    check_table,
-    csv_bytes,
-    escaped_text,
-    guarded,
-    parquet_array,
-    safe_cells,
-    sheet_cells,
-)
+from anoncore.publishing import export
 from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts, ranked
 
 MARK = "\0"
 """Stands between the kind of a cell and its content; no text of a workbook and no name of a type has it."""
 NO_CELL = ""
 COMPARED_AT_ONCE = 1 << 16
+ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,51 +35,51 @@ class WrittenTable:
 
     `title` is the name of its sheet, of its member of a zip (`is_named`: both are written by us), or of its file;
     `where` says in a sentence which table of which file it is. `labels` are the names of its columns as they are
-    written, and `names` those that they stand for; `cells` are the columns as they are written, and `values` the same
-    in the texts that are equal in all formats.
+    written; `columns` are these as they are written, each with that in the texts that are equal in all formats. `name`
+    is that of the certified table that it is.
     """
 
     title: str
     where: str
-    format: FileFormat
-    labels: tuple[str, ...]
-    names: tuple[str, ...]
-    cells: tuple[Column, ...]
-    values: tuple[Column, ...]
+    format: export.FileFormat
+    labels: Sequence[str]
+    columns: Sequence[tuple[Column, Column]]
     is_named: bool = False
+    name: str = ""
 
-    @classmethod
-    def of(
-        cls, title: str, where: str, format: FileFormat, labels: Sequence[str], columns: Sequence[tuple[Column, Column]]
-    ) -> WrittenTable:
-        """The table of columns as they are written, each with that of its texts."""
-        cells, values = zip(*columns, strict=True)
-        return cls(title, where, format, tuple(labels), tuple(map(cell_name, labels)), cells, values)
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names that the labels stand for."""
+        is_sheet = self.format == "excel"
+        return tuple(cell_name(unescaped(label) if is_sheet else label) for label in self.labels)
 
-    def published(self, name: str) -> PublishedTable:
-        """The table by a name in the texts that are equal in all formats."""
-        return PublishedTable(name, dict(zip(self.names, self.values, strict=True)))
+    @cached_property
+    def exact(self) -> PublishedTable:
+        """Its cells as they are written."""
+        return PublishedTable(self.name, dict(zip(self.names, [cells for cells, _ in self.columns], strict=True)))
+
+    @cached_property
+    def table(self) -> PublishedTable:
+        """Its cells in the texts that are equal in all formats."""
+        return PublishedTable(self.name, dict(zip(self.names, [values for _, values in self.columns], strict=True)))
 
 
 def both_columns(codes: npt.NDArray[Any], cells: Sequence[str], texts: Sequence[str]) -> tuple[Column, Column]:
     """The column of what the codes stand for as it is written, and that of the texts equal in all formats."""
-    order, rank = _in_order(texts)
-    ordered, rows = rank[codes], np.bincount(codes, minlength=len(order))[order]
-    written, read = (
-        Column.counted(ordered, rows, [either[place] for place in order.tolist()]) for either in (cells, texts)
-    )
+    ordered, rows, order = _in_order(codes, texts)
+    written, read = (Column.counted(ordered, rows, [either[place] for place in order]) for either in (cells, texts))
     return written, read
 
 
-def _in_order(texts: Sequence[str]) -> tuple[Int64, Codes]:
-    """The order of some texts, and the place of each of them in it.
+def _in_order(codes: npt.NDArray[Any], texts: Sequence[str]) -> tuple[Codes, Int64, list[int]]:
+    """The codes of rows into the texts in their order, how many rows have each of these, and the places of these.
 
     Most files write cells in the order of their texts, so that columns with codes in this order can share them.
     """
     order = np.argsort(ranked(texts)[0], kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    return order, rank
+    return rank[codes], np.bincount(codes, minlength=len(order))[order], order.tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,40 +103,40 @@ class DistinctCells:
             codes, bits = pd.factorize(column.to_numpy().view(f"i{column.dtype.itemsize}"))
             sample = pd.Series(bits.view(column.dtype))
         elif column.dtype == object:
-            keys = pd.Series([_key(value) for value in column], dtype=object)
+            # All but texts are told apart by their types, too, since 1, 1.0 and True are equal.
+            told = [one if type(one) is str else (type(one).__name__, repr(one)) for one in column]
+            keys = pd.Series(told, dtype=object)
             codes, _ = factorized(keys)
             sample = column[~keys.duplicated().to_numpy()]
         else:
             codes, distinct = factorized(column)
             sample = pd.Series(distinct)
         texts = cell_texts(sample)
-        order, rank = _in_order(texts)
-        rows = np.bincount(codes, minlength=len(order))[order]
+        ordered, rows, order = _in_order(codes, texts)
         sample = sample.iloc[order]
         sample.name = column.name
-        return cls(rank[codes], rows, sample, [texts[place] for place in order.tolist()])
+        return cls(ordered, rows, sample, [texts[place] for place in order])
 
     def column(self, texts: Sequence[str]) -> Column:
         """The column in which the cells have some texts."""
         return Column.counted(self.codes, self.rows, texts)
 
-    def written(self, table: str, format: FileFormat) -> Column:
+    def written(self, table: str, format: export.FileFormat) -> Column:
         """The cells as files of a format have them, by what writes files."""
         if format == "parquet":
-            return self.column(arrow_texts(parquet_array(self.sample, table)))
+            return self.column(arrow_texts(export.parquet_array(self.sample, table)))
         if format == "csv" and isinstance(self.sample.dtype, pd.StringDtype):
             return self.column(self._guarded.fillna("").tolist())
         if format == "csv":
-            (texts,) = text_columns(csv_bytes(self.sample.to_frame()), 1)
+            (texts,) = text_columns(export.csv_bytes(self.sample.to_frame()), 1)
             return self.column(texts.slice(1).to_pylist())
-        text = sheet_cell("text", "")
-        cells = sheet_cells(self._guarded, table)[1:]
+        text, cells = sheet_cell("text", ""), export.sheet_cells(self._guarded, table)[1:]
         return self.column([text + cell if type(cell) is str else sheet_text(cell) for cell in cells])
 
     @cached_property
     def _guarded(self) -> pd.Series[Any]:
         """The cells as they are written where a spreadsheet may read them."""
-        return safe_cells(self.sample.to_frame()).iloc[:, 0]
+        return export.safe_cells(self.sample.to_frame()).iloc[:, 0]
 
 
 Distinct = Mapping[str, Sequence[DistinctCells]]
@@ -167,29 +159,22 @@ def published_as(distinct: Distinct) -> list[PublishedTable]:
     ]
 
 
-def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[FileFormat, list[PublishedTable]]:
+def written_as(tables: Mapping[str, pd.DataFrame], distinct: Distinct) -> dict[export.FileFormat, list[PublishedTable]]:
     """The cells that files of every format have of tables; formats that cannot hold them are left out."""
-    found: dict[FileFormat, list[PublishedTable]] = {}
-    try:
+    found: dict[export.FileFormat, list[PublishedTable]] = {}
+    with suppress(DataError):
         for name, frame in tables.items():
-            check_table(name, frame)
-    except DataError:
-        return found
-    for format in get_args(FileFormat):
-        with suppress(DataError):
-            for name, frame in tables.items():
-                if format == "excel":
-                    check_sheet_size(name, *frame.shape)
-            found[format] = [
-                PublishedTable(name, {cell_name(one.sample.name): one.written(name, format) for one in columns})
-                for name, columns in distinct.items()
-            ]
+            export.check_table(name, frame)
+        for format in get_args(export.FileFormat):
+            with suppress(DataError):
+                for name, frame in tables.items():
+                    if format == "excel":
+                        export.check_sheet_size(name, *frame.shape)
+                found[format] = [
+                    PublishedTable(name, {cell_name(one.sample.name): one.written(name, format) for one in columns})
+                    for name, columns in distinct.items()
+                ]
     return found
-
-
-def _key(value: Any) -> Any:
-    """What tells a value from others; a tuple for all but texts, since 1, 1.0 and True are equal."""
-    return value if type(value) is str else (type(value).__name__, repr(value))
 
 
 def sheet_text(cell: Any) -> str:
@@ -212,6 +197,11 @@ def sheet_text(cell: Any) -> str:
 def sheet_cell(kind: str, content: str) -> str:
     """A cell of a workbook: what kind it is and what it holds."""
     return f"{kind}{MARK}{content}"
+
+
+def unescaped(text: str) -> str:
+    """A text of a workbook with the characters that XML cannot hold."""
+    return ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def text_columns(content: bytes, width: int) -> list[pa.ChunkedArray]:
@@ -240,15 +230,13 @@ def arrow_texts(values: pa.ChunkedArray | pa.Array) -> list[str]:
     return [none if text is None else f"{none}={text}" for text in texts]
 
 
-def label_as(name: str, format: FileFormat) -> str:
+def label_as(name: str, format: export.FileFormat) -> str:
     """The name of a column as a file of a format has it."""
-    if format == "parquet":
-        return name
-    label = str(guarded(name))
-    return escaped_text(label, "", label) if format == "excel" else label
+    label = name if format == "parquet" else str(export.guarded(name))
+    return export.escaped_text(label, "", label) if format == "excel" else label
 
 
-def group_cell(number: int, format: FileFormat) -> str:
+def group_cell(number: int, format: export.FileFormat) -> str:
     """The number of a group as a file of a format has it."""
     return {"csv": f"{number}", "parquet": f"int32{MARK}={number}", "excel": sheet_cell("number", f"{number}")}[format]
 
@@ -258,14 +246,6 @@ def shown_cell(cell: str) -> str:
     kind, _, content = cell.rpartition(MARK)
     # Parquet's texts begin with "=", so that nothing else than what is missing is empty there.
     return repr(content.removeprefix("=")[:40]) if content or kind == "text" else "a missing cell"
-
-
-def cell_content(cell: str, format: FileFormat) -> str | None:
-    """The text that a spreadsheet takes a cell for; None where it takes it for no text, and for cells of Parquet."""
-    if format == "csv":
-        return cell
-    kind, _, content = cell.partition(MARK)
-    return content if format == "excel" and kind == "text" else None
 
 
 def first_difference(content: bytes, other: bytes) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,13 @@ from anoncore.base.texts import listing
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import (
     ReadRelease,
-    ShownTable,
     content_finding,
     join_finding,
     spelling_findings,
 )
 from anoncore.publishing.certification.digests import PartDigester, joined_hash, rows_digest
 from anoncore.publishing.certification.entries import Stored
-from anoncore.publishing.certification.finding import Finding, Verification
+from anoncore.publishing.certification.finding import Finding, Verification, fails
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import written_parquet
 from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
@@ -55,20 +54,6 @@ class StoredRelease:
     cursor: Any
 
     @property
-    def base(self) -> str:
-        """The bare name of the release."""
-        return self.name.rpartition(".")[2]
-
-    @cached_property
-    def schema(self) -> str:
-        """The schema of the release; by default the user's own."""
-        schema, dot, _ = self.name.rpartition(".")
-        if dot:
-            return schema
-        self.cursor.execute("SELECT coalesce(current_schema(), 'public')")
-        return str(self.cursor.fetchall()[0][0])
-
-    @property
     def told(self) -> str:
         """The database as it may be told."""
         return shown_address(self.address)
@@ -76,7 +61,18 @@ class StoredRelease:
     @property
     def certificate(self) -> str:
         """The name of the table that has the certificate."""
-        return f"{self.base}{CERTIFICATE_SUFFIX}"
+        return f"{self.name.rpartition('.')[2]}{CERTIFICATE_SUFFIX}"
+
+    @cached_property
+    def schema(self) -> str:
+        """The schema of the release; by default the user's own."""
+        schema, dot, _ = self.name.rpartition(".")
+        return schema if dot else str(self.rows("SELECT coalesce(current_schema(), 'public')")[0][0])
+
+    def rows(self, query: str, *values: str) -> list[Any]:
+        """What the database answers."""
+        self.cursor.execute(query, values)
+        return list(self.cursor.fetchall())
 
     def place(self, name: str) -> str:
         """A table as queries name it."""
@@ -84,8 +80,8 @@ class StoredRelease:
 
     def tables(self) -> set[str]:
         """The names of the tables of the schema that the user may see."""
-        self.cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = $1", (self.schema,))
-        return {str(row[0]) for row in self.cursor.fetchall()}
+        query = "SELECT table_name FROM information_schema.tables WHERE table_schema = $1"
+        return {str(row[0]) for row in self.rows(query, self.schema)}
 
     def fetch(self, name: str, workspace: Path) -> PartFile:
         """Bring a table of the database to a folder of its own."""
@@ -97,17 +93,13 @@ class StoredRelease:
 
     def certificate_text(self) -> str | None:
         """The text of the certificate; None where its table holds none, or more than that."""
-        if not self.base:
-            return None
-        self.cursor.execute(
-            "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND "
-            "column_name = 'certificate' AND data_type = 'text'",
-            (self.schema, self.certificate),
+        columns = (
+            "SELECT 1 FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 AND "
+            "column_name = 'certificate' AND data_type = 'text'"
         )
-        if not self.cursor.fetchall()[0][0]:
+        if self.certificate == CERTIFICATE_SUFFIX or not self.rows(columns, self.schema, self.certificate):
             return None
-        self.cursor.execute(f"SELECT certificate FROM {self.place(self.certificate)} LIMIT 2")
-        cells = self.cursor.fetchall()
+        cells = self.rows(f"SELECT certificate FROM {self.place(self.certificate)} LIMIT 2")
         return str(cells[0][0]) if len(cells) == 1 else None
 
     def required_text(self) -> str:
@@ -163,14 +155,13 @@ def read_held(
         return ReadRelease(findings, [[one] for one in complete])
     tell(0.5, "Reading the cells")
     shown = [
-        ShownTable(entry, written_parquet(f"'{one.name}'", entry.name, pq.read_table(one.path), one.schema))
+        replace(written_parquet(f"'{one.name}'", "", pq.read_table(one.path), one.schema), name=entry.name)
         for one, entry in zip(complete, certificate.tables, strict=True)
     ]
     if hashes and certificate.linked_by is not None:
         is_joined = joined_hash([one.table for one in shown], certificate.linked_by) == certificate.sha256
         findings.append(join_finding(is_joined))
-    rows = [[one.table] for one in shown]
-    return ReadRelease(findings, rows, list(spelling_findings(certificate, shown)))
+    return ReadRelease(findings, [[one.table] for one in shown], [*spelling_findings(certificate, shown)])
 
 
 def _differences(
@@ -180,15 +171,15 @@ def _differences(
     for entry, stored, table in zip(certificate.tables, certificate.stored or (), held, strict=True):
         if table is None:
             sentence = f"The table '{stored.name}' with {stored.rows:,} rows is missing, or may not be read."
-            yield Finding(f"missing table '{stored.name}'", "fails", sentence)
+            yield fails(f"missing table '{stored.name}'", sentence)
         elif table.names != entry.columns:
             sentence = (
                 f"'{stored.name}' has the columns {listing(table.names, 30)}, but {listing(entry.columns, 30)} were "
                 "certified."
             )
-            yield Finding(f"columns of '{stored.name}'", "fails", sentence)
+            yield fails(f"columns of '{stored.name}'", sentence)
         elif table.n_rows == 0:
-            yield Finding(f"columns of '{stored.name}'", "fails", f"'{stored.name}' has no rows any more.")
+            yield fails(f"columns of '{stored.name}'", f"'{stored.name}' has no rows any more.")
         elif hashes:
             yield content_finding(entry, _difference(stored, stored_entry(table, stored.table, workspace)))
 
@@ -222,21 +213,21 @@ def held_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _held_type(field: pa.Field) -> pa.DataType:
-    kind = field.type
-    if pa.types.is_dictionary(kind):
+    kind, types = field.type, pa.types
+    if types.is_dictionary(kind):
         return _held_type(field.with_type(kind.value_type))
-    if pa.types.is_null(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if types.is_null(kind) or types.is_string(kind) or types.is_large_string(kind):
         return pa.string()
-    if pa.types.is_boolean(kind):
+    if types.is_boolean(kind):
         return kind
-    if pa.types.is_integer(kind):
-        width = kind.bit_width * (2 if pa.types.is_unsigned_integer(kind) else 1)
+    if types.is_integer(kind):
+        width = kind.bit_width * (2 if types.is_unsigned_integer(kind) else 1)
         return pa.int16() if width <= 16 else pa.int32() if width == 32 else pa.int64()
-    if pa.types.is_floating(kind):
+    if types.is_floating(kind):
         return pa.float64() if kind.bit_width == 64 else pa.float32()
-    if pa.types.is_date(kind):
+    if types.is_date(kind):
         return pa.date32()
-    if pa.types.is_timestamp(kind):
+    if types.is_timestamp(kind):
         return pa.timestamp("us", None if kind.tz is None else "UTC")
     raise DataError(f"'{field.name}' has the type {kind}, which is not written to a database; {ADVICE}.")
 

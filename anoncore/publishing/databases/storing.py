@@ -117,14 +117,7 @@ def store(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.publishing import new_key, store, verify_stored
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> certificate = store(release, "postgresql://ann@db.example/clinic", "people", new_key())  # doctest: +SKIP
     >>> verify_stored("postgresql://ann@db.example/clinic", "people").holds  # doctest: +SKIP
     True
@@ -224,42 +217,41 @@ def places_of(name: str, tables: Sequence[str]) -> tuple[str | None, dict[str, s
 def storing(address: str, name: str, tables: Sequence[str], replace: bool) -> Iterator[Storing]:
     """A transaction for a release of such tables, whose names are free; what is not committed is undone."""
     _, names, _ = places_of(name, tables)
-    with stored_release(address, name) as release:
-        found = Storing(release, names)
+    with stored_release(address, name) as place:
+        found = Storing(address, name, place.connection, place.cursor, names)
         found.make_room(replace)
         yield found
 
 
 @dataclass(frozen=True, eq=False)
-class Storing:
+class Storing(StoredRelease):
     """A release on its way into a database; `names` are those of its tables there."""
 
-    release: StoredRelease
     names: Mapping[str, str]
 
     def make_room(self, replace: bool) -> None:
         """Require that the names are free, or with `replace` drop the earlier release that has them."""
-        there, own = self.release.tables(), self.release.certificate
-        taken = [one for one in (*self.names.values(), own) if one in there]
+        there = self.tables()
+        taken = [one for one in (*self.names.values(), self.certificate) if one in there]
         if not taken:
             return
         if not replace:
             raise DataError(
-                f"'{self.release.told}' has {listing(taken)} already; choose another name (--output-table), or add "
-                "--force to replace a release."
+                f"'{self.told}' has {listing(taken)} already; choose another name (--output-table), or add --force to "
+                "replace a release."
             )
         earlier: list[str] = []
         with suppress(DataError):  # it is no certificate
-            text = self.release.certificate_text() if own in there else None
+            text = self.certificate_text() if self.certificate in there else None
             earlier = [] if text is None else [one.name for one in Certificate.loads(text).stored or ()]
-        others = [one for one in taken if one not in (*earlier, own)]
+        others = [one for one in taken if one not in (*earlier, self.certificate)]
         if not earlier or others:
             raise DataError(
-                f"{listing(others or taken)} in '{self.release.told}' is no release and is not replaced; choose "
-                "another name (--output-table)."
+                f"{listing(others or taken)} in '{self.told}' is no release and is not replaced; choose another name "
+                "(--output-table)."
             )
-        for one in (*(name for name in earlier if name in there), own):
-            self.release.cursor.execute(f"DROP TABLE {self.release.place(one)}")
+        for one in (*(name for name in earlier if name in there), self.certificate):
+            self.cursor.execute(f"DROP TABLE {self.place(one)}")
 
     def write(
         self, table: str, batches: Iterable[pa.RecordBatch | pa.Table], tell: Progress = silent, total: int = 0
@@ -285,7 +277,7 @@ class Storing:
 
         reader = pa.RecordBatchReader.from_batches(schema, counted())
         try:
-            self.release.cursor.adbc_ingest(name, reader, mode="create", db_schema_name=self.release.schema)
+            self.cursor.adbc_ingest(name, reader, mode="create", db_schema_name=self.schema)
         except Exception:
             if failures:
                 raise failures[0] from None
@@ -293,24 +285,23 @@ class Storing:
 
     def held(self, table: str, workspace: Path) -> PartFile:
         """What the database holds of a table, read back in the same transaction."""
-        return self.release.fetch(self.names[table], workspace)
+        return self.fetch(self.names[table], workspace)
 
     def commit(self, certificate: Certificate) -> None:
         """Write the certificate, and keep everything. Raises DataError where that is not sure."""
-        release, text = self.release, certificate.dumps()
-        place = release.place(release.certificate)
-        release.cursor.execute(f"CREATE TABLE {place} (certificate text NOT NULL)")
-        release.cursor.execute(f"INSERT INTO {place} VALUES ($1)", (text,))
+        text, place = certificate.dumps(), self.place(self.certificate)
+        self.cursor.execute(f"CREATE TABLE {place} (certificate text NOT NULL)")
+        self.cursor.execute(f"INSERT INTO {place} VALUES ($1)", (text,))
         try:
-            release.connection.commit()
+            self.connection.commit()
         except Exception:
             # The answer was lost, not necessarily the release.
             try:
-                with stored_release(release.address, release.name) as found:
+                with stored_release(self.address, self.name) as found:
                     is_kept = found.certificate_text() == text
             except DataError:
                 raise DataError(
-                    f"The connection to '{release.told}' was lost while everything was written and about to be kept, "
+                    f"The connection to '{self.told}' was lost while everything was written and about to be kept, "
                     "and it does not answer. Either the whole release is there or nothing of it; see which by anoncore "
                     "verify."
                 ) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,22 +30,14 @@ from anoncore.measures.verdict import (
 )
 from anoncore.privacy.tag_leaks import UNIQUE, TagLeak, leaks_of_classes, split_by_all
 from anoncore.publishing.certification.attribute_entries import described
-from anoncore.publishing.certification.certificate import Certificate, earlier_of
-from anoncore.publishing.certification.certifying import (
-    UNSIGNED,
-    asked_entry,
-    method_entry,
-    not_checked,
-    require_clear_names,
-    software_versions,
-)
-from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds, seed_sentences
+from anoncore.publishing.certification.certificate import Certificate
+from anoncore.publishing.certification.certifying import asked_entry, certificate_of, not_checked, require_clear_names
+from anoncore.publishing.certification.claimed_entries import Earlier, require_drawn_seeds
 from anoncore.publishing.certification.digests import joined_digest, rows_digest
 from anoncore.publishing.certification.entries import Attribute, InputTable, Part, Table
-from anoncore.publishing.certification.further_columns import classes_entry, decided_entries
-from anoncore.publishing.certification.judging import Question, judged
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.published_rows import PartFile
+from anoncore.publishing.certification.questions import Question
 from anoncore.publishing.certification.scan import TABLE, PartClasses, Scan, scan_rows
 from anoncore.release.reading.published_table import cell_text
 from anoncore.requirements import FrequencyDiversity, Requirement, TCloseness
@@ -107,15 +98,13 @@ def certify_parts(
     files = [PartFile(path.name, path) for path in sorted(folder.glob("*.parquet"))]
     require_clear_names(profile.attributes)
     attributes = _attributes(profile, files[0].schema, kinds)
+    known = by_name(attributes)
     asked = [Question(one, check.attribute) for one in algorithm.requirements for check in one.checks(profile)]
     # Looked at although nobody may have asked: the largest belief, and the distance from the table.
-    more = [
-        ask(by_name(attributes)[name]) for name in profile.sensitive for ask in (belief_question, distance_question)
-    ]
-    scan = scan_rows(files, by_name(attributes), asked, more, digested=True, progress=progress)
+    more = [ask(known[name]) for name in profile.sensitive for ask in (belief_question, distance_question)]
+    scan = scan_rows(files, known, asked, more, digested=True, progress=progress)
     attributes = [_with_values(one, scan) for one in attributes]
-    uncounted = [name for name in profile.sensitive if name not in scan.values]
-    found = [judged(one, scan.of(one)) for one in asked]
+    found = [one.judged(scan.of(one)) for one in asked]
     wrong = next((one for one in found if not one.holds), None)
     if wrong is not None:
         raise ReleaseError(f"There is no certificate for what does not hold: {wrong.sentence}")
@@ -124,37 +113,27 @@ def certify_parts(
     failing = tuple(_not_asked(scan, algorithm.requirements, attributes))
     breaking = breaking_columns(leaks, over_all, profile.people_word)
     promises = [_promise(scan, one, breaking) for one in asked]
-    together = [" and ".join(f"'{name}'" for name in names) for names in related.passed_over]
-    earlier = [earlier_of(one) for one in after]
-    names = files[0].schema.names
-    parts = [_part(file, names, scan) for file in files]
+    together = "; ".join(" and ".join(f"'{name}'" for name in names) for names in related.passed_over)
+    uncounted = listing([name for name in profile.sensitive if name not in scan.values], 8)
+    unshown = [(NOT_RELATED, together), (NOT_COUNTED, uncounted)]
+    parts = [_part(file, scan) for file in files]
     content = joined_digest([part.sha256 for part in parts])
-    certificate = Certificate(
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
-        software=software_versions(),
-        method=method_entry(algorithm),
+    certificate = certificate_of(
+        algorithm,
+        (leaks, over_all),
+        after,
+        [*(one.format(most=MOST_VALUES, names=names) for one, names in unshown if names), *not_checked(entries)],
         input=InputTable(rows=profile.n_rows, hmac_sha256=written.input_digest, about=INPUT_IN_PARTS),
         attributes=attributes,
-        tables=[_table(scan, names, parts, content)],
+        tables=[_table(scan, parts, content)],
         linked_by=None,
         sha256=content,
         requirements=entries,
         people=[],
         joins=None,
         files=[PartFile(path.name, path).entry for path in sorted(folder.iterdir()) if path.name != CERTIFICATE_FILE],
-        not_checked=[
-            *([NOT_RELATED.format(most=MOST_VALUES, names="; ".join(together))] if together else []),
-            *([NOT_COUNTED.format(names=listing(uncounted, 8), most=MOST_VALUES)] if uncounted else []),
-            *not_checked(entries, (), None),
-            *(one.sentence for one in earlier),
-            *seed_sentences(algorithm),
-            UNSIGNED,
-        ],
-        after=earlier or None,
         not_asked=[profile.in_words(one.sentence) for one in failing] or None,
         parts=parts,
-        decided=decided_entries(leaks),
-        over_all=classes_entry(over_all),
         breaking=breaking or None,
     )
     verdict = verdict_in_words(profile, promises, failing, breaking, leaks)
@@ -164,7 +143,7 @@ def certify_parts(
 def _promise(scan: Scan, question: Question, breaking: str) -> Promise:
     """What was asked and is reached, for people."""
     requirement = question.requirement
-    found = judged(question, scan.of(question), is_told=False)
+    found = question.judged(scan.of(question), is_told=False)
     sentence = over_what_is_known(found.sentence) if breaking else found.sentence
     return Promise(found.holds, sentence, requirement.source)
 
@@ -260,20 +239,17 @@ def _not_asked(scan: Scan, wanted: Sequence[Requirement], attributes: Iterable[A
             yield from distant(one.name, worst)
 
 
-def _part(file: PartFile, names: Sequence[str], scan: Scan) -> Part:
-    columns = scan.columns[file.name]
-    return Part(
-        file=file.name,
-        rows=file.n_rows,
-        sha256=rows_digest(names, file.n_rows, columns),
-        column_sha256={name: columns[name] for name in names},
-    )
+def _part(file: PartFile, scan: Scan) -> Part:
+    columns = {name: scan.columns[file.name][name] for name in file.names}
+    sha256 = rows_digest(file.names, file.n_rows, columns)
+    return Part(file=file.name, rows=file.n_rows, sha256=sha256, column_sha256=columns)
 
 
-def _table(scan: Scan, names: Sequence[str], parts: Sequence[Part], content: str) -> Table:
+def _table(scan: Scan, parts: Sequence[Part], content: str) -> Table:
+    names = list(parts[0].column_sha256)
     return Table(
         name=TABLE,
-        columns=list(names),
+        columns=names,
         rows=scan.n_rows,
         groups=len(scan.sizes),
         group_sizes=scan.group_sizes,

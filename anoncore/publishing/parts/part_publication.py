@@ -80,67 +80,55 @@ def numbers_of(found: CertifiedParts, run: LargeRun) -> dict[str, float]:
     if secrets:
         numbers["t"] = max(one.worst for name in secrets for one in scan.of(distance_question(name)))
         numbers["largest-belief"] = max(float(beliefs(scan, name).max()) for name in secrets)
-    numbers["reidentified-mean"] = len(scan.sizes) / scan.n_rows
-    numbers["information-loss"] = run.information_loss
-    return numbers
+    return numbers | {"reidentified-mean": len(scan.sizes) / scan.n_rows, "information-loss": run.information_loss}
 
 
 def _summary(found: CertifiedParts, run: LargeRun) -> Section:
-    scan = found.scan
-    sizes = f"{len(scan.sizes):,} groups of {scan.sizes.min():,} to {scan.sizes.max():,} rows"
-    tiles = [(CRITERIA[name], value) for name, value in numbers_of(found, run).items()]
-    data = found.profile
+    sizes = found.scan.sizes
     return section(
         "In short",
         "summary.html",
         headline=found.verdict.headline,
-        question=data.unit_note,
-        told=data.in_words,
-        rows=f"{scan.n_rows:,} rows",
-        sizes=sizes,
-        tiles=tiles,
+        question=found.profile.unit_note,
+        told=found.profile.in_words,
+        rows=f"{found.scan.n_rows:,} rows",
+        sizes=f"{len(sizes):,} groups of {sizes.min():,} to {sizes.max():,} rows",
+        tiles=[(CRITERIA[name], value) for name, value in numbers_of(found, run).items()],
     )
 
 
 def _reached(found: CertifiedParts) -> Section:
-    scan, levels = found.scan, []
-    size = CRITERIA["k"]
-    levels.append((size.title, "", f"{scan.sizes.min():,}", f"{scan.n_rows:,}", f"{size.meaning} Higher is better."))
+    scan, size, belief, distance = found.scan, CRITERIA["k"], CRITERIA["largest-belief"], CRITERIA["t"]
+    levels = [(size.title, "", f"{scan.sizes.min():,}", f"{scan.n_rows:,}", f"{size.meaning} Higher is better.")]
     figures = [drawn_sizes(scan.sizes, "rows")]
     for attribute in _secrets(found):
-        belief, distance = CRITERIA["largest-belief"], CRITERIA["t"]
-        largest = float(beliefs(scan, attribute).max())
-        question = distance_question(attribute)
-        far = scan.of(question)
-        worst, guess = max(one.worst for one in far), guess_of(scan, attribute.name)
-        row = (belief.title, attribute.name, f"{largest:.1%}", f"{guess:.1%}", f"{belief.meaning} Lower is better.")
-        levels.append(row)
-        levels.append((distance.title, attribute.name, f"{worst:.4g}", "0", f"{distance.meaning} Lower is better."))
-        distances = np.concatenate([one.levels for one in far])
-        figures.append(drawn_distances(distances, attribute.name, getattr(question.requirement, "ground", "")))
+        name, question = attribute.name, distance_question(attribute)
+        distances = np.concatenate([one.levels for one in scan.of(question)])
+        largest, guess = float(beliefs(scan, attribute).max()), guess_of(scan, name)
+        levels.append((belief.title, name, f"{largest:.1%}", f"{guess:.1%}", f"{belief.meaning} Lower is better."))
+        worst = f"{distances.max():.4g}"
+        levels.append((distance.title, name, worst, "0", f"{distance.meaning} Lower is better."))
+        figures.append(drawn_distances(distances, name, getattr(question.requirement, "ground", "")))
     return section("Levels reached", "reached.html", levels=levels, figures=figures, notes=())
 
 
 def _adversary(found: CertifiedParts) -> Section:
-    scan = found.scan
+    scan, profile = found.scan, found.profile
     attribute = next(iter(_secrets(found)), None)
     risk = 1.0 / scan.sizes
     at_risk = int(scan.sizes[np.asarray(lies_above(risk, RISK, ACCUMULATED))].sum()) / scan.n_rows
-    mean = len(scan.sizes) / scan.n_rows
+    shares = f"{risk.max():.1%}", f"{len(scan.sizes) / scan.n_rows:.1%}", f"{at_risk:.1%}"
     return section(
         "What an adversary gets",
         "adversary.html",
         attribute=None if attribute is None else attribute.name,
         beliefs=None if attribute is None else _beliefs(found, attribute),
         no_beliefs="",
-        risks=[
-            (model, f"{risk.max():.1%}", f"{mean:.1%}", f"{at_risk:.1%}", definition)
-            for model, definition in DEFINITIONS.items()
-        ],
+        risks=[(model, *shares, definition) for model, definition in DEFINITIONS.items()],
         threshold=f"{RISK:.0%}",
         notes=("The table itself is taken for the population: the journalist's risk is the prosecutor's.",),
-        people=found.profile.people_word,
-        told=found.profile.in_words,
+        people=profile.people_word,
+        told=profile.in_words,
         question="",
         known=None,
     )
@@ -151,25 +139,18 @@ def _beliefs(found: CertifiedParts, attribute: Attribute) -> dict[str, object]:
     belief, guess = beliefs(scan, attribute), guess_of(scan, name)
     meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
     drawing = drawn_beliefs(belief, name, guess, found.profile.people_word, weights=scan.sizes.astype(np.float64))
-    rows = [(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)]
-    return {"rows": rows, "figure": drawing}
+    return {"rows": [(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], "figure": drawing}
 
 
 def _published(found: CertifiedParts, run: LargeRun, folder: Path) -> Section:
-    head = pq.ParquetFile(min(folder.glob("*.parquet"))).iter_batches(SAMPLE_ROWS)
-    frame = next(iter(head)).to_pandas()
+    frame = next(pq.ParquetFile(min(folder.glob("*.parquet"))).iter_batches(SAMPLE_ROWS)).to_pandas()
     told = {"region": "generalized, {:.1%} lost", "exact": "published as it is", None: "left out, it is an identifier"}
     attributes = [
         (one.name, one.role, told[one.form].format(run.losses.get(one.name, 0.0)))
         for one in found.certificate.attributes
     ]
-    return section(
-        "What is published",
-        "published.html",
-        attributes=attributes,
-        joined=False,
-        samples=[sample_of(found.certificate.tables[0].name, frame, found.scan.n_rows)],
-    )
+    samples = [sample_of(found.certificate.tables[0].name, frame, found.scan.n_rows)]
+    return section("What is published", "published.html", attributes=attributes, joined=False, samples=samples)
 
 
 def write_mapping(written: WrittenParts, path: Path) -> str:

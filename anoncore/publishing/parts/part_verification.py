@@ -16,7 +16,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import ReadRelease, content_finding
 from anoncore.publishing.certification.digests import PartDigester, joined_digest
 from anoncore.publishing.certification.entries import Part
-from anoncore.publishing.certification.finding import Finding, Outcome, Verification
+from anoncore.publishing.certification.finding import Finding, Verification, claimed, fails
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import parquet_fault
 from anoncore.publishing.certification.verification import InputDigest, judged_release
@@ -68,7 +68,6 @@ def verify_folder(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import pandas as pd
     >>> from anoncore.cli import main
     >>> from anoncore.publishing import verify_folder
     >>> recipe = '''
@@ -81,7 +80,6 @@ def verify_folder(
     ... name = "rothko-tree"
     ... requirements = [{ name = "k-anonymity", k = 3 }]
     ... '''
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
     >>> with tempfile.TemporaryDirectory() as name:
     ...     folder = Path(name)
     ...     people.to_parquet(folder / "people.parquet")
@@ -124,13 +122,18 @@ def verify_parts(
     def read(claims: Certificate, tell: Progress) -> ReadRelease:
         parts = [file for file in files if PART_NAME.fullmatch(file.name)]
         fitting = [file for file in parts if file.names == claims.tables[0].columns]
-        findings = [*found, *_names(claims, files), *_read_strictly(claims, files, tell), *_columns(claims, parts)]
+        findings = [
+            *found,
+            *_names(claims, files),
+            *_read_strictly(claims, files, parts, tell),
+            *_columns(claims, parts),
+        ]
         rows, certified = sum(file.n_rows for file in parts), claims.tables[0].rows
         if hashes:
             findings += _contents(claims, files, fitting)
         elif rows != certified:
             sentence = f"The parts have {rows:,} rows, but {certified:,} were certified."
-            findings.append(Finding("rows of the parts", "fails", sentence))
+            findings.append(fails("rows of the parts", sentence))
         is_complete = not any(one.check.startswith(("missing", "added", "columns")) for one in findings)
         return ReadRelease(findings, [fitting] if is_complete else [])
 
@@ -141,14 +144,14 @@ def _columns(certificate: Certificate, parts: Given) -> Iterator[Finding]:
     """Whether there are parts, and all of them have rows and the columns that were certified."""
     columns = certificate.tables[0].columns
     if not parts:
-        yield Finding("missing parts", "fails", "There is no part of the release in these files.")
+        yield fails("missing parts", "There is no part of the release in these files.")
     for file in parts:
         if file.n_rows == 0:
             sentence = f"'{file.name}' has no rows: nothing but its name says anything."
-            yield Finding(f"content of '{file.name}'", "fails", sentence)
+            yield fails(f"content of '{file.name}'", sentence)
         if file.names != columns:
             had = f"'{file.name}' has the columns {listing(file.names, 30)}"
-            yield Finding(f"columns of '{file.name}'", "fails", f"{had}, but {listing(columns, 30)} were certified.")
+            yield fails(f"columns of '{file.name}'", f"{had}, but {listing(columns, 30)} were certified.")
 
 
 def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
@@ -156,43 +159,38 @@ def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
     entries = {one.name: one for one in certificate.files}
     part_of_file = {one.file: one for one in certificate.parts or ()}
     allowed = {name for name in part_of_file if PART_NAME.fullmatch(name)} | ({SUMMARY} & {*entries})
-    given = {file.name: file for file in files}
     for name in [*entries, *part_of_file]:
         if name not in allowed:
             sentence = f"The certificate names '{name}', which is no part of a release, and nothing else is published."
-            yield Finding(f"added file '{name}'", "fails", sentence)
-    for name, file in given.items():
-        if name in allowed:
-            continue
-        twin = next((one for one in certificate.files if one.sha256 == file.entry.sha256), None)
-        twice = "" if twin is None else f": it is '{twin.name}' once more"
-        yield Finding(f"added file '{name}'", "fails", f"'{name}' is no file that was certified{twice}.")
-    for name in sorted(allowed - {*given}):
+            yield fails(f"added file '{name}'", sentence)
+    for file in files:
+        if file.name not in allowed:
+            twin = next((one for one in certificate.files if one.sha256 == file.entry.sha256), None)
+            twice = "" if twin is None else f": it is '{twin.name}' once more"
+            yield fails(f"added file '{file.name}'", f"'{file.name}' is no file that was certified{twice}.")
+    for name in sorted(allowed - {file.name for file in files}):
         part = part_of_file.get(name)
         rows = "" if part is None else f", a part with {part.rows:,} rows,"
-        yield Finding(f"missing file '{name}'", "fails", f"'{name}'{rows} is missing.")
+        yield fails(f"missing file '{name}'", f"'{name}'{rows} is missing.")
 
 
-def _read_strictly(certificate: Certificate, files: Given, tell: Progress) -> Iterator[Finding]:
+def _read_strictly(certificate: Certificate, files: Given, parts: Given, tell: Progress) -> Iterator[Finding]:
     """What files hold besides the rows of the release, whatever their hashes are."""
-    parts = [file for file in files if PART_NAME.fullmatch(file.name)]
     for number, file in enumerate(files):
         tell(number / len(files), f"Reading '{file.name}'")
         fault = ""
-        if PART_NAME.fullmatch(file.name):
+        if file in parts:
             # The rows of an only part that is read in one piece are read once, for this and for what is counted.
             is_read_once = len(parts) == 1 and file.is_one_piece and file.names == certificate.tables[0].columns
             rows = file.whole if is_read_once else None
             fault = file.read(lambda file=file, rows=rows: parquet_fault(file.source, rows))
         elif file.name == SUMMARY:
             fault = _summary_fault(certificate, file.content)
-        if not fault:
-            continue
-        check: str = f"content of '{file.name}'"
-        outcome: Outcome = "fails"
-        if certificate.version == 1 and (file.name == SUMMARY or "is not written as" in fault):
-            outcome, fault = "claimed", f"{fault}; an earlier version wrote it in its own way"
-        yield Finding(check, outcome, f"'{file.name}' {fault}.")
+        check = f"content of '{file.name}'"
+        if certificate.version == 1 and fault and (file.name == SUMMARY or "is not written as" in fault):
+            yield claimed(check, f"'{file.name}' {fault}; an earlier version wrote it in its own way.")
+        elif fault:
+            yield fails(check, f"'{file.name}' {fault}.")
 
 
 def _summary_fault(certificate: Certificate, content: bytes) -> str:
@@ -221,48 +219,38 @@ def _summary_fault(certificate: Certificate, content: bytes) -> str:
 def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[Finding]:
     """How the files differ from those that were certified."""
     part_of_file = {one.file: one for one in certificate.parts or ()}
-    given = {file.name: file.entry for file in files}
-    changed = {one.name for one in certificate.files if given.get(one.name, one) != one}
-    # A known hash says nothing of the number of rows, which the certificate may state otherwise.
-    changed |= {one.name for one in parts if one.name in part_of_file and one.n_rows != part_of_file[one.name].rows}
+    entries = {one.name: one for one in certificate.files}
+    is_changed = False
     for file in files:
-        if file.name not in changed:
-            continue
-        if file in parts and file.name in part_of_file:
-            yield _changed(file, part_of_file[file.name], certificate)
-        else:
-            sentence = f"'{file.name}' is not the file that was written: it has other bytes."
-            yield Finding(f"content of '{file.name}'", "fails", sentence)
+        name, part = file.name, part_of_file.get(file.name) if file in parts else None
+        # A known hash says nothing of the number of rows, which the certificate may state otherwise.
+        is_other = part is not None and file.n_rows != part.rows
+        if is_other or entries.get(name, file.entry) != file.entry:
+            is_changed = True
+            other = f"'{name}' is not the file that was written: it has other bytes."
+            yield fails(f"content of '{name}'", other if part is None else _changed(file, part))
     content = joined_digest([part.sha256 for part in certificate.parts or ()])
     if {certificate.sha256, certificate.tables[0].sha256} != {content}:
         sentence = "The certificate does not fit itself: the hash of the table is not that of its parts together."
-        yield Finding("hash of the table", "fails", sentence)
-    elif not changed:
+        yield fails("hash of the table", sentence)
+    elif not is_changed:
         yield content_finding(certificate.tables[0], "")
 
 
-def _changed(file: PartFile, part: Part, certificate: Certificate) -> Finding:
-    """How a part differs from the one that was written."""
-    check = f"content of '{file.name}'"
-    columns = certificate.tables[0].columns
-    if file.names != columns:
-        return Finding(check, "fails", f"'{file.name}' is not the part that was written: it has other columns.")
+def _changed(file: PartFile, part: Part) -> str:
+    """How a part with the certified columns differs from the one that was written."""
     if file.n_rows != part.rows:
-        sentence = f"'{file.name}' has {file.n_rows:,} rows, but {part.rows:,} were certified."
-        return Finding(check, "fails", sentence)
+        return f"'{file.name}' has {file.n_rows:,} rows, but {part.rows:,} were certified."
     digester = PartDigester(file.schema)
-    for unit in file.units(columns):
+    for unit in file.units(file.names):
         digester.add(unit)
-    found = digester.close()
-    changed = [name for name in columns if found[name] != part.column_sha256.get(name)]
+    changed = [name for name, found in digester.close().items() if found != part.column_sha256.get(name)]
     if changed:
-        sentence = f"'{file.name}' is not as certified: values or the order of {listing(changed)} were changed."
-    else:
-        sentence = (
-            f"'{file.name}' has the certified rows, but is not the file that was written, byte by byte: what else it "
-            "may hold is not known."
-        )
-    return Finding(check, "fails", sentence)
+        return f"'{file.name}' is not as certified: values or the order of {listing(changed)} were changed."
+    return (
+        f"'{file.name}' has the certified rows, but is not the file that was written, byte by byte: what else it "
+        "may hold is not known."
+    )
 
 
 def files_of(folder: Path, certificate: Path) -> tuple[list[Path], list[Finding]]:
@@ -291,4 +279,4 @@ def files_of(folder: Path, certificate: Path) -> tuple[list[Path], list[Finding]
 
 
 def _added(entry: Path, what: str) -> Finding:
-    return Finding(f"added '{entry.name}'", "fails", f"'{entry.name}' is a {what}.")
+    return fails(f"added '{entry.name}'", f"'{entry.name}' is a {what}.")

@@ -19,6 +19,7 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.criteria import CRITERIA, FAMILIES
 from anoncore.privacy.published import fragments_of
 from anoncore.publishing.certification.claimed_entries import Earlier
+from anoncore.publishing.report import single
 from anoncore.publishing.report.drawing import (
     PERCENT,
     TENTHS,
@@ -30,19 +31,6 @@ from anoncore.publishing.report.drawing import (
     curves,
     rendered,
     section,
-)
-from anoncore.publishing.report.single import (
-    NOBODY,
-    NOT_MEASURED,
-    NOTHING_BAD,
-    Numbers,
-    adversary,
-    all_numbers,
-    cost,
-    holds,
-    query_errors,
-    reached,
-    summary,
 )
 from anoncore.publishing.report.subject import Subject, method, parameter_text, published
 
@@ -60,7 +48,7 @@ def _made(subject: Subject) -> tuple[Subject, str, str, str]:
     return subject, f"{release.n_records:,}", groups, "; ".join(shown)
 
 
-def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Section:
+def numbers_side_by_side(subjects: Sequence[Subject], numbers: Sequence[single.Numbers]) -> Section:
     """Every number of every release, with its difference to the first."""
     families = []
     for family, title in FAMILIES.items():
@@ -96,7 +84,7 @@ def _cell(
     return one.text(value), told, "good" if better else "bad"
 
 
-def _shares(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Figure:
+def _shares(subjects: Sequence[Subject], numbers: Sequence[single.Numbers]) -> Figure:
     """All that is a share on one scale."""
     shown = [
         one
@@ -142,7 +130,7 @@ def _curves(subjects: Sequence[Subject], attribute: str | None) -> Iterator[Figu
     if attribute is not None:
         yield _curve(subjects, beliefs, f"belief in one value of '{attribute}'", people)
     yield _curve(subjects, risks, "probability to be found", people)
-    yield _curve(subjects, query_errors, "relative error of counting queries", "queries")
+    yield _curve(subjects, single.query_errors, "relative error of counting queries", "queries")
 
 
 def _curve(subjects: Sequence[Subject], values: Callable[[Subject], Floats], x: str, of: str) -> Figure | list[str]:
@@ -216,13 +204,6 @@ def report(subjects: Sequence[Subject], attribute: str | None = None, progress: 
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> from anoncore.publishing.report import Subject, report
     >>> text = report([Subject("Mondrian, k = 3", release)])
     >>> text.splitlines()[0], "Mondrian, k = 3" in text
@@ -260,20 +241,22 @@ def page_of(title: str, sections: Sequence[Section]) -> str:
     return str(page).translate(INVISIBLE)
 
 
-def _one(subject: Subject, numbers: Numbers, attribute: str | None, progress: Progress) -> tuple[str, list[Section]]:
+def _one(
+    subject: Subject, numbers: single.Numbers, attribute: str | None, progress: Progress
+) -> tuple[str, list[Section]]:
     if subject.release.is_synthetic:
-        protection = [section("What an adversary gets", "no_people.html", text=NOBODY)]
+        protection = [section("What an adversary gets", "no_people.html", text=single.NOBODY)]
     else:
-        protection = [reached(subject, attribute), adversary(subject, attribute, progress)]
+        protection = [single.reached(subject, attribute), single.adversary(subject, attribute, progress)]
     sections = [
-        summary(subject, numbers),
-        holds(subject.verdict, NOT_MEASURED if subject.release.is_synthetic else NOTHING_BAD),
+        single.summary(subject, numbers),
+        single.holds(subject.verdict, single.NOT_MEASURED if subject.release.is_synthetic else single.NOTHING_BAD),
         *protection,
         *earlier_releases(subject.earlier),
-        cost(subject),
+        single.cost(subject),
         published(subject),
         method(subject.release.algorithm, subject.release.notes),
-        all_numbers(subject, numbers),
+        single.all_numbers(subject, numbers),
     ]
     return f"{subject.label}{f' of {subject.table}' if subject.table else ''}", sections
 
@@ -284,7 +267,7 @@ def earlier_releases(earlier: Sequence[Earlier] | None) -> list[Section]:
 
 
 def _several(
-    subjects: Sequence[Subject], numbers: Sequence[Numbers], attribute: str | None
+    subjects: Sequence[Subject], numbers: Sequence[single.Numbers], attribute: str | None
 ) -> tuple[str, list[Section]]:
     sections = [
         section("The releases", "releases.html", releases=[_made(one) for one in subjects]),
@@ -296,7 +279,7 @@ def _several(
     return f"{len(subjects)} releases compared", sections
 
 
-def _not_checked(subjects: Sequence[Subject], numbers: Sequence[Numbers]) -> Section:
+def _not_checked(subjects: Sequence[Subject], numbers: Sequence[single.Numbers]) -> Section:
     missing = [
         f"{CRITERIA[name].title}{f' of {one.label}' if len(subjects) > 1 else ''}: {error}"
         for one, found in zip(subjects, numbers, strict=True)

@@ -44,13 +44,6 @@ class Subject:
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> release = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
     >>> from anoncore.publishing.report import Subject
     >>> subject = Subject("Mondrian, k = 3", release, table="people")
     >>> subject.attribute, float(subject.numbers("disease")["k"])

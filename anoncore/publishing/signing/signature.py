@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import os
@@ -58,10 +57,19 @@ class Signature(BaseModel):
         """The 32 bytes of the public key."""
         return base64.b64decode(self.key)
 
-    @property
-    def raw_value(self) -> bytes:
-        """The 64 bytes of the signature."""
-        return base64.b64decode(self.value)
+    def fits(self, content: bytes) -> bool:
+        """Whether it was made of some bytes, with the private key that belongs to the public one.
+
+        Raises MissingPackageError where cryptography is not installed.
+        """
+        kind = ed25519().Ed25519PublicKey
+        from cryptography.exceptions import InvalidSignature
+
+        try:
+            kind.from_public_bytes(self.raw_key).verify(base64.b64decode(self.value), content)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
 
 
 def fields_of(text: str | bytes) -> dict[str, Any]:
@@ -101,14 +109,9 @@ class PublicKey:
         """The key as a line of text."""
         return f"{KIND} {base64.b64encode(_HEAD + self.raw).decode()} {self.name}\n"
 
-    @property
-    def fingerprint(self) -> str:
-        """What two people compare to know that they mean the same key, as `ssh-keygen -lf` prints it."""
-        return fingerprint(self.raw)
-
 
 def fingerprint(raw: bytes) -> str:
-    """The fingerprint of the 32 bytes of a public key."""
+    """What two people compare to know that they mean the same key of 32 bytes, as `ssh-keygen -lf` prints it."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(_HEAD + raw).digest()).decode().rstrip('=')}"
 
 
@@ -127,11 +130,8 @@ def new_keys(name: str, passphrase: str | None = None) -> tuple[bytes, PublicKey
 
     if passphrase == "":
         raise ParameterError("The passphrase is empty; type one, or leave out --passphrase for a key without.")
-    how = (
-        serialization.NoEncryption()
-        if passphrase is None
-        else serialization.BestAvailableEncryption(passphrase.encode())
-    )
+    given = None if passphrase is None else passphrase.encode()
+    how = serialization.NoEncryption() if given is None else serialization.BestAvailableEncryption(given)
     private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, how)
     return private, PublicKey(clear_name(name), key.public_key().public_bytes_raw())
 
@@ -156,32 +156,28 @@ def read_private_key(path: Path, passphrase: str | None = None) -> Ed25519Privat
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
 
-    content = _content(path)
+    content, name = _content(path), quoted(path.name)
     if content.lstrip().startswith(KIND.encode()):
-        raise ParameterError(f"{quoted(path.name)} is a public key; name the private one (without {PUBLIC}).")
+        raise ParameterError(f"{name} is a public key; name the private one (without {PUBLIC}).")
     if b"PRIVATE KEY" not in content:
-        raise ParameterError(f"{quoted(path.name)} holds no private key; name the file that `anoncore keygen` wrote.")
+        raise ParameterError(f"{name} holds no private key; name the file that `anoncore keygen` wrote.")
     if os.name == "posix" and path.stat().st_mode & 0o077:
         rights = f"{path.stat().st_mode & 0o777:03o}"
         raise ParameterError(
-            f"{quoted(path.name)} can be read by others (its rights are {rights}), so that anybody can have signed "
-            f"with it. If nobody did, take these rights away (chmod 600 {path.name}); else make a new key."
+            f"{name} can be read by others (its rights are {rights}), so that anybody can have signed with it. If "
+            f"nobody did, take these rights away (chmod 600 {path.name}); else make a new key."
         )
-    given = None if passphrase is None else passphrase.encode()
     try:
-        key = serialization.load_pem_private_key(content, given)
+        key = serialization.load_pem_private_key(content, None if passphrase is None else passphrase.encode())
     except TypeError:
-        if passphrase is None:
-            raise ParameterError(f"{quoted(path.name)} has a passphrase; give it with --passphrase-file.") from None
         # A passphrase for a key that has none: whoever gave it believes the key to be protected.
-        raise ParameterError(f"{quoted(path.name)} has no passphrase; leave out --passphrase-file.") from None
+        wrong = "has a passphrase; give it with" if passphrase is None else "has no passphrase; leave out"
+        raise ParameterError(f"{name} {wrong} --passphrase-file.") from None
     except (ValueError, UnsupportedAlgorithm):
         reason = "holds no private key" if passphrase is None else "holds no private key, or has another passphrase"
-        raise ParameterError(f"{quoted(path.name)} {reason}; name the file that `anoncore keygen` wrote.") from None
+        raise ParameterError(f"{name} {reason}; name the file that `anoncore keygen` wrote.") from None
     if not isinstance(key, kind):
-        raise ParameterError(
-            f"{quoted(path.name)} is a key of another kind; signatures need Ed25519 (anoncore keygen)."
-        )
+        raise ParameterError(f"{name} is a key of another kind; signatures need Ed25519 (anoncore keygen).")
     return key
 
 
@@ -206,12 +202,12 @@ def public_key_of(file: str, content: bytes) -> PublicKey:
             f"({PUBLIC})."
         )
     try:
-        lines = [line for line in content.decode("utf-8").splitlines() if line.strip() and not line.startswith("#")]
-        kind, coded, *name = lines[0].split(maxsplit=2)
+        (line,) = (one for one in content.decode("utf-8").splitlines() if one.strip() and not one.startswith("#"))
+        kind, coded, *name = line.split(maxsplit=2)
         raw = base64.b64decode(coded, validate=True)
-    except (UnicodeDecodeError, ValueError, IndexError, binascii.Error):
-        lines, kind, raw, name = [], "", b"", []
-    if len(lines) != 1 or kind != KIND or not raw.startswith(_HEAD) or len(raw) != len(_HEAD) + 32:
+    except ValueError:
+        kind, raw, name = "", b"", []
+    if kind != KIND or not raw.startswith(_HEAD) or len(raw) != len(_HEAD) + 32:
         raise ParameterError(
             f"{quoted(file)} holds no public key: that is one line which begins with {KIND}, such as `anoncore "
             "keygen` writes."
@@ -231,13 +227,12 @@ def trusted_keys(places: Sequence[Path]) -> tuple[PublicKey, ...]:
         if not files:
             raise ParameterError(f"The folder {quoted(place.name)} has no public keys (files that end with {PUBLIC}).")
         for key in map(read_public_key, files):
-            other = next((one for one in found if one != key and (one.raw == key.raw or one.name == key.name)), None)
-            if other is not None and other.raw == key.raw:
-                raise ParameterError(
-                    f"One trusted key has two names, {other.name!r} and {key.name!r}; keep one of them."
-                )
-            if other is not None:
-                raise ParameterError(f"Two trusted keys have the name {key.name!r}; give them different ones.")
+            for other in (one for one in found if one != key):
+                if other.raw == key.raw:
+                    names = f"{other.name!r} and {key.name!r}"
+                    raise ParameterError(f"One trusted key has two names, {names}; keep one of them.")
+                if other.name == key.name:
+                    raise ParameterError(f"Two trusted keys have the name {key.name!r}; give them different ones.")
             found.append(key)
     return tuple(dict.fromkeys(found))
 
@@ -252,18 +247,3 @@ def _content(path: Path) -> bytes:
     if len(content) > MOST_BYTES:
         raise ParameterError(f"{quoted(path.name)} is too large to be a key.")
     return content
-
-
-def verifies(raw_key: bytes, value: bytes, content: bytes) -> bool:
-    """Whether a signature of some bytes was made with the private key that belongs to a public one.
-
-    Raises MissingPackageError where cryptography is not installed.
-    """
-    kind = ed25519().Ed25519PublicKey
-    from cryptography.exceptions import InvalidSignature
-
-    try:
-        kind.from_public_bytes(raw_key).verify(value, content)
-    except (InvalidSignature, ValueError):
-        return False
-    return True

@@ -37,7 +37,6 @@ from anoncore.publishing.signing.signature import (
     fingerprint,
     read_private_key,
     trusted_keys,
-    verifies,
 )
 
 NOBODY = "nobody signed: whoever made the tables can have made this certificate"
@@ -117,15 +116,9 @@ def sign(certificate: str | bytes, key: str | Path, passphrase: str | None = Non
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import pandas as pd
-    >>> from anoncore import Microdata
-    >>> from anoncore.algorithms import Mondrian
     >>> from anoncore.cli import main
     >>> from anoncore.publishing import certify, new_key, sign, signed_by
-    >>> from anoncore.requirements import KAnonymity
-    >>> people = pd.DataFrame({"age": [21, 22, 23, 44, 45, 46], "disease": ["flu"] * 2 + ["cold"] * 4})
-    >>> data = Microdata(people, roles={"age": "quasi-identifier", "disease": "sensitive"})
-    >>> certificate = certify(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data), new_key())
+    >>> certificate = certify(release, new_key())
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = main(["keygen", "--name", "Ann", "--output", f"{folder}/ann.key", "--quiet"])  # doctest: +ELLIPSIS
     ...     signed = sign(certificate.dumps(), f"{folder}/ann.key")
@@ -140,17 +133,11 @@ def sign(certificate: str | bytes, key: str | Path, passphrase: str | None = Non
     if signed_by(certificate).is_broken:
         raise DataError("This certificate was changed after it was signed; take the one that was, or certify anew.")
     private = read_private_key(Path(key), passphrase)
-    raw = private.public_key().public_bytes_raw()
-    coded = base64.b64encode(raw).decode()
+    coded = base64.b64encode(private.public_key().public_bytes_raw()).decode()
     others = fields.pop(FIELD, None) or []
-    if isinstance(fields.get("not_checked"), list) and UNSIGNED in fields["not_checked"]:
-        fields["not_checked"] = [one for one in fields["not_checked"] if one != UNSIGNED]
-    entry = {
-        "algorithm": "Ed25519",
-        "key": coded,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "form": FORM,
-    }
+    fields["not_checked"] = [one for one in fields["not_checked"] if one != UNSIGNED]
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    entry = {"algorithm": "Ed25519", "key": coded, "made": made, "form": FORM}
     entry["value"] = base64.b64encode(private.sign(covered(fields, entry))).decode()
     complete = {**fields, FIELD: [*(one for one in others if one["key"] != coded), entry]}
     text = json.dumps(complete, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
@@ -205,22 +192,18 @@ def signed_by(certificate: str | bytes, trusted: Sequence[str | Path | PublicKey
             raise
         return SignedBy("not checked", f"signed, and by whom is not checked. {str(error).rstrip('.')}")
     names = {key.raw: key.name for key in keys}
-    by_name: dict[str, None] = {}
     for entry, signature in zip(entries, signatures, strict=True):
-        if signature.form != FORM or not verifies(signature.raw_key, signature.raw_value, covered(fields, entry)):
+        if signature.form != FORM or not signature.fits(covered(fields, entry)):
             who = names.get(signature.raw_key)
-            whose = f"that names {who}'s key" if who else f"that names the key {fingerprint(signature.raw_key)}"
-            return SignedBy(
-                "broken",
-                f"the signature {whose} does not fit: the certificate was changed after it was signed, or never was",
-            )
-        if signature.raw_key in names:
-            by_name[names[signature.raw_key]] = None
-    if by_name:
-        whose = " and ".join(f"{name}'s" for name in by_name)
-        others = len(signatures) - len(by_name)
+            whose = f"{who}'s key" if who else f"the key {fingerprint(signature.raw_key)}"
+            changed = "does not fit: the certificate was changed after it was signed, or never was"
+            return SignedBy("broken", f"the signature that names {whose} {changed}")
+    trusting = tuple(dict.fromkeys(names[one.raw_key] for one in signatures if one.raw_key in names))
+    if trusting:
+        whose = " and ".join(f"{name}'s" for name in trusting)
+        others = len(signatures) - len(trusting)
         more = f", and by {counted(others, 'key')} that you don't trust" if others else ""
-        return SignedBy("trusted", f"signed by {whose} key{'s' if len(by_name) > 1 else ''}{more}", tuple(by_name))
+        return SignedBy("trusted", f"signed by {whose} key{'s' if len(trusting) > 1 else ''}{more}", trusting)
     if len(signatures) == 1:
         return SignedBy("untrusted", f"signed by a key that you don't trust ({fingerprint(signatures[0].raw_key)})")
     return SignedBy("untrusted", f"signed by {len(signatures):,} keys that you don't trust")
@@ -261,9 +244,8 @@ def change_in_file(place: Path, change: Change) -> Path:
     """Replace the certificate in a file, a folder or a zip by what is made of it; gives the file that was written."""
     path = certificate_file(place)
     content = file_text(path)
-    replace_file(
-        path, changed_zip(path.name, content, change) if content.startswith(b"PK") else change(content).encode()
-    )
+    is_zip = content.startswith(b"PK")
+    replace_file(path, changed_zip(path.name, content, change) if is_zip else change(content).encode())
     return path
 
 
@@ -273,13 +255,11 @@ def changed_zip(name: str, content: bytes, change: Change) -> bytes:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             own = [one.filename for one in members if one.filename.endswith(CERTIFICATE)]
-            if len(own) != 1:
-                raise DataError(
-                    f"{quoted(name)} is a zip without a certificate; name the file of the certificate, which lies "
-                    "beside it."
-                    if not own
-                    else f"{quoted(name)} has several certificates; unpack it, and name one of them."
-                )
+            if not own:
+                beside = "name the file of the certificate, which lies beside it"
+                raise DataError(f"{quoted(name)} is a zip without a certificate; {beside}.")
+            if len(own) > 1:
+                raise DataError(f"{quoted(name)} has several certificates; unpack it, and name one of them.")
             if sum(one.file_size for one in members) > MOST_BYTES:
                 raise DataError(f"{quoted(name)} would unpack to more than 1 GB; unpack it, and sign in its folder.")
             return archive_bytes(

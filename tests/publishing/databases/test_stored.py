@@ -190,7 +190,7 @@ def test_every_type_comes_back_as_it_was(fresh, tmp_path):
         stored.write("release", [given])
         held = stored.held("release", tmp_path)
         entry = stored_entry(held, "release", tmp_path)
-        stored.release.connection.commit()
+        stored.connection.commit()
     assert entry.types == {field.name: str(field.type) for field in schema}
     with dbapi.connect(fresh) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT * FROM kinds")
