@@ -179,6 +179,7 @@ def _people(name: str) -> None:
 def _choices(name: str) -> None:
     """A method with each other choice that one of its fields has, as far as it takes it on this table."""
     usual = _release(name).algorithm
+    assert usual is not None, "a release that was made here names its method"
     for field, info in type(usual).model_fields.items():
         for choice in get_args(info.annotation) if get_origin(info.annotation) is Literal else ():
             if choice != getattr(usual, field):
