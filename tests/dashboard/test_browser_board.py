@@ -373,7 +373,7 @@ def first_shown(row: str, number: Any) -> str:
     return shown.split()[0] if row == "hides" else shown
 
 
-def test_cells_of_every_row_and_column_lead_to_a_page_whose_first_number_is_their_own(browse: Any) -> None:
+def test_every_cell_leads_to_a_page_whose_first_number_is_its_own(browse: Any) -> None:
     from playwright.sync_api import expect
 
     visitor = browse()
@@ -382,16 +382,13 @@ def test_cells_of_every_row_and_column_lead_to_a_page_whose_first_number_is_thei
     visitor.rest()
     columns = columns_of(visitor)
     assert len(columns) == 4
-    rows = [row for row in ROWS if row != "promise"]
     cells = {
         (row, place): board(visitor).locator(f"[data-key='{row}-c{place}']").inner_text()
-        for row in rows
+        for row in ROWS
+        if row != "promise"
         for place in range(1, len(columns) + 1)
     }
-    # Every row and every column once; the numbers of all cells are compared without a browser.
-    for line, row in enumerate(rows):
-        place = line % len(columns) + 1
-        cell = cells[row, place]
+    for (row, place), cell in cells.items():
         open_cell(visitor, row, place)
         assert urlsplit(visitor.page.url).path == f"/{PAGES[row]}"
         expect(visitor.page.get_by_test_id("stSidebar").locator("input").first).to_have_value(

@@ -30,9 +30,6 @@ def test_from_the_wide_table_to_its_fragments(browse: Any) -> None:
     visitor.open()
     visitor.choose("Built-in table", "Measurements", exact=False)
     visitor.see("2,000 of 2,000 rows are unique in these 60 attributes")
-    visitor.go("Board")
-    for method in ("Anatomy", "Slicing", "Stack & Deal"):
-        visitor.remove_column(method)
     visitor.ask(k=3, l=None, t=None)
     assert "60 known" in visitor.page.get_by_role("button", name="Measurements").inner_text()
     visitor.column(METHOD)
