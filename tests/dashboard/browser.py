@@ -135,14 +135,15 @@ class Visitor:
     many of these the server had heard of when it began the last run that ended. So a test knows whether a click was
     lost, and whether what is on the page is still of before. `seconds` is what the last `run` took, from the action
     until all was painted; `titled` what the last `go` took until the title of the page stood. A page that is not idle
-    after `patience` seconds is given up.
+    after `patience` seconds is given up. It is looked at every `polling` milliseconds, as doing so before every frame
+    takes a tenth of a processor.
     """
 
     def __init__(self, page: Any, address: str) -> None:
         self.page = page
         self.address = address
         self.patience = 30.0
-        self.polling: float | str = "raf"
+        self.polling = 60
         self.asked = self.answered = 0
         self._asked_of = ""
         self._heard, self._is_running = 0, False
@@ -227,10 +228,7 @@ class Visitor:
         self.settle()
 
     def share_processors(self, patience: float) -> None:
-        """Wait longer and look at the page ten times a second only, because many browsers work on the same processors.
-
-        Looking at it before every frame, as `settle` does otherwise, takes up to a tenth of a processor a browser.
-        """
+        """Wait longer and look at the page less often, because many browsers work on the same processors."""
         self.patience, self.polling = patience, 100
         self.page.set_default_timeout(patience * 1000)
 
@@ -301,7 +299,7 @@ class Visitor:
         """Whether something is so within so many seconds."""
         end = time.monotonic() + seconds
         while not is_there() and time.monotonic() < end:
-            self.page.wait_for_timeout(10)
+            self.page.wait_for_timeout(25)
         return is_there()
 
     def go(self, title: str) -> None:
@@ -662,7 +660,8 @@ def visitor(
         context.add_cookies([{**cookie(address), "url": address}])
     page = context.new_page()
     page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme="dark" if dark else "light")
+    # What moves while the page waits takes a quarter of the time of a load, as it is painted without a graphics card.
+    page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
     return Visitor(page, address)
 
 

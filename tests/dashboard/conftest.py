@@ -246,12 +246,21 @@ def profiles() -> list[Any]:
 def browse(chrome: Any, address: str, profiles: list[Any], printed: Path) -> Iterator[Callable[..., browser.Visitor]]:
     """Start visitors; at the end none has seen an exception and none has asked another machine for anything.
 
-    What the server has printed meanwhile stands beside the failure of a test.
+    A newcomer `after` somebody else gets the emptied profile of that visitor, who leaves; another one would load the
+    program of the page once more. What the server has printed meanwhile stands beside the failure of a test.
     """
     visitors: list[browser.Visitor] = []
     n_printed = printed.stat().st_size
 
-    def start(**options: Any) -> browser.Visitor:
+    def leave(one: browser.Visitor) -> None:
+        assert one.problems() == []
+        assert one.foreign == []
+        profiles.append(browser.forget(one))
+
+    def start(after: browser.Visitor | None = None, **options: Any) -> browser.Visitor:
+        if after is not None:
+            visitors.remove(after)
+            leave(after)
         profile = profiles.pop() if profiles else None
         visitors.append(browser.visitor(chrome, address, profile=profile, **options))
         return visitors[-1]
@@ -259,6 +268,4 @@ def browse(chrome: Any, address: str, profiles: list[Any], printed: Path) -> Ite
     yield start
     print(printed.read_bytes()[n_printed:].decode("utf-8", "replace"), flush=True)
     for one in visitors:
-        assert one.problems() == []
-        assert one.foreign == []
-        profiles.append(browser.forget(one))
+        leave(one)

@@ -113,7 +113,7 @@ def test_a_reload_keeps_everything_and_another_session_sees_nothing(browse: Any)
     visitor.go("Table")
     visitor.wait_for_cell("attribute-editor", 1, 0, "identifier")
 
-    other = browse()
+    other = browse(after=visitor)
     other.open("groups")
     other.see("rows of Census-like table")
     assert "mine.csv" not in other.text()

@@ -111,28 +111,26 @@ def uploaded(visitor: Visitor, another: str = "", rows: int = 600) -> int:
     return clicks
 
 
-def test_four_methods_on_an_uploaded_table_take_at_most_eight_clicks(browse: Any) -> None:
+def test_four_methods_are_compared_by_eight_clicks_and_published_and_a_synthetic_table_stands_beside_them(
+    browse: Any,
+) -> None:
     visitor = browse()
     assert uploaded(visitor) <= MOST_CLICKS
-    heads = board(visitor).locator("th.column .method").all_inner_texts()
-    assert [head.removesuffix(" ▾") for head in heads] == ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
+    methods = ["Mondrian", "Anatomy", "Slicing", "Stack & Deal"]
+    assert columns_of(visitor) == methods
     assert board(visitor).locator("td.failed").count() == 0
 
-
-def test_a_synthetic_table_is_opened_beside_mondrian_and_says_which_rows_make_no_sense(browse: Any) -> None:
-    visitor = browse()
-    uploaded(visitor)
-    made_up = pd.read_csv(BytesIO(people(700)), usecols=["age", "sex", "education", "diagnosis"])
-    made_up = made_up.apply(lambda column: column.sample(frac=1, random_state=len(column.name)).to_numpy())
+    # Publishing says what does not hold in equal size.
+    visitor.press("Publish …")
     dialog = visitor.page.get_by_role("dialog")
-    visitor.act(visitor.page.get_by_role("button", name="+ add release").click)
-    visitor.act(dialog.get_by_text("A release made elsewhere").click)
-    choose_file(visitor, dialog, "made up.csv", made_up.to_csv(index=False).encode())
-    visitor.act(dialog.get_by_text("No, they are nobody's").click)
-    visitor.act(dialog.get_by_role("button", name="Open on the board").click)
-    wait_for_numbers(visitor, 5)
-    heads = board(visitor).locator("th.column .method").all_inner_texts()
-    assert [heads[0], heads[4]] == ["Mondrian ▾", "made up ▾"]
+    dialog.get_by_text("Download the release").wait_for(timeout=60_000)
+    dialog.get_by_text("This holds:").or_(dialog.get_by_text("Everything that was asked holds")).first.wait_for()
+    for file in ("Certificate", "Recipe", "Report"):
+        dialog.get_by_text(file).first.wait_for(timeout=20_000)
+    close(visitor)
+
+    add_made_up(visitor)
+    assert columns_of(visitor) == [*methods, "made up"]
     rows = {
         line.locator(".label").inner_text(): line.locator("td.cell").nth(4)
         for line in board(visitor).locator("tbody tr").all()
@@ -145,12 +143,39 @@ def test_a_synthetic_table_is_opened_beside_mondrian_and_says_which_rows_make_no
         assert rows[label].locator(".number").count() == 1
     assert board(visitor).locator("tbody tr td.cell:nth-of-type(1).failed").count() == 0
 
+    # What is taken off the board comes back by one step.
+    visitor.remove_column("Anatomy")
+    wait_for_numbers(visitor, 4)
+    assert columns_of(visitor) == ["Mondrian", "Slicing", "Stack & Deal", "made up"]
+    visitor.press("Undo", exact=False)
+    wait_for_numbers(visitor, 5)
+    assert columns_of(visitor) == [*methods, "made up"]
+
     # Its name tells how it was read; its numbers lead on to pages that show it.
     visitor.act(visitor.page.get_by_role("button", name="made up: see how this release was read").click)
     visitor.see("are compared with the 600 rows of the original by shares")
     visitor.act(dialog.get_by_role("button", name="Close").click)
-    visitor.act(rows["Lost"].locator(".number").click)
+    open_cell(visitor, "lost", 5)
     visitor.see("700 synthetic rows")
+
+
+def columns_of(visitor: Visitor) -> list[str]:
+    """The names above the columns of the board."""
+    return [head.removesuffix(" ▾") for head in board(visitor).locator("th.column .method").all_inner_texts()]
+
+
+def add_made_up(visitor: Visitor) -> None:
+    """Open a table of rows that are nobody's as a release, and wait for its numbers."""
+    made_up = pd.read_csv(BytesIO(people(700)), usecols=["age", "sex", "education", "diagnosis"])
+    made_up = made_up.apply(lambda column: column.sample(frac=1, random_state=len(column.name)).to_numpy())
+    dialog = visitor.page.get_by_role("dialog")
+    n_before = board(visitor).locator("th.column").count()
+    visitor.act(visitor.page.get_by_role("button", name="+ add release").click)
+    visitor.act(dialog.get_by_text("A release made elsewhere").click)
+    choose_file(visitor, dialog, "made up.csv", made_up.to_csv(index=False).encode())
+    visitor.act(dialog.get_by_text("No, they are nobody's").click)
+    visitor.act(dialog.get_by_role("button", name="Open on the board").click)
+    wait_for_numbers(visitor, n_before + 1)
 
 
 def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(browse: Any) -> None:
@@ -175,17 +200,11 @@ def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(bro
     assert {bar.get_attribute("fill-opacity") for bar in bars} == {"0.35"}
 
 
-def test_what_is_said_of_an_uploaded_table_is_kept(browse: Any) -> None:
-    visitor = browse()
-    uploaded(visitor, "age")
-    assert visitor.page.get_by_role("button", name="people.csv").inner_text().count("1 known") == 1
-
-
-def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> None:
+def test_a_promise_is_moved_and_every_cell_is_reached_by_keyboard(browse: Any) -> None:
     from playwright.sync_api import expect
 
     visitor = browse()
-    uploaded(visitor)
+    uploaded(visitor, rows=300)
     first = board(visitor).locator("tbody tr").nth(1).locator(".number").first
     before = first.inner_text()
     slider = visitor.page.locator(".st-key-level-k").get_by_role("slider")
@@ -201,7 +220,6 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
         visitor.page.keyboard.press(key)
         visitor.page.wait_for_timeout(120)
     visitor.see("(asked: 20)")
-    wait_for_numbers(visitor, 4)
     assert "20" in visitor.page.locator(".st-key-level-k").inner_text()
 
     # Everything on the board can be reached by the key Tab alone.
@@ -224,12 +242,6 @@ def test_a_promise_is_moved_by_keyboard_and_every_cell_leads_on(browse: Any) -> 
             )
         )
     assert wanted <= reached
-
-    open_cell(visitor, "distance", 2)
-    visitor.see_heading("Closeness")
-    visitor.see("Anatomy")
-    visitor.go("Board")
-    wait_for_numbers(visitor, 4)
 
 
 SHOWN = """() => {
@@ -305,6 +317,8 @@ def with_all_windows(visitor: Visitor) -> None:
     a row, and a release that was made elsewhere.
     """
     uploaded(visitor, "age", rows=150)
+    # What was said of the table is kept, whatever was suggested.
+    assert visitor.page.get_by_role("button", name="people.csv").inner_text().count("1 known") == 1
     further = opened(visitor, "adversary").get_by_test_id("stMultiSelect").filter(has_text="Further questions")
     further.locator("input").fill(FURTHER)
     visitor.act(visitor.page.get_by_role("option", name=FURTHER, exact=True).click)
@@ -366,7 +380,7 @@ def test_every_cell_leads_to_a_page_whose_first_number_is_its_own(browse: Any) -
     uploaded(visitor, rows=300)
     # An estimate gives way to the number.
     visitor.rest()
-    columns = [head.removesuffix(" ▾") for head in board(visitor).locator("th.column .method").all_inner_texts()]
+    columns = columns_of(visitor)
     assert len(columns) == 4
     cells = {
         (row, place): board(visitor).locator(f"[data-key='{row}-c{place}']").inner_text()
@@ -396,22 +410,6 @@ def test_every_cell_leads_to_a_page_whose_first_number_is_its_own(browse: Any) -
         assert f"t is {t}" in marks
 
 
-def test_columns_are_added_changed_and_removed(browse: Any) -> None:
-    visitor = browse()
-    uploaded(visitor)
-    visitor.act(visitor.page.locator("[data-key='add']").click)
-    dialog = visitor.page.get_by_role("dialog")
-    dialog.get_by_text("What it does to the table").wait_for()
-    added = board(visitor).locator("th.column").nth(4)
-    visitor.click_until_shown(dialog.get_by_role("button", name="Add to the board"), added)
-    wait_for_numbers(visitor, 5)
-    visitor.remove_column("Anatomy")
-    wait_for_numbers(visitor, 4)
-    assert "Anatomy" not in board(visitor).locator("thead").inner_text()
-    visitor.press("Undo", exact=False)
-    wait_for_numbers(visitor, 5)
-
-
 def wait_for_k(visitor: Visitor, k: int) -> None:
     from playwright.sync_api import expect
 
@@ -429,7 +427,7 @@ def wait_for_entries(visitor: Visitor, number: int) -> None:
 
 def test_back_and_forward_of_the_browser_are_undo_and_redo_and_still_lead_between_pages(browse: Any) -> None:
     visitor = browse()
-    uploaded(visitor)
+    uploaded(visitor, rows=300)
 
     def go(step: Any) -> None:
         # Another step before the page has heard of this one would begin from the address of before.
@@ -510,33 +508,6 @@ def test_a_browser_that_is_slower_than_the_next_draw_takes_no_promise_back(brows
     assert chosen.inner_text().startswith(title)
 
 
-def test_publishing_says_what_does_not_hold_in_equal_size(browse: Any) -> None:
-    visitor = browse()
-    uploaded(visitor)
-    visitor.press("Publish …")
-    dialog = visitor.page.get_by_role("dialog")
-    dialog.get_by_text("Download the release").wait_for(timeout=60_000)
-    dialog.get_by_text("This holds:").or_(dialog.get_by_text("Everything that was asked holds")).first.wait_for()
-    for file in ("Certificate", "Recipe", "Report"):
-        dialog.get_by_text(file).first.wait_for(timeout=20_000)
-
-
-def test_on_a_phone_the_columns_are_swiped_and_nothing_overflows(browse: Any) -> None:
-    visitor = browse(width=390, height=844)
-    visitor.open("")
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert not visitor.page.get_by_test_id("stSidebar").is_visible() or (
-        visitor.page.get_by_test_id("stSidebar").get_attribute("aria-expanded") == "false"
-    )
-    swiped = board(visitor).evaluate(
-        "table => { const place = table.parentElement; place.scrollLeft = 400; return place.scrollLeft; }"
-    )
-    assert swiped > 100
-    # The question stays in sight beside the column that is swiped to.
-    question = board(visitor).locator("th.question").first.bounding_box()
-    assert question["x"] >= 0
-
-
 def in_scheme(visitor: Any, scheme: str) -> None:
     """The page in light or dark, once it is painted so."""
     visitor.page.emulate_media(color_scheme=scheme)
@@ -553,7 +524,7 @@ IS_DARK = (
 def test_no_page_has_a_serious_fault_for_those_who_cannot_see_or_point(browse: Any) -> None:
     axe = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
     visitor = browse()
-    uploaded(visitor)
+    uploaded(visitor, rows=150)
     found: dict[str, list[str]] = {}
     # In the dark only colors are others. A page is entered as the last one was left, as changing that takes long.
     schemes = [("light", ""), ("dark", ", runOnly: ['color-contrast']")]
@@ -571,92 +542,3 @@ def test_no_page_has_a_serious_fault_for_those_who_cannot_see_or_point(browse: A
                     found.setdefault(f"{route.title}, {scheme}: {fault['id']}", []).extend(nodes)
         schemes.reverse()
     assert found == {}, json.dumps(found, indent=1)
-
-
-def test_a_first_visit_publishes_the_release_that_the_answer_names(browse: Any) -> None:
-    visitor = browse()
-    visitor.open("")
-    visitor.see(
-        "Publish Stack & Deal: of the releases that keep all that you ask, it loses least: counts by two columns have "
-        "21.0% of the rows in the wrong place"
-    )
-    visitor.press("Publish …")
-    dialog = visitor.page.get_by_role("dialog")
-    dialog.get_by_text("Everything that was asked holds").wait_for(timeout=60_000)
-    assert "Stack & Deal" in dialog.locator("label:has(input:checked)").first.inner_text()
-
-
-def test_at_1440_by_900_pixels_one_picture_says_what_to_publish_and_shows_all_down_to_what_is_lost(browse: Any) -> None:
-    visitor = browse(width=1440, height=900)
-    visitor.open("")
-    board = visitor.page.locator("table.board")
-    lost = board.locator("tr").filter(has_text="counts by two columns").bounding_box()
-    assert lost["y"] + lost["height"] <= 900
-    (head,) = board.locator("th.best").all_inner_texts()
-    assert {"Stack & Deal ▾", "Publish this one", "Keeps all that is asked, loses least"} <= set(head.split("\n"))
-    assert board.locator("td.best").count() == len(ROWS)
-    for axis in "klct":
-        is_seen, text = label_of_level(visitor, axis)
-        assert is_seen == text, axis
-
-
-def label_of_level(visitor: Visitor, axis: str) -> tuple[str, str]:
-    """What is seen of the label of a level, and all of it."""
-    label = visitor.page.locator(f".st-key-level-{axis} [data-testid='stWidgetLabel'] p").first
-    seen = label.evaluate(
-        """paragraph => {
-          const box = paragraph.getBoundingClientRect(), text = document.createTreeWalker(paragraph, 4).nextNode();
-          return [...text.data].filter((_, place) => {
-            const range = document.createRange();
-            range.setStart(text, place);
-            range.setEnd(text, place + 1);
-            const letter = range.getBoundingClientRect();
-            return letter.bottom <= box.bottom + 2 && letter.right <= box.right + 1;
-          }).join('');
-        }"""
-    )
-    return seen.strip(), label.inner_text()
-
-
-def test_at_1280_pixels_the_head_is_one_line(browse: Any) -> None:
-    visitor = browse(width=1280, height=800)
-    visitor.open("")
-    boxes = [part.bounding_box() for part in visitor.page.locator(".st-key-board-head > *").all()]
-    middles = [box["y"] + box["height"] / 2 for box in boxes]
-    assert max(middles) - min(middles) < 5
-    assert max(box["x"] + box["width"] for box in boxes) <= 1280
-
-
-def test_at_1280_pixels_labels_and_what_is_said_in_cells_are_readable_whole(browse: Any) -> None:
-    visitor = browse(width=1280, height=900)
-    visitor.open("")
-    for axis in "klct":
-        is_seen, text = label_of_level(visitor, axis)
-        assert is_seen == text, axis
-    cut = board(visitor).evaluate(
-        """table => [...table.querySelectorAll('.number, .beside, .sub, .why, .help')].filter(
-          text => text.scrollWidth > text.clientWidth + 1 || text.scrollHeight > text.clientHeight + 1
-            || getComputedStyle(text).webkitLineClamp !== 'none').map(text => text.innerText)"""
-    )
-    assert cut == []
-    given = board(visitor).locator("td.given").all_inner_texts()
-    assert all("attacks tried" in text and "by chance" in text for text in given)
-    assert [("knowing the method: not made" in text) for text in given] == [False, True, True, True]
-
-
-def test_at_1024_pixels_no_label_of_a_level_breaks_and_no_empty_sidebar_is_left(browse: Any) -> None:
-    from playwright.sync_api import expect
-
-    visitor = browse(width=1024, height=768)
-    visitor.open("")
-    for axis in "klct":
-        label = visitor.page.locator(f".st-key-level-{axis}").get_by_test_id("stWidgetLabel").first
-        assert label.bounding_box()["height"] < 32, axis
-        # Where there is no room for the term of the field, all of it goes.
-        is_seen, text = label_of_level(visitor, axis)
-        assert is_seen == text.partition(" ·")[0], axis
-    sidebar = visitor.page.get_by_test_id("stSidebar")
-    visitor.go("Groups")
-    expect(sidebar).to_be_visible(timeout=30_000)
-    visitor.go("Learn")
-    expect(sidebar).to_be_hidden(timeout=30_000)

@@ -60,8 +60,11 @@ def test_what_anatomy_leaks_is_seen_of_everybody_one_group_and_one_person(visito
     assert box.input_value() != first
 
 
-def test_a_better_release_is_found_stopped_gone_on_with_and_shown(visitor: Visitor) -> None:
-    visitor.open("")
+def test_an_old_address_leads_to_where_a_better_release_is_found_stopped_gone_on_with_and_shown(
+    visitor: Visitor,
+) -> None:
+    visitor.open("sweep")
+    visitor.see("Find better", seconds=60)
     visitor.press("Find better")
     stop = visitor.page.get_by_role("button", name=re.compile(r"Stop \([1-9]\d* of"))
     visitor.act(lambda: stop.click(timeout=60_000))
@@ -71,8 +74,3 @@ def test_a_better_release_is_found_stopped_gone_on_with_and_shown(visitor: Visit
     visitor.see("keeps all that you ask and loses", seconds=180)
     visitor.press("Show it on the board")
     visitor.see("Keeps all that is asked, loses least", seconds=60)
-
-
-def test_an_old_address_leads_to_the_page_that_does_now_what_it_did(visitor: Visitor) -> None:
-    visitor.open("sweep")
-    visitor.see("Find better", seconds=60)

@@ -21,7 +21,7 @@ def test_a_method_of_another_package_is_added_and_measured(tmp_path: Path, chrom
     path = installed(tmp_path)["PYTHONPATH"]
     with browser.serving(PYTHONPATH=path) as (address, _process):
         visitor = browser.visitor(chrome, address)
-        uploaded(visitor)
+        uploaded(visitor, rows=150)
         with visitor.new_column("Sorted blocks", "Coarsen values, group by group"):
             pass
         wait_for_numbers(visitor, 5)

@@ -60,13 +60,16 @@ def _groups(visitor: Visitor, level: int) -> int:
     return int(grid.get_by_test_id(f"glide-cell-1-{level}").text_content(timeout=10_000))
 
 
-def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> None:
+def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind_and_a_typed_group_counts(browse: Any) -> None:
     visitor = browse(height=1600)
     visitor.open("table")
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
     visitor.see("No attribute is tagged yet")
+    # The role beside the picker follows.
+    assert "quasi-identifier, numeric" not in visitor.text()
     visitor.press("Use suggestions")
     visitor.see("quasi-identifier, numeric")
+    assert "insensitive, numeric" not in visitor.text()
     for name, source in (
         ("born", "calendar"),
         ("postcode", "first characters"),
@@ -86,17 +89,6 @@ def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind(browse: Any) -> No
         groups = [_groups(visitor, row) for row in (0, 1)]
         assert groups[0] > groups[1] > 1, f"level 1 of {name} joins values, and tells some apart"
 
-
-def test_a_typed_group_counts_and_the_role_beside_the_picker_follows(browse: Any) -> None:
-    visitor = browse(height=1600)
-    visitor.open("table")
-    visitor.upload("people.csv", _people().to_csv(index=False).encode())
-    visitor.see("No attribute is tagged yet")
-    assert "quasi-identifier, numeric" not in visitor.text()
-    visitor.press("Use suggestions")
-    visitor.see("quasi-identifier, numeric")
-    assert "insensitive, numeric" not in visitor.text()
-    visitor.choose("Column", "occupation")
     visitor.act(_main(visitor).get_by_role("radio", name="by hand", exact=True).click)
     for row in (0, 1):
         visitor.type_into_cell("hierarchy-editor-", LEVEL_1, row, 420, "helpers")

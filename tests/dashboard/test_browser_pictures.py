@@ -15,7 +15,19 @@ pytestmark = [
 ]
 
 
-def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any) -> None:
+def test_a_click_in_the_lattice_shows_another_combination_of_levels(browse: Any) -> None:
+    visitor = browse(width=1440, height=1400)
+    uploaded(visitor, rows=150)
+    visitor.column("Incognito")
+    visitor.go("Method")
+    visitor.show_release("Incognito")
+    visitor.see("Combinations of levels", seconds=120)
+    visitor.see("Published.")
+    marks = visitor.page.locator(".scatterlayer .points path")
+    visitor.click_until_shown(marks.first, visitor.page.get_by_text("Not anonymous.").first)
+
+
+def test_rows_before_and_after_and_cuts_are_gone_through_and_a_pair_is_chosen(browse: Any) -> None:
     from playwright.sync_api import expect
 
     visitor = browse(height=1800)
@@ -32,22 +44,7 @@ def test_rows_before_and_after_are_gone_through_and_a_pair_is_chosen(browse: Any
     visitor.see("The table of 'sex'")
     assert visitor.drawn("[class*='st-key-before-after-joint'] .heatmaplayer", 3) == 3
 
-
-def test_a_click_in_the_lattice_shows_another_combination_of_levels(browse: Any) -> None:
-    visitor = browse(width=1440, height=1400)
-    uploaded(visitor)
-    visitor.column("Incognito")
     visitor.go("Method")
-    visitor.show_release("Incognito")
-    visitor.see("Combinations of levels", seconds=120)
-    visitor.see("Published.")
-    marks = visitor.page.locator(".scatterlayer .points path")
-    visitor.click_until_shown(marks.first, visitor.page.get_by_text("Not anonymous.").first)
-
-
-def test_cuts_are_gone_through(browse: Any) -> None:
-    visitor = browse(width=1440, height=1400)
-    visitor.open("method")
     visitor.see("is cut by")
     visitor.see("Thin lines: the 2 regions")
     visitor.press("Next")

@@ -9,15 +9,12 @@ import pytest
 
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
-from tests.shared_data import FOLDER
+from tests.dashboard.test_browser_board import people
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(browser.missing()), reason=f"no browser test here: {browser.missing()}"),
 ]
-
-ADULT = FOLDER / "adult.csv"
-"""Where the file is absent the made-up table, which is the first one anyway, is sliced."""
 
 
 @pytest.fixture
@@ -51,8 +48,8 @@ def _sliced(visitor: Visitor) -> None:
 
 def test_slicing_from_the_columns_to_the_members(visitor: Visitor) -> None:
     visitor.open()
-    if ADULT.exists():
-        visitor.choose("Built-in table", "Adult", exact=False)
+    visitor.upload("people.csv", people())
+    visitor.press("Use suggestions")
     _sliced(visitor)
 
     visitor.go("Groups")

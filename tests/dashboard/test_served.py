@@ -85,7 +85,7 @@ def enter(
 
 def test_nobody_gets_in_without_a_sign_in(enter: Callable[..., Visitor]) -> None:
     visitor = enter()
-    for path in ("", "table", "publish", "large", "board?workspace=abc"):
+    for path in ("", "large", "board?workspace=abc"):
         visitor.page.goto(f"{visitor.address}/{path}")
         visitor.page.get_by_role("button", name="Sign in", exact=True).wait_for(timeout=30_000)
         assert visitor.page.get_by_test_id("stTopNavLink").count() == 0
