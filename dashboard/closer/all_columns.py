@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from anoncore import AnonymizationError, attacks, privacy, utility
-from anoncore.base.texts import share_text
+from anoncore.base.texts import rows_for_people, share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.answer import and_list, hidden_among
 from anoncore.measures.criteria import N_QUERIES
@@ -79,17 +79,20 @@ def spread(name: str, attribute: str = "") -> None:
     measured = _of_columns(lambda run: about.values(run, attribute))
     if len(measured) < 2:
         return
-    in_words = measured[0][0].data.in_words
+    first = measured[0][0]
+    # The tiles of the page Groups count rows as well, where every row is a person.
+    in_words = rows_for_people if name == "sizes" and first.release.counted_word == "rows" else first.data.in_words
     names = column_names([run for run, _ in measured])
     shown = {names[run.id]: (values, run_style(run.color_index)) for run, values in measured}
-    hiding = _of_buckets([run for run, _ in measured]) if name == "sizes" else ""
+    hiding = first.data.in_words(_of_buckets([run for run, _ in measured])) if name == "sizes" else ""
     parts.chart(
         curves(shown, in_words(about.x), about.form, about.logarithmic),
         f"all-{name}",
         in_words(
             f"All releases of the board. Each curve climbs to the right: how many of all {about.of} have at most the "
-            f"value below.{hiding}"
-        ),
+            "value below."
+        )
+        + hiding,
         f"{about.title.capitalize()}: "
         + "; ".join(f"{name}: median {np.median(values):.3g}" for name, (values, _) in shown.items()),
     )

@@ -16,7 +16,7 @@ from anoncore.requirements import KAnonymity
 from dashboard.charts.palette import run_style
 from dashboard.charts.utility import attribute_bars
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, figure, people, table_of
+from tests.dashboard.results import ROLES, add_run, figure, layout, metrics, people, table_of
 
 T = TypeVar("T")
 
@@ -53,6 +53,19 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
     visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Count queries"
     traces = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-queries"))
     assert len(traces) == 2
+
+
+def test_the_sizes_of_groups_are_counted_in_one_word(visitor: Visitor) -> None:
+    """Rows where every row is a person, and people where a person may have several: in the chart as in the tiles."""
+    visits, roles = people().assign(patient=[f"p{row // 2}" for row in range(240)]), {**ROLES, "patient": "identifier"}
+    for frame, tags, unit, counted in ((people(), ROLES, None, "rows"), (visits, roles, "patient", "people")):
+        for k in (2, 4):
+            add_run(visitor, Mondrian(requirements=[KAnonymity(k=k)]), frame, tags, unit=unit)
+        visitor.open("groups")
+        axis = layout(visitor, "all-sizes")["xaxis"]["title"]["text"]
+        assert axis == f"{counted} in the smallest group of each"
+        assert f"how many of all {counted} have at most" in visitor.texts()
+        assert metrics(visitor)["Smallest"].endswith(f" {counted}")
 
 
 def test_columns_whose_names_begin_alike_all_have_bars(visitor: Visitor) -> None:
