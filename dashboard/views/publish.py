@@ -155,10 +155,11 @@ def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = Non
 
 
 def previews(release: Release, numbers: Numbers) -> dict[str, Preview]:
-    """The published tables' first rows, without keeping the tables."""
+    """The published tables' first rows, without making the tables."""
+    n_rows = {fragment.name: fragment.partition.n_rows for fragment in release.fragments}
     return {
-        name: Preview(table.head(PREVIEW_ROWS), len(table), table.shape[1])
-        for name, table in release.pandas_tables(numbers).items()
+        name: Preview(table, n_rows[name], table.shape[1])
+        for name, table in release.pandas_tables(numbers, PREVIEW_ROWS).items()
     }
 
 

@@ -44,7 +44,9 @@ def mondrian(run: Run) -> None:
         what = parts.choice("Follow", [LARGEST, ONE_CLASS], "cuts-follow", "Which cuts are shown one after the other.")
     with places[3]:
         row = _row_of_class(run) if what == ONE_CLASS else None
-    found = parts.measured(run, cut_steps, row)
+    found = parts.soon("The cuts are made again", run, cut_steps, row)
+    if found is None:
+        return
     step = _step(f"{run.id}-{what}-{row}", len(found.steps))
     region = found.regions[found.steps[step]]
     left, right = parts.beside(2, 1)
