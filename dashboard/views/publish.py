@@ -167,7 +167,7 @@ def _contents(run: Run) -> None:
     """The published tables and what becomes of each attribute."""
     release = run.release
     st.subheader("What is published")
-    found = compute.cached("dashboard.previews", run, previews, takeaway.chosen_release(run).numbers)
+    found = parts.soon("The first rows are looked up", run, previews, takeaway.chosen_release(run).numbers) or {}
     weights = [min(max(preview.n_columns, 3), 9) for preview in found.values()]
     for column, (name, preview) in zip(parts.side_by_side(weights), found.items(), strict=True):
         if len(found) > 1:

@@ -1,0 +1,67 @@
+"""No page about one release keeps anybody waiting for what takes seconds of a large table."""
+
+from __future__ import annotations
+
+import threading
+from types import ModuleType
+
+import pytest
+
+from anoncore.algorithms import Mondrian
+from anoncore.requirements import DistinctDiversity, KAnonymity
+from dashboard.closer import explain, one_person
+from dashboard.closer.methods import mondrian
+from dashboard.elements import parts
+from dashboard.views import publish, takeaway
+from tests.dashboard.conftest import Visitor
+from tests.dashboard.results import add_run
+
+ALGORITHM = Mondrian(requirements=(KAnonymity(k=6), DistinctDiversity(l=2)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "module", "measure", "told", "shown"),
+    [
+        ("explain", explain, "_explained", "Why it is not finer", "The groups that bind"),
+        ("one person", one_person, "person_view", "What ", "What an adversary may look for"),
+        ("method", mondrian, "cut_steps", "The cuts are made again", "**A region of 240 rows is cut by"),
+        ("publish", publish, "previews", "The first rows are looked up", "The first 50 of 240 rows"),
+        ("publish", takeaway, "value_mapping", "What became what is counted", "What became what, value by value"),
+    ],
+)
+@pytest.mark.parametrize("is_large", [True, False])
+def test_a_large_table_keeps_no_page_waiting(
+    page: str,
+    module: ModuleType,
+    measure: str,
+    told: str,
+    shown: str,
+    is_large: bool,
+    visitor: Visitor,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What takes a second of a large table is measured in the background, and the page says so until it is there; of a
+    small one it is there with the page.
+    """
+    go_on, measured = threading.Event(), getattr(module, measure)
+
+    def held(*asked: object) -> object:
+        assert go_on.wait(60)
+        return measured(*asked)
+
+    held.__module__, held.__qualname__ = measured.__module__, measured.__qualname__
+    monkeypatch.setattr(module, measure, held)
+    add_run(visitor, ALGORITHM)
+    if is_large:
+        monkeypatch.setattr(parts, "LARGE", 1)
+        visitor.open(page)
+        assert shown not in visitor.texts()
+        assert any(bar.proto.text.startswith(told) for bar in visitor.at.get("progress"))
+        go_on.set()
+        visitor.until(lambda: shown in visitor.texts())
+    else:
+        go_on.set()
+        visitor.open(page)
+        assert shown in visitor.texts()
+        assert not visitor.at.get("progress")
