@@ -922,4 +922,4 @@ def _cells(recoding: Recoding, rows: Int64) -> Cells:
         return Cells(pd.Series(values, dtype=object if values.dtype == object else None), recoding.codes[rows])
     if isinstance(recoding, Generalized | GroupValues):
         return Cells(pd.Series(recoding.group_texts, dtype=TEXT), recoding.partition.group[rows])
-    return Cells(pd.Series(recoding.texts().take(rows), dtype=TEXT))
+    return Cells(pd.Series(recoding.texts(rows), dtype=TEXT))

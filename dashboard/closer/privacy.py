@@ -12,6 +12,7 @@ import streamlit as st
 
 from anoncore import Release, attacks, privacy
 from anoncore.attacks import Reidentification
+from anoncore.base.shared_work import cached
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.privacy import Guarantee, Profile, Violation, WorstLevel
@@ -236,7 +237,10 @@ def _reidentification(run: Run) -> None:
         st.markdown(_risk_text(run, risk))
         st.caption("How many would be found in the original is not known, as it is not here.")
         return
-    before = parts.measured(run, original_risk)
+    before = parts.soon("Counting who is found in the original", run, original_risk)
+    if before is None:
+        st.markdown(_risk_text(run, risk))
+        return
     now, then = (
         np.array([one.prosecutor.largest, one.prosecutor.mean, one.prosecutor.at_risk]) for one in (risk, before)
     )
@@ -273,4 +277,5 @@ def _risk_text(run: Run, risk: Reidentification) -> str:
 
 def original_risk(release: Release) -> Reidentification:
     """The risks if the original quasi-identifiers were published as they are."""
-    return attacks.reidentification(unchanged(release.data))
+    data = release.data
+    return cached(data, "risk of the original", (), lambda: attacks.reidentification(unchanged(data)))

@@ -147,7 +147,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
 @parts.fragment
 def _associations(run: Run) -> None:
     """Association of every pair of attributes before and after."""
-    error = parts.attempt(run, utility.association_error)
+    error = parts.soon("Counting associations", run, utility.association_error)
     if error is None:
         return
     maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
@@ -210,7 +210,9 @@ def distributions(run: Run, page: str) -> None:
     name = parts.choice("Attribute", names, f"{page}-attribute", "Whose values are compared.", index=names.index(usual))
     axis = Axis.of(run.data.domain[name], MOST_BINS)
     original = axis.counts(run.data.codes[name]) / run.data.n_rows
-    released = parts.measured(run, _released_shares, name)
+    released = parts.soon("Estimating the shares of the release", run, _released_shares, name)
+    if released is None:
+        return
     moved = float(np.abs(original - released).sum()) / 2
     if run.release.is_synthetic:
         told = f"in the original table, and in the synthetic one. {share_text(moved)} of the rows lie in another bar."

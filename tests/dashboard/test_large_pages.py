@@ -7,10 +7,10 @@ from types import ModuleType
 
 import pytest
 
-from anoncore.algorithms import Mondrian
+from anoncore.algorithms import Algorithm, Mondrian, Slicing, StackAndDeal
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard.closer import explain, one_person
-from dashboard.closer.methods import mondrian
+from dashboard.closer import before_after, explain, one_person, privacy, utility
+from dashboard.closer.methods import dealing, mondrian, slicing
 from dashboard.elements import parts
 from dashboard.views import publish, takeaway
 from tests.dashboard.conftest import Visitor
@@ -21,18 +21,26 @@ ALGORITHM = Mondrian(requirements=(KAnonymity(k=6), DistinctDiversity(l=2)))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("page", "module", "measure", "told", "shown"),
+    ("page", "algorithm", "module", "measure", "told", "shown"),
     [
-        ("explain", explain, "_explained", "Why it is not finer", "The groups that bind"),
-        ("one person", one_person, "person_view", "What ", "What an adversary may look for"),
-        ("method", mondrian, "cut_steps", "The cuts are made again", "**A region of 240 rows is cut by"),
-        ("publish", publish, "previews", "The first rows are looked up", "The first 50 of 240 rows"),
-        ("publish", takeaway, "value_mapping", "What became what is counted", "What became what, value by value"),
+        ("explain", ALGORITHM, explain, "_explained", "Why it is not finer", "The groups that bind"),
+        ("one person", ALGORITHM, one_person, "person_view", "What ", "What an adversary may look for"),
+        ("before and after", ALGORITHM, before_after, "changes_of", "Cells are compared", "Rows before and after"),
+        ("before and after", ALGORITHM, before_after, "_joint", "Pairs of values are counted", "Before: share of the"),
+        ("before and after", ALGORITHM, utility, "_released_shares", "Estimating the shares", "land on another bar"),
+        ("privacy", ALGORITHM, privacy, "original_risk", "Counting who is found", "(prosecutor risk)"),
+        ("method", ALGORITHM, mondrian, "cut_steps", "The cuts are made again", "**A region of 240 rows is cut by"),
+        ("method", Slicing(l=2), slicing, "proposal", "The columns are clustered again", "(around "),
+        ("method", Slicing(l=2), slicing, "_original_association", "Counting associations", "Phi squared of every"),
+        ("method", StackAndDeal(k=6), dealing, "_stacked", "The cards are stacked again", "how many cards show each"),
+        ("publish", ALGORITHM, publish, "previews", "The first rows are looked up", "The first 50 of 240 rows"),
+        ("publish", ALGORITHM, takeaway, "value_mapping", "What became what is counted", "What became what, value"),
     ],
 )
 @pytest.mark.parametrize("is_large", [True, False])
 def test_a_large_table_keeps_no_page_waiting(
     page: str,
+    algorithm: Algorithm,
     module: ModuleType,
     measure: str,
     told: str,
@@ -52,7 +60,7 @@ def test_a_large_table_keeps_no_page_waiting(
 
     held.__module__, held.__qualname__ = measured.__module__, measured.__qualname__
     monkeypatch.setattr(module, measure, held)
-    add_run(visitor, ALGORITHM)
+    add_run(visitor, algorithm)
     if is_large:
         monkeypatch.setattr(parts, "LARGE", 1)
         visitor.open(page)

@@ -31,8 +31,9 @@ def slicing(run: Run) -> None:
     columns = [part.attributes for part in run.release.fragments]
     # None for columns by hand and for a sensitive column of given size.
     by_hand = algorithm.attribute_columns is not None
-    medoids = (None,) * len(columns) if by_hand else parts.measured(run, proposal).centres
     _figures(run, algorithm)
+    proposed = None if by_hand else parts.soon("The columns are clustered again", run, proposal)
+    medoids = (None,) * len(columns) if proposed is None else proposed.centres
     left, right = parts.beside()
     with left:
         st.subheader("Columns")
@@ -110,7 +111,9 @@ def _buckets(run: Run, algorithm: Slicing | RandomBuckets) -> None:
 def _association(
     run: Run, algorithm: Slicing | RandomBuckets, columns: Sequence[tuple[str, ...]], medoids: Sequence[str | None]
 ) -> None:
-    association = parts.measured(run, _original_association, algorithm.intervals)
+    association = parts.soon("Counting associations", run, _original_association, algorithm.intervals)
+    if association is None:
+        return
     bold = " Bold: the medoids." if any(medoids) else ""
     parts.chart(
         association_map(association, columns, "phi squared", "column", medoids),
