@@ -28,7 +28,7 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
-from dashboard.charts.attacks import belief_histogram, curves, risk_bars, share_at_most
+from dashboard.charts.attacks import Curve, belief_histogram, curves, risk_bars, share_at_most
 from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts, verdicts
@@ -186,7 +186,9 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     asked = min(limits, default=None)
     within = f" {share_text(share_at_most(distances, asked))} keep t = {asked:g}." if asked is not None else ""
     parts.chart(
-        curves({"distance": (distances, run_style(run.color_index))}, "EMD from the table", ".2f", asked=asked),
+        curves(
+            {"distance": (Curve.of(distances), run_style(run.color_index))}, "EMD from the table", ".2f", asked=asked
+        ),
         "privacy-distances",
         f"Earth mover's distance of '{escaped(attribute)}' in each of the groups from the whole table: "
         f"0 is the same distribution, 1 as far as can be. Half of them lie within {np.median(distances):.3f}.{within}",
