@@ -65,6 +65,19 @@ def test_many_different_values_are_counted_as_few_are(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
+def test_the_first_rows_are_those_of_the_whole_tables(name: str, parameters: dict[str, object]) -> None:
+    release = released(name, tuple(parameters.items()))
+    several = len(release.fragments) > 1 and release.is_shared
+    whole, first = release.pandas_tables(), release.pandas_tables(most=5)
+    for table, frame in whole.items():
+        assert frame.dtypes.equals(first[table].dtypes)
+        assert len(first[table]) == min(5, len(frame))
+        if not several:
+            # Tables that are joined by their groups have these numbered anew at every call.
+            pd.testing.assert_frame_equal(first[table], frame.head(5))
+
+
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 def test_every_row_is_counted_once_per_attribute(name: str, parameters: dict[str, object]) -> None:
     release = released(name, tuple(parameters.items()))
     frame = value_mapping(release).frame
