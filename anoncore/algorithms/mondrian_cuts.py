@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from anoncore.algorithms.cut_order import widths
 from anoncore.algorithms.mondrian import Growth, Mondrian
-from anoncore.algorithms.refused_cuts import beside_median
+from anoncore.algorithms.refused_cuts import evener_cut
 from anoncore.base.errors import ReleaseError
+from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
-from anoncore.requirements import CheckSet
+from anoncore.requirements import Check, CheckSet
 from anoncore.table.domain import Domain, Tree, kernel_attributes
 
 MOST_CUTS = 300
@@ -84,7 +86,9 @@ def mondrian_of(release: Release) -> Mondrian:
     return release.algorithm
 
 
-def cut_steps(release: Release, row: int | None = None, most: int | None = MOST_CUTS) -> CutSteps:
+def cut_steps(
+    release: Release, row: int | None = None, most: int | None = MOST_CUTS, progress: Progress = silent
+) -> CutSteps:
     """Make the cuts of a release of Mondrian again: the largest region first, or down to the class of one row.
 
     Parameters
@@ -95,6 +99,8 @@ def cut_steps(release: Release, row: int | None = None, most: int | None = MOST_
         Number of a row; then only regions that hold it are cut, until the last one is final.
     most : int, optional
         Number of regions that are looked at, at most; None for all.
+    progress : callable, optional
+        Called with the share done and a text; it may raise CancelledError to stop.
 
     Returns
     -------
@@ -108,32 +114,53 @@ def cut_steps(release: Release, row: int | None = None, most: int | None = MOST_
     """
     model, data = mondrian_of(release), release.data
     growth = Growth.of(model.replace(recoding="regions"), data)
-    regions = [_region(growth, -1, 0, data.n_rows)]
-    waiting = [(-data.n_rows, 0, 0, data.n_rows)]
+    nodes = [_Node.of(growth, -1, 0, data.n_rows)]
+    waiting = [(-data.n_rows, 0)]
     steps: list[int] = []
     while waiting and (most is None or len(steps) < most):
-        _, number, lo, hi = heapq.heappop(waiting)
-        before = regions[number]
-        sides = growth.cut_once(lo, hi)
+        done = len(steps) / (most or data.n_rows) if row is None else 1 - -waiting[0][0] / data.n_rows
+        progress(done, f"{len(steps):,} cuts made again")
+        _, number = heapq.heappop(waiting)
+        node = nodes[number]
+        made = [_Node.of(growth, number, *side) for side in growth.cut_once(node.begin, node.end)]
         steps.append(number)
-        made = [_region(growth, number, *side) for side in sides]
-        numbers = tuple(range(len(regions), len(regions) + len(made)))
-        regions[number] = Region(
-            before.parent, before.low, before.high, before.rows, _cut_by(before, made), numbers, not made
-        )
-        regions += made
-        for new, (begin, end) in zip(numbers, sides, strict=True):
-            if row is None or row in regions[new].rows:
-                heapq.heappush(waiting, (begin - end, new, begin, end))
-    return CutSteps(data.quasi_identifiers, tuple(regions), tuple(steps))
+        node.attribute, node.is_final = _cut_by(node, made), not made
+        node.sides = tuple(range(len(nodes), len(nodes) + len(made)))
+        nodes += made
+        for new, side in zip(node.sides, made, strict=True):
+            if row is None or (growth.rows[side.begin : side.end, -1] == row).any():
+                heapq.heappush(waiting, (side.begin - side.end, new))
+    # A cut moves rows within its region only, so that in the end each region still has its rows where it had them.
+    rows = growth.rows[:, -1].astype(np.int64)
+    return CutSteps(data.quasi_identifiers, tuple(node.region(rows) for node in nodes), tuple(steps))
 
 
-def _region(growth: Growth, parent: int, lo: int, hi: int) -> Region:
-    box = growth.regions[lo]
-    return Region(parent, box[:, 0].copy(), box[:, 1].copy(), growth.rows[lo:hi, -1].astype(np.int64))
+@dataclass(eq=False)
+class _Node:
+    """A region while others are cut: its rows are begin..end-1 of those of the growth."""
+
+    parent: int
+    low: Codes
+    high: Codes
+    begin: int
+    end: int
+    attribute: int | None = None
+    sides: tuple[int, ...] = ()
+    is_final: bool = False
+
+    @classmethod
+    def of(cls, growth: Growth, parent: int, begin: int, end: int) -> _Node:
+        """The node of these rows, of which the first has the box."""
+        box = growth.regions[begin]
+        return cls(parent, box[:, 0].copy(), box[:, 1].copy(), begin, end)
+
+    def region(self, rows: Int64) -> Region:
+        """The region, of all rows in the order of the growth."""
+        own = rows[self.begin : self.end]
+        return Region(self.parent, self.low, self.high, own, self.attribute, self.sides, self.is_final)
 
 
-def _cut_by(before: Region, made: list[Region]) -> int | None:
+def _cut_by(before: _Node, made: list[_Node]) -> int | None:
     """The attribute in which a side's box is smaller than the box of the region."""
     for side in made:
         smaller = np.flatnonzero((side.low != before.low) | (side.high != before.high))
@@ -151,45 +178,86 @@ def attempts(release: Release, rows: Int64) -> list[Attempt]:
     data, checks = release.data, CheckSet(mondrian_of(release).requirements, release.data)
     domains = [data.domain[name] for name in data.quasi_identifiers]
     spans = kernel_attributes(domains).span
-    columns = np.array([data.codes[domain.name][rows] for domain in domains])
-    low, high = columns.min(axis=1), columns.max(axis=1)
+    # All rows are taken as they stand: in a large table most of the time would go into looking them up.
+    is_whole = len(rows) == data.n_rows
+    which, rows = (slice(None), np.arange(data.n_rows)) if is_whole else (rows, rows)
+    counts = [np.bincount(data.codes[domain.name][which], minlength=len(domain)) for domain in domains]
+    low, high = np.array([np.flatnonzero(of_code)[[0, -1]] for of_code in counts], np.int32).T
+    secrets = {view.attribute: view.codes[which] for view in checks.views}
     found = []
-    for domain, codes, width in zip(domains, columns, widths(domains, spans, low, high).tolist(), strict=True):
+    for domain, of_code, width in zip(domains, counts, widths(domains, spans, low, high).tolist(), strict=True):
         if width == 0.0:
             continue
-        if domain.tree is not None:
-            side, where = _children(domain.tree, codes)
-        else:
-            side, where = _halves(domain, codes)
-        sizes = tuple(np.bincount(side).tolist())
-        found.append(Attempt(domain.name, width, where, sizes, _broken(checks, rows, side)))
+        side, where = _children(domain.tree, of_code) if domain.tree is not None else _halves(domain, of_code)
+        sizes = tuple(np.bincount(side, weights=of_code).astype(np.int64).tolist())
+        sides = _Sides(side[data.codes[domain.name][which]], sizes, secrets)
+        found.append(Attempt(domain.name, width, where, sizes, _broken(checks, rows, sides)))
     return sorted(found, key=lambda one: -round(one.width, 9))
 
 
-def _children(tree: Tree, codes: Codes) -> tuple[Codes, str]:
-    """The side of each row in the cut into the children of the lowest node with all codes, and the children's names."""
-    children = tree.children_of(tree.node_over(codes.min(), codes.max()))
-    side = np.searchsorted(tree.first[children], codes, side="right") - 1
-    kept, dense = np.unique(side, return_inverse=True)
-    return dense.astype(np.int32), " | ".join(tree.labels[children[one]] for one in kept)
+def _children(tree: Tree, counts: Int64) -> tuple[Codes, str]:
+    """The side of each code in the cut into the children of the lowest node with all codes, and the children's names.
+
+    Codes that no row has are on any side.
+    """
+    codes = np.flatnonzero(counts)
+    children = tree.children_of(tree.node_over(codes[0], codes[-1]))
+    kept, dense = np.unique(np.searchsorted(tree.first[children], codes, side="right") - 1, return_inverse=True)
+    side = np.zeros(len(counts), np.int32)
+    side[codes] = dense
+    return side, " | ".join(tree.labels[children[one]] for one in kept)
 
 
-def _halves(domain: Domain, codes: Codes) -> tuple[Codes, str]:
-    """The side of each row in the more even of the two clean cuts beside the median value, and where it is."""
-    value, _, last = beside_median(codes)
-    if last >= int(codes.max()):
+def _halves(domain: Domain, counts: Int64) -> tuple[Codes, str]:
+    """The side of each code in the more even of the two clean cuts beside the median value, and where it is."""
+    codes, up_to = np.flatnonzero(counts), np.cumsum(counts)
+    n_rows = int(up_to[-1])
+    value = int(np.searchsorted(up_to, n_rows // 2, side="right"))
+    last = evener_cut(value, int(up_to[value] - counts[value]), int(up_to[value]), n_rows)
+    if last >= codes[-1]:
         last = value - 1
-    if last < int(codes.min()):
+    if last < codes[0]:
         last = value
-    left, right = codes[codes <= last].max(), codes[codes > last].min()
-    return (codes > last).astype(np.int32), f"up to {domain.text(int(left))} | from {domain.text(int(right))}"
+    place = int(np.searchsorted(codes, last, side="right"))
+    left, right = int(codes[place - 1]), int(codes[place])
+    side = (np.arange(len(counts)) > last).astype(np.int32)
+    return side, f"up to {domain.text(left)} | from {domain.text(right)}"
 
 
-def _broken(checks: CheckSet, rows: Int64, side: Codes) -> str:
+@dataclass(eq=False)
+class _Sides:
+    """The sides of a cut of some rows.
+
+    `of_row` int32 (n,) is the side of each row, `sizes` are the rows of each side, and `secrets` int32 (n,) what each
+    row has of the sensitive attributes.
+    """
+
+    of_row: Codes
+    sizes: tuple[int, ...]
+    secrets: Mapping[str, Codes]
+    _counted: dict[str, Int64] = field(default_factory=dict)
+
+    def counts(self, attribute: str, n_values: int) -> Int64:
+        """Rows of each side with each sensitive value, int64 (n_sides, n_values)."""
+        if attribute not in self._counted:
+            pairs = self.of_row.astype(np.int64) * n_values + self.secrets[attribute]
+            self._counted[attribute] = np.bincount(pairs, minlength=len(self.sizes) * n_values)
+        return self._counted[attribute].reshape(len(self.sizes), n_values)
+
+    def levels(self, check: Check, rows: Int64) -> Floats:
+        """The level of each side. Where every row is a person, counts tell it, and no rows are sorted by side."""
+        if check.people is not None:
+            return check.levels(Partition(self.of_row), rows=rows)
+        if check.values is None:
+            return np.array([check.table_level(size) for size in self.sizes])
+        counts = self.counts(check.values.attribute, check.values.size)
+        return np.array([check.table_level(size, own) for size, own in zip(self.sizes, counts, strict=True)])
+
+
+def _broken(checks: CheckSet, rows: Int64, sides: _Sides) -> str:
     """The first requirement that a side fails, with what the side reaches; empty where all hold."""
-    sides = Partition(side)
     for check in checks.checks:
-        levels: Floats = check.levels(sides, rows=rows)
+        levels = sides.levels(check, rows)
         failing = np.flatnonzero(~check.holds(levels))
         if len(failing):
             requirement = check.requirement

@@ -191,4 +191,11 @@ def beside_median(codes: Codes) -> tuple[int, int, int]:
     n = len(codes)
     value = int(np.partition(codes, n // 2)[n // 2])
     below, up_to = int((codes < value).sum()), int((codes <= value).sum())
-    return value, below, value - 1 if min(below, n - below) > min(up_to, n - up_to) else value
+    return value, below, evener_cut(value, below, up_to, n)
+
+
+def evener_cut(value: int, below: int, up_to: int, n: int) -> int:
+    """The last code before the more even of the two clean cuts beside a median: with `below` rows of n before it, or
+    with `up_to`.
+    """
+    return value - 1 if min(below, n - below) > min(up_to, n - up_to) else value

@@ -52,7 +52,7 @@ def person_view(release: Release, row: int, attribute: str | None = None) -> Per
         except ReleaseError:
             published[name] = WITHHELD
             continue
-        published[name] = str(recoding.texts()[row])
+        published[name] = str(recoding.texts(np.array([row]))[0])
     size = min(int(release.people_per_group(fragment)[fragment.partition.group[row]]) for fragment in release.fragments)
     belief = true_code = None
     if attribute is not None:

@@ -35,7 +35,7 @@ class Answer(Shown):
         Further sentences.
     tone : {"good", "warn", "bad", "plain"}
         "good" where a release keeps all that is asked and nothing else speaks against it, "warn" where something does,
-        "bad" where none keeps it, and "plain" where that is not known.
+        "bad" where none keeps it, and "plain" where that is not known, or not yet.
     column : str
         The name by which the release was given; empty where the answer is about none.
     better : str
@@ -73,9 +73,10 @@ class Candidate:
     """A release as an answer weighs it against others.
 
     `id` and `title` name it; `marks` are those of what is asked, and `breaking` says which published columns break it.
-    `against` is what speaks against a release that keeps all that is asked, in half a sentence, empty for nothing.
-    `lost` is what it loses, for the order, and `lost_text` the same as a text, perhaps empty; `is_bound` says that it
-    may lose less. `reasons` are what is good about it.
+    `against` is what speaks against a release that keeps all that is asked, in half a sentence, empty for nothing;
+    `undecided` is what may yet do so, as far as an estimate tells, and what decides that. `lost` is what it loses, for
+    the order, and `lost_text` the same as a text, perhaps empty; `is_bound` says that it may lose less. `reasons` are
+    what is good about it.
     """
 
     id: str
@@ -87,6 +88,7 @@ class Candidate:
     lost_text: str
     reasons: tuple[str, ...]
     is_bound: bool = False
+    undecided: str = ""
 
     @property
     def keeps(self) -> bool:
@@ -110,7 +112,7 @@ class Candidate:
             and_list([mark.symbol for mark in self.marks if mark.state == state]) for state in ("missed", "unknown")
         )
         said = (missed and f"misses {missed}", unknown and f"{unknown} cannot be told", self.breaking)
-        return "; ".join(filter(None, said)) or self.against.removesuffix(".")
+        return "; ".join(filter(None, said)) or (self.against or self.undecided).removesuffix(".")
 
 
 @checked
@@ -182,18 +184,22 @@ def answer(
 def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] | None = None) -> Answer:
     """The answer about releases that are measured; `more` are further sentences by the name of the release.
 
-    The first sentence and the order of releases are the same wherever an answer is given.
+    The first sentence and the order of releases are the same wherever an answer is given. A release of which it is not
+    known whether something speaks against it is never the one to be published.
     """
     if not any(one.marks for one in candidates):
         return Answer("Nothing is asked yet: choose k, l or t.")
     keeping = sorted((one for one in candidates if one.keeps), key=lambda one: one.order)
-    good = [one for one in keeping if not one.against]
+    good = [one for one in keeping if not one.against and not one.undecided]
+    undecided = [one for one in keeping if not one.against and one.undecided]
     if not keeping:
         return _none_keeps(candidates)
-    best = (good or keeping)[0]
+    best = (good or undecided or keeping)[0]
     further = (*_counted_here(best), *(more or {}).get(best.id, ()))
     if not good:
-        return Answer("Not yet:", best.title, f" keeps all that you ask, but {best.against}", further, "warn", best.id)
+        begin, tone = ("Not known yet:", "plain") if undecided else ("Not yet:", "warn")
+        why = best.undecided if undecided else best.against
+        return Answer(begin, best.title, f" keeps all that you ask, but {why}", further, tone, best.id)
     loses_least = len(good) > 1 and all(one.lost_text and not one.is_bound for one in good[1:])
     alone = " alone" if len(candidates) > len(keeping) == 1 else ""
     least = ": of the releases that keep all that you ask, it loses least:"
@@ -211,8 +217,15 @@ def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] 
 
 def _not_published(cheaper: Sequence[Candidate]) -> list[str]:
     """Why what loses less than the release of the answer is not the answer."""
-    named = [f"{one.title} ({one.lost_text}, {one.shortcoming})" for one in sorted(cheaper, key=lambda one: one.order)]
-    return [f"Losing less, but not to be published: {', '.join(named)}."] if named else []
+    said = []
+    for begin, is_open in (("Losing less, but not known yet", True), ("Losing less, but not to be published", False)):
+        named = [
+            f"{one.title} ({one.lost_text}, {one.shortcoming})"
+            for one in sorted(cheaper, key=lambda one: one.order)
+            if (one.keeps and not one.against) is is_open
+        ]
+        said += [f"{begin}: {', '.join(named)}."] if named else []
+    return said
 
 
 def reasons(people: str, smallest: int | None, is_bucket: bool, distance: float | None) -> tuple[str, ...]:
@@ -238,6 +251,15 @@ def speaks_against(headline: str, not_asked: Sequence[str]) -> str:
 def given_away(share: str, chance: str, how: str, people: str) -> str:
     """The sentence about people whom an attack gives away more often than chance does, both shares as texts."""
     return f"{share} of the {people} are given away by {how}; chance alone gives {chance}."
+
+
+def perhaps_given_away(share: str, chance: str, how: str, people: str) -> str:
+    """The same sentence where the share is an estimate that leaves open whether too many are given away."""
+    most = share_text(GIVEN_AWAY)
+    return (
+        f"{share} of the {people} may be given away by {how}, {chance} by chance alone; the exact number "
+        f"decides, which has to be no more than {most} above chance."
+    )
 
 
 def and_list(words: Sequence[str]) -> str:

@@ -62,13 +62,18 @@ class Recoding(Shown, ABC):
         return [("values", self.domain._inline()), ("groups", self.partition._inline())]
 
     @abstractmethod
-    def texts(self) -> Texts:
+    def texts(self, rows: Int64 | None = None) -> Texts:
         """The published cells as texts.
+
+        Parameters
+        ----------
+        rows : ndarray of int64, shape (any,), optional
+            Numbers of rows; by default all rows in their original order.
 
         Returns
         -------
-        ndarray of str objects, shape (n_rows,)
-            The cell of every row, in original row order.
+        ndarray of str objects, shape (n_rows,) or that of `rows`
+            The cell of every row.
         """
 
     @abstractmethod
@@ -157,9 +162,9 @@ class Exact(Recoding):
 
     codes: Codes
 
-    def texts(self) -> Texts:
-        """Published cell of every row, object (n_rows,)."""
-        return self.domain.texts[self.codes]
+    def texts(self, rows: Int64 | None = None) -> Texts:
+        """Published cell of every row, object (n_rows,), or of the given rows."""
+        return self.domain.texts[self.codes if rows is None else self.codes[rows]]
 
     def content(self) -> tuple[Codes, ...]:
         """The codes."""
@@ -431,9 +436,9 @@ class Generalized(Recoding):
         texts[or_missing] += f" or {MISSING_TEXT}"
         return texts
 
-    def texts(self) -> Texts:
-        """Published cell of every row, object (n_rows,)."""
-        return self.group_texts[self.partition.group]
+    def texts(self, rows: Int64 | None = None) -> Texts:
+        """Published cell of every row, object (n_rows,), or of the given rows."""
+        return self.group_texts[self.partition.group if rows is None else self.partition.group[rows]]
 
     def content(self) -> tuple[Codes, ...]:
         """The content of each row's group."""
@@ -504,9 +509,9 @@ class ColumnRegions(Recoding):
 
     classes: Generalized
 
-    def texts(self) -> Texts:
-        """Published cell of every row, object (n_rows,)."""
-        return self.classes.texts()
+    def texts(self, rows: Int64 | None = None) -> Texts:
+        """Published cell of every row, object (n_rows,), or of the given rows."""
+        return self.classes.texts(rows)
 
     def content(self) -> tuple[Codes, ...]:
         """The content of each row's class."""
@@ -640,9 +645,9 @@ class GroupValues(Recoding):
             texts[group] = set_text(self.domain, self.values(group))
         return texts
 
-    def texts(self) -> Texts:
-        """Published cell of every row, object (n_rows,)."""
-        return self.group_texts[self.partition.group]
+    def texts(self, rows: Int64 | None = None) -> Texts:
+        """Published cell of every row, object (n_rows,), or of the given rows."""
+        return self.group_texts[self.partition.group if rows is None else self.partition.group[rows]]
 
     def content(self) -> tuple[Codes, ...]:
         """The rank of each row's text."""

@@ -28,6 +28,7 @@ from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
+from anoncore.table.coding import content_head
 from anoncore.table.given_table import Cells
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Kinds, Microdata, Roles, content_order
@@ -678,13 +679,15 @@ class Release(SizesDrawn):
             for fragment, columns in self._fragment_columns(numbers)
         }
 
-    def pandas_tables(self, numbers: Numbers | None = None) -> dict[str, pd.DataFrame]:
+    def pandas_tables(self, numbers: Numbers | None = None, most: int | None = None) -> dict[str, pd.DataFrame]:
         """The tables that may be published as pandas DataFrames, whatever kind of table was anonymized.
 
         Parameters
         ----------
         numbers : {"text", "bounds", "midpoints"}, optional
             How ranges of numbers are published, see `tables`.
+        most : int, optional
+            Only so many rows of each, the first ones, which takes a fraction of the time; by default all.
 
         Returns
         -------
@@ -693,10 +696,12 @@ class Release(SizesDrawn):
         """
         return {
             fragment.name: pd.DataFrame({name: cells.series() for name, cells in columns})
-            for fragment, columns in self._fragment_columns(numbers)
+            for fragment, columns in self._fragment_columns(numbers, most)
         }
 
-    def _fragment_columns(self, numbers: Numbers | None) -> Iterator[tuple[Fragment, Iterator[tuple[str, Cells]]]]:
+    def _fragment_columns(
+        self, numbers: Numbers | None, most: int | None = None
+    ) -> Iterator[tuple[Fragment, Iterator[tuple[str, Cells]]]]:
         """The fragments with their published columns, each made when it is asked for."""
         shown = self if numbers is None else replace(self, numbers=numbers)
         joined = len(self.fragments) > 1 and self.is_shared
@@ -705,7 +710,7 @@ class Release(SizesDrawn):
             names = np.random.default_rng().permutation(self.partition.n_groups).astype(np.int32)
             label = names[self.partition.group]
         for fragment in self.fragments:
-            yield fragment, shown._published_columns(fragment, label)
+            yield fragment, shown._published_columns(fragment, label, most)
 
     @cached_property
     def number_columns(self) -> Mapping[str, NumberColumns]:
@@ -736,10 +741,12 @@ class Release(SizesDrawn):
         columns = cells_of(name, ranges, self.number_columns.get(name), rows)
         return {name: Cells(column) for name, column in columns.items()}
 
-    def _published_columns(self, fragment: Fragment, label: Codes | None) -> Iterator[tuple[str, Cells]]:
+    def _published_columns(
+        self, fragment: Fragment, label: Codes | None, most: int | None
+    ) -> Iterator[tuple[str, Cells]]:
         content = _content(fragment)
         keys = content if label is None else [label, *content]
-        order = content_order(keys, [int(key.max()) + 1 for key in keys])
+        order = content_order(keys, [int(key.max()) + 1 for key in keys]) if most is None else content_head(keys, most)
         del content, keys
         if label is not None:
             yield self._group_column(), Cells(pd.Series(label[order]))
@@ -915,4 +922,4 @@ def _cells(recoding: Recoding, rows: Int64) -> Cells:
         return Cells(pd.Series(values, dtype=object if values.dtype == object else None), recoding.codes[rows])
     if isinstance(recoding, Generalized | GroupValues):
         return Cells(pd.Series(recoding.group_texts, dtype=TEXT), recoding.partition.group[rows])
-    return Cells(pd.Series(recoding.texts().take(rows), dtype=TEXT))
+    return Cells(pd.Series(recoding.texts(rows), dtype=TEXT))

@@ -108,6 +108,22 @@ def content_order(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray
     return _order(_packed(columns, sizes))
 
 
+def content_head(columns: Sequence[Codes], most: int) -> npt.NDArray[np.int64]:
+    """The first `most` rows in the order of `content_order`, without sorting the others."""
+    rows, missing = np.arange(len(columns[0])), min(most, len(columns[0]))
+    chosen = []
+    for column in columns:
+        if missing == 0:
+            break
+        codes = column[rows]
+        last = np.partition(codes, missing - 1)[missing - 1]
+        chosen.append(rows[codes < last])
+        rows, missing = rows[codes == last], missing - len(chosen[-1])
+    head = np.sort(np.concatenate([*chosen, rows[:missing]]))
+    columns = [column[head] for column in columns]
+    return head[content_order(columns, [int(column.max(initial=0)) + 1 for column in columns])]
+
+
 def content_ranks(columns: Sequence[Codes], sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     """The rank of every row among the different ones, int64 (n_rows,), in the order of `content_order`."""
     if not columns:

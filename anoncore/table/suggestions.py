@@ -16,7 +16,7 @@ import pandas as pd
 
 from anoncore.base.arguments import checked
 from anoncore.base.pandas_versions import factorized
-from anoncore.kernels.arrays import Int64
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.grouping import dense_key, distinct
 from anoncore.table.column_words import (
     KNOWABLE,
@@ -102,7 +102,7 @@ class Uniqueness:
 def uniqueness(data: Microdata, attributes: Sequence[str] | None = None) -> Uniqueness:
     """How many rows, or people, the attributes (default: the quasi-identifiers) single out."""
     names = tuple(attributes if attributes is not None else data.quasi_identifiers)
-    found = _uniqueness(names, [data.codes[name].astype(np.int64) for name in names], data.n_rows)
+    found = _uniqueness(names, [data.codes[name] for name in names], data.n_rows)
     if data.people is None:
         return found
     group = dense_key((data.codes[name] for name in names), data.n_rows)
@@ -172,11 +172,8 @@ def separating_sets(
     return tuple(sorted((result for _, result in separating), key=lambda result: -result.share))
 
 
-def _uniqueness(names: tuple[str, ...], columns: Sequence[Int64], n_rows: int) -> Uniqueness:
-    group = np.zeros(n_rows, dtype=np.int64)
-    for codes in columns:
-        group = pd.factorize(group * (int(codes.max()) + 1) + codes)[0]
-    sizes = np.bincount(group)
+def _uniqueness(names: tuple[str, ...], columns: Sequence[Codes | Int64], n_rows: int) -> Uniqueness:
+    sizes = np.bincount(dense_key(columns, n_rows))
     pairs = n_rows * (n_rows - 1) / 2
     joined = float((sizes * (sizes - 1) / 2).sum())
     return Uniqueness(names, n_rows, int((sizes == 1).sum()), len(sizes), 1 - joined / pairs if pairs else 1.0)

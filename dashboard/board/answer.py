@@ -15,12 +15,13 @@ from anoncore.measures.answer import (
     and_list,
     composed,
     given_away,
+    perhaps_given_away,
     reasons,
     speaks_against,
 )
 from anoncore.measures.promise_marks import BUCKET
-from dashboard.board.facts import STRONGEST, Facts
-from dashboard.board.wording import Asked, Shown, by_policy, first_line, taught
+from dashboard.board.facts import POLICY, STRONGEST, Facts
+from dashboard.board.wording import Asked, Shown, by_policy, first_line, is_still_attacked, taught
 
 MOST_NAMED = 3
 
@@ -51,7 +52,8 @@ def answer(
     if better is None:
         return best
     title, lost = better
-    published = next((column for column in columns if best.tone == "good" and column.id == best.column), None)
+    is_open = best.tone in ("good", "plain")
+    published = next((column for column in columns if is_open and column.id == best.column), None)
     if published is not None and lost >= _order(published)[0]:
         return best
     text = f"Found: {title} keeps all that you ask and loses {share_text(lost)}; on the board it will be attacked, too."
@@ -95,6 +97,7 @@ def _candidate(column: Shown, asked: Asked) -> Candidate:
             asked.people, quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest")
         ),
         is_bound="at_most" in quick["lost"],
+        undecided=_undecided(column, asked),
     )
 
 
@@ -106,12 +109,25 @@ def _against(column: Shown, asked: Asked) -> str:
     if rules is not None and rules.broken:
         return f"it breaks {asked.policy}: {rules.broken}."
     found = taught(column)
-    if found:
-        return given_away(*found, asked.attacked)
+    if found is not None and found.is_sure:
+        return given_away(found.share, found.chance, found.how, asked.attacked)
     is_good = first_line(column.marks, column.judged)[1] == "good"
     if column.judged is None or (is_good and column.judged.is_good):
         return ""
     return speaks_against(column.judged.headline, column.judged.not_asked)
+
+
+def _undecided(column: Shown, asked: Asked) -> str:
+    """What may speak against a release as far as an estimate tells, or as long as it is not attacked and held against
+    the policy; empty for nothing.
+    """
+    rules = column.slow_of(POLICY)
+    if asked.policy and rules.exact is None and not rules.problem:
+        return f"not all rules of {asked.policy} are measured yet."
+    if is_still_attacked(column, asked):
+        return "what it gives away is still being measured."
+    found = taught(column)
+    return "" if found is None else perhaps_given_away(found.share, found.chance, found.how, asked.attacked)
 
 
 def _by_policy(column: Shown, asked: Asked) -> list[str]:
@@ -121,16 +137,15 @@ def _by_policy(column: Shown, asked: Asked) -> list[str]:
 
 
 def _not_attacked(column: Shown, asked: Asked) -> list[str]:
-    """That a release has not been attacked yet, or that the attack could not measure what it gives away."""
+    """That the attack could not measure what a release gives away, or that other attacks are still to come."""
     if asked.secret is None:
         return []
-    known = column.slow or {}
-    slow = known.get("given")
-    if slow is not None and (slow.problem or (slow.facts is not None and not slow.facts["learned"])):
-        others = STRONGEST in known and bool(known[STRONGEST].facts)
-        what = "Not all attacks could be made" if others else "What it gives away was not measured"
+    slow, strongest = column.slow_of("given"), column.slow_of(STRONGEST)
+    if slow.problem or (slow.facts is not None and not slow.facts["learned"]):
+        what = "Not all attacks could be made" if strongest.facts else "What it gives away was not measured"
         return [f"{what}: {slow.problem or TOO_SMALL}.".replace("..", ".")]
-    return ["What it gives away is still being measured."] if slow is None or slow.facts is None else []
+    is_over = strongest.exact is not None or strongest.problem or slow.facts is None
+    return [] if is_over else ["Other attacks on it are still being made."]
 
 
 def _order(column: Shown) -> tuple[float, str]:

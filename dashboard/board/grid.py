@@ -174,7 +174,7 @@ def _at(name: str, trial: Trial | None) -> float | None:
 
 def _head(column: Shown, best: Answer, asked: Asked) -> Cell:
     style = run_style(column.color)
-    words, tone = badge(column, best, asked.attacked)
+    words, tone = badge(column, best, asked)
     verdict = "" if column.judged is None or column.status != "ready" else column.judged.headline
     rules = by_policy(column, asked.policy)
     return {

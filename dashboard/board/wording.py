@@ -152,19 +152,22 @@ def by_policy(column: Shown, policy: str) -> ByPolicy | None:
     return ByPolicy.of(policy, slow.facts, slow.problem)
 
 
-def badge(column: Shown, best: Answer, people: str) -> tuple[str, str]:
-    """One line on the whole column; green only where all that is asked holds, and the answer has nothing against it."""
+def badge(column: Shown, best: Answer, asked: Asked) -> tuple[str, str]:
+    """One line on the whole column; green only where all that is asked holds, and nothing can speak against it."""
     if column.status == "failed":
         return "No release", "bad"
     if column.status == "pending":
         return "Being read …" if column.is_opened else "Being made …", "plain"
     words, tone = first_line(column.marks, column.judged)
     found = taught(column)
+    if tone == "good" and found is None and is_still_attacked(column, asked):
+        return words, "plain"
     if found is None or tone != "good":
         return f"{words}, loses least" if best.loses_least and best.column == column.id else words, tone
-    share, _, how = found
+    are, tone = ("are", "warn") if found.is_sure else ("may be", "plain")
     # The cell below tells of all groups together; by another attack it is another number.
-    return f"{words}, but {share} of the {people} are given away{'' if how == TOGETHER else f' by {how}'}", "warn"
+    by = "" if found.how == TOGETHER else f" by {found.how}"
+    return f"{words}, but {found.share} of the {asked.attacked} {are} given away{by}", tone
 
 
 def keeps(marks: Sequence[Mark], judged: Judged | None) -> bool:
@@ -376,7 +379,7 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
     else:
         gets, by_chance = share_text(facts["value"]), share_text(facts["control"])
         foreground = f"by {FOREGROUND} {gets}, {by_chance} by chance"
-        is_more = facts["value"] > strongest["value"]
+        is_more = facts.get("high", facts["value"]) > strongest["value"]
         is_bound = _is_limited(facts) or is_more
         beside = f"{FOREGROUND} in part" if _is_limited(facts) else ""
         beside = f"{FOREGROUND} {gets}, by chance {by_chance}" if is_more else beside
@@ -441,27 +444,55 @@ def given_number(slow: SlowFacts) -> Cell:
     return number
 
 
-def taught(column: Shown) -> tuple[str, str, str] | None:
-    """The share of people given away, that by chance, and how, where more than a matter of few lies between: by the
-    attack of those that were made that lies farthest above chance.
+@dataclass(frozen=True)
+class Taught:
+    """Whom an attack gives away of those who are attacked: their share, that by chance, and by which attack, in words.
 
-    The attack of the cell is told in the words of the cell; what the strongest is known by may be another estimate.
+    `least` and `most` are what lies above chance, by the ends of the interval where the share is an estimate.
+    """
+
+    share: str
+    chance: str
+    how: str
+    least: float
+    most: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether more than a matter of few is given away, wherever in its interval the exact number lies."""
+        return self.least > GIVEN_AWAY
+
+
+def taught(column: Shown) -> Taught | None:
+    """What speaks against a release, of the attacks that were made: the one that lies farthest above chance; None where
+    none gives away more than a matter of few.
+
+    The upper end of an estimate counts, so that none of which the exact number may speak against the release is passed
+    over. The attack of the cell is told in the words of the cell; what the strongest is known by may be another
+    estimate.
     """
     given, best = (column.slow_of(name) for name in ("given", STRONGEST))
     made = []
     if given.facts and given.facts["learned"]:
-        made.append((given.facts, str(given_number(given)["text"]), TOGETHER))
+        made.append(_taught(given.facts, str(given_number(given)["text"]), TOGETHER))
     if best.facts and not (made and best.facts["is_foreground"]):
         about = "about " if best.facts.get("is_estimate") else ""
         how = TOGETHER if best.facts["is_foreground"] else best.facts["title"]
-        made.append((best.facts, f"{about}{share_text(best.facts['value'])}", how))
-    facts, share, how = max(made, key=lambda one: _above(one[0]), default=({"value": 0.0, "control": 0.0}, "", ""))
-    return (share, share_text(facts["control"]), how) if _above(facts) > GIVEN_AWAY else None
+        made.append(_taught(best.facts, f"{about}{share_text(best.facts['value'])}", how))
+    found = max(made, key=lambda one: (one.is_sure, one.most), default=None)
+    return found if found is not None and found.most > GIVEN_AWAY else None
 
 
-def _above(facts: Facts) -> float:
-    """What of a share lies above chance."""
-    return float(facts["value"] - facts["control"])
+def _taught(facts: Facts, share: str, how: str) -> Taught:
+    control = facts["control"]
+    least, most = (float(facts.get(end, facts["value"]) - control) for end in ("low", "high"))
+    return Taught(share, share_text(control), how, least, most)
+
+
+def is_still_attacked(column: Shown, asked: Asked) -> bool:
+    """Whether nothing is known yet of what a release gives away, and something will be."""
+    slow = column.slow_of("given")
+    return asked.secret is not None and slow.facts is None and not slow.problem
 
 
 def _predicted_cell(slow: SlowFacts) -> Cell:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,13 +51,29 @@ def ranked(values: Floats) -> tuple[Floats, Floats]:
     return (places + 1) / len(ordered), ordered[places]
 
 
+@dataclass(frozen=True)
+class Curve:
+    """How values are spread, at no more than 200 places: the share of values up to each, the value there, and the
+    median of all.
+    """
+
+    shares: Floats
+    places: Floats
+    median: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Curve:
+        """The curve of the values."""
+        return cls(*ranked(values), float(np.median(values)))
+
+
 def share_at_most(values: Floats, limit: float) -> float:
     """Share of the values that are at most the limit."""
     return float(stays_within(values, limit).mean())
 
 
 def curves(
-    shown: Mapping[str, tuple[Floats, RunStyle]],
+    shown: Mapping[str, tuple[Curve, RunStyle]],
     x: str,
     form: str,
     logarithmic: bool = False,
@@ -64,10 +81,9 @@ def curves(
 ) -> go.Figure:
     """The share of people, groups or queries up to each value, one curve per release; what was asked as a line."""
     traces = []
-    for label, (values, style) in shown.items():
-        shares, places = ranked(values)
+    for label, (curve, style) in shown.items():
         hover = f"%{{y:.1%}} have at most %{{x:{form}}}"
-        points = np.concatenate([places[:1], places]), np.concatenate([[0.0], shares])
+        points = np.concatenate([curve.places[:1], curve.places]), np.concatenate([[0.0], curve.shares])
         traces.append(line(*points, shortened(label), style.color, hover, 2.5, style.dash, "hv"))
     if asked is not None:
         traces.append(bound(asked, 1 / 1.05, f"asked: t = {asked:g}"))

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from anoncore import Domain
 from anoncore.kernels.arrays import Floats
 from anoncore.release.cell_changes import CHANGES, Change
-from anoncore.release.recoding import Recoding
+from anoncore.release.recoding import Exact, Recoding
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.summary import ColumnSummary
 from dashboard.charts.layout import Axis, Look, bars, distinct_labels, faint, line
@@ -71,6 +71,8 @@ def loss_histogram(losses: Floats, sizes: Floats, style: RunStyle, bins: int = 3
 
 def published_shares(recoding: Recoding, axis: Axis) -> Floats:
     """Share of rows per bin as the release gives it: each value of a region counts as equally likely."""
+    if isinstance(recoding, Exact):
+        return axis.counts(recoding.codes) / len(recoding.codes)
     sizes = recoding.partition.sizes
     masses = [recoding.mass(axis.bin_of == place) @ sizes for place in range(axis.n_bins)]
     return np.array(masses) / sizes.sum()

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from anoncore import AnonymizationError, attacks, privacy, utility
-from anoncore.base.texts import share_text
+from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore.base.texts import rows_for_people, share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.answer import and_list, hidden_among
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.measures.promise_marks import has_buckets
-from dashboard.charts.attacks import curves
+from dashboard.charts.attacks import Curve, curves
 from dashboard.charts.palette import run_style
 from dashboard.charts.utility import attribute_bars
 from dashboard.elements import parts
@@ -76,23 +76,42 @@ SPREADS = {
 def spread(name: str, attribute: str = "") -> None:
     """Draw how one of `SPREADS` is spread in all columns that have it, where there are two at least."""
     about = SPREADS[name]
-    measured = _of_columns(lambda run: about.values(run, attribute))
+    measured = _of_columns(lambda run: _curve(run, name, attribute))
     if len(measured) < 2:
         return
-    in_words = measured[0][0].data.in_words
+    first = measured[0][0]
+    # The tiles of the page Groups count rows as well, where every row is a person.
+    in_words = rows_for_people if name == "sizes" and first.release.counted_word == "rows" else first.data.in_words
     names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (values, run_style(run.color_index)) for run, values in measured}
-    hiding = _of_buckets([run for run, _ in measured]) if name == "sizes" else ""
+    shown = {names[run.id]: (curve, run_style(run.color_index)) for run, curve in measured}
+    hiding = first.data.in_words(_of_buckets([run for run, _ in measured])) if name == "sizes" else ""
     parts.chart(
         curves(shown, in_words(about.x), about.form, about.logarithmic),
         f"all-{name}",
         in_words(
             f"All releases of the board. Each curve climbs to the right: how many of all {about.of} have at most the "
-            f"value below.{hiding}"
-        ),
+            "value below."
+        )
+        + hiding,
         f"{about.title.capitalize()}: "
-        + "; ".join(f"{name}: median {np.median(values):.3g}" for name, (values, _) in shown.items()),
+        + "; ".join(f"{name}: median {curve.median:.3g}" for name, (curve, _) in shown.items()),
     )
+
+
+def _curve(run: Run, name: str, attribute: str) -> Curve | None:
+    """How one of `SPREADS` is spread in a column; None where it has none, and while it is not measured yet."""
+    about = SPREADS[name]
+    if name == "queries":
+        values = about.values(run, attribute)
+        return None if values is None else Curve.of(values)
+
+    def curve_of(_release: Release, _name: str, _attribute: str) -> Curve | None:
+        with suppress(AnonymizationError):
+            values = about.values(run, attribute)
+            return None if values is None else Curve.of(values)
+        return None
+
+    return parts.soon(f"{about.title.capitalize()} of {run.label}", run, curve_of, name, attribute)
 
 
 def _of_buckets(runs: list[Run]) -> str:

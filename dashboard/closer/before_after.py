@@ -51,11 +51,14 @@ def render() -> None:
     if not run.data.knows_rows:
         st.info("The original of this release is not here, so there is nothing to set it beside.")
         return
-    _rows(run)
+    is_there = parts.soon("Cells are compared", run, changes_of) is not None
+    if is_there:
+        _rows(run)
     left_out.draw(run)
     left, right = parts.beside()
     with left:
-        _cells(run)
+        if is_there:
+            _cells(run)
     with right:
         st.subheader("One attribute")
         utility.distributions(run, "before-after")
@@ -164,26 +167,23 @@ def original_values(release: Release, name: str, rows: Int64) -> Any:
 def published_texts(release: Release, name: str, rows: Int64, unlinked: Bools) -> list[str]:
     """What a reader sees in place of each row's value; where it is unlinked, what the row's group has in that table."""
     recoding = publishing_fragment(release, name).recodings[name]
-    cells = recoding.texts()
-    texts = cells[rows].tolist()
+    texts = recoding.texts(rows).tolist()
     if not release.is_shared:
         return texts
     groups = release.partition.group[rows]
-    of_group = {
-        int(group): _listed(recoding, cells, release.partition.rows(int(group))) for group in set(groups[unlinked])
-    }
+    of_group = {int(group): _listed(recoding, release.partition.rows(int(group))) for group in set(groups[unlinked])}
     return [
         of_group[group] if is_unlinked else text
         for group, is_unlinked, text in zip(groups.tolist(), unlinked.tolist(), texts, strict=True)
     ]
 
 
-def _listed(recoding: Recoding, cells: npt.NDArray[np.object_], rows: Int64) -> str:
+def _listed(recoding: Recoding, rows: Int64) -> str:
     """The different cells of a group with their numbers of rows, the most frequent first."""
     told_apart = recoding.classes.partition.group if isinstance(recoding, ColumnRegions) else recoding.bounds()[0]
     _, first, counts = np.unique(told_apart[rows], return_index=True, return_counts=True)
     different: Counter[str] = Counter()
-    for text, count in zip(cells[rows[first]], counts.tolist(), strict=True):
+    for text, count in zip(recoding.texts(rows[first]), counts.tolist(), strict=True):
         different[text] += count
     named = [f"{text} ×{count:,}" for text, count in different.most_common(MOST_LISTED)]
     rest = len(different) - len(named)
@@ -231,7 +231,9 @@ def _two_attributes(run: Run) -> None:
         secret = next((name for name in run.data.sensitive if name in rest), rest[0])
         up = parts.choice("Up", rest, "before-after-up", "Attribute on the vertical axis.", index=rest.index(secret))
     x, y = _axes(run.release, across, up)
-    table: JointTable = parts.measured(run, _joint, across, up)
+    table = parts.soon("Pairs of values are counted", run, _joint, across, up)
+    if table is None:
+        return
     before, after = table.before / run.data.n_rows, table.after / run.data.n_rows
     largest = float(max(before.max(), after.max()))
     style, moved = run_style(run.color_index), share_text(table.moved)

@@ -278,4 +278,4 @@ def cells(recoding: Recoding, rows: Int64) -> Any:
     """What is published in these rows: values as they are, days and regions as texts."""
     if isinstance(recoding, Exact) and not recoding.domain.is_date:
         return pd.Series(recoding.domain.decoded).take(recoding.codes[rows]).to_numpy()
-    return recoding.texts()[rows]
+    return recoding.texts(rows)

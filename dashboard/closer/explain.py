@@ -46,7 +46,7 @@ def _why(run: Run, fragment: Fragment) -> None:
     if not run.promises:
         st.info(f"{escaped(run.title)} promises nothing about groups, so no requirement keeps a group whole.")
         return
-    found = parts.soon("Why it is not finer", run, _explained, fragment.name)
+    found = parts.soon("Why it is not finer", run, _explained, fragment.name, takes_long=True)
     if found is None:
         return
     bound = [int(one.forbids.sum()) for one in found.bindings]

@@ -119,7 +119,7 @@ def _found_with(run: Run, row: int) -> str:
     # Of rows that look alike several may be one person's, who is found more easily.
     if run.data.people is None:
         with suppress(AnonymizationError):
-            found = parts.soon("Found with", run, attacks.individual_risk)
+            found = parts.soon("Found with", run, attacks.individual_risk, takes_long=True)
             return "being measured" if found is None else share_text(float(found.risk[row]))
     return "not measured"
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from anoncore import Release, attacks, privacy
 from anoncore.attacks import Reidentification
+from anoncore.base.shared_work import cached
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.privacy import Guarantee, Profile, Violation, WorstLevel
@@ -27,7 +28,7 @@ from anoncore.requirements import (
     TCloseness,
     VarianceDiversity,
 )
-from dashboard.charts.attacks import belief_histogram, curves, risk_bars, share_at_most
+from dashboard.charts.attacks import Curve, belief_histogram, curves, risk_bars, share_at_most
 from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts, verdicts
@@ -185,7 +186,9 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     asked = min(limits, default=None)
     within = f" {share_text(share_at_most(distances, asked))} keep t = {asked:g}." if asked is not None else ""
     parts.chart(
-        curves({"distance": (distances, run_style(run.color_index))}, "EMD from the table", ".2f", asked=asked),
+        curves(
+            {"distance": (Curve.of(distances), run_style(run.color_index))}, "EMD from the table", ".2f", asked=asked
+        ),
         "privacy-distances",
         f"Earth mover's distance of '{escaped(attribute)}' in each of the groups from the whole table: "
         f"0 is the same distribution, 1 as far as can be. Half of them lie within {np.median(distances):.3f}.{within}",
@@ -236,7 +239,10 @@ def _reidentification(run: Run) -> None:
         st.markdown(_risk_text(run, risk))
         st.caption("How many would be found in the original is not known, as it is not here.")
         return
-    before = parts.measured(run, original_risk)
+    before = parts.soon("Counting who is found in the original", run, original_risk)
+    if before is None:
+        st.markdown(_risk_text(run, risk))
+        return
     now, then = (
         np.array([one.prosecutor.largest, one.prosecutor.mean, one.prosecutor.at_risk]) for one in (risk, before)
     )
@@ -273,4 +279,5 @@ def _risk_text(run: Run, risk: Reidentification) -> str:
 
 def original_risk(release: Release) -> Reidentification:
     """The risks if the original quasi-identifiers were published as they are."""
-    return attacks.reidentification(unchanged(release.data))
+    data = release.data
+    return cached(data, "risk of the original", (), lambda: attacks.reidentification(unchanged(data)))

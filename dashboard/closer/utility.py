@@ -12,7 +12,7 @@ from anoncore.base.texts import share_text
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.utility import Classification, InformationLoss, Outcome
 from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
-from dashboard.charts.attacks import curves
+from dashboard.charts.attacks import Curve, curves
 from dashboard.charts.layout import Axis
 from dashboard.charts.maps import association_map
 from dashboard.charts.palette import ORIGINAL, run_style
@@ -147,7 +147,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
 @parts.fragment
 def _associations(run: Run) -> None:
     """Association of every pair of attributes before and after."""
-    error = parts.attempt(run, utility.association_error)
+    error = parts.soon("Counting associations", run, utility.association_error, takes_long=True)
     if error is None:
         return
     maps = {"Difference": error.difference, "Original": error.original, "Release": error.released}
@@ -184,14 +184,12 @@ def _queries(run: Run) -> None:
     if error is None:
         return
     left, right = parts.beside(1, 3)
-    known = error.relative_error[~np.isnan(error.relative_error)]
+    known = np.minimum(error.relative_error[~np.isnan(error.relative_error)], 1.0)
     with left:
         parts.tiles([Tile.of(error.median, note=None), Tile.of(error, value=share_text(error.mean), note=None)], 1)
     with right:
         parts.chart(
-            curves(
-                {"queries": (np.minimum(known, 1.0), run_style(run.color_index))}, "relative error of the answer", ".0%"
-            ),
+            curves({"queries": (Curve.of(known), run_style(run.color_index))}, "relative error of the answer", ".0%"),
             "utility-queries",
             f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
             f"these values of '{escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
@@ -210,7 +208,9 @@ def distributions(run: Run, page: str) -> None:
     name = parts.choice("Attribute", names, f"{page}-attribute", "Whose values are compared.", index=names.index(usual))
     axis = Axis.of(run.data.domain[name], MOST_BINS)
     original = axis.counts(run.data.codes[name]) / run.data.n_rows
-    released = parts.measured(run, _released_shares, name)
+    released = parts.soon("Estimating the shares of the release", run, _released_shares, name)
+    if released is None:
+        return
     moved = float(np.abs(original - released).sum()) / 2
     if run.release.is_synthetic:
         told = f"in the original table, and in the synthetic one. {share_text(moved)} of the rows lie in another bar."

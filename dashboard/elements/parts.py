@@ -321,14 +321,16 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
     return redrawing.part()(says_why(draw))
 
 
-def later(what: str, run: Run, function: Callable[..., Any], *arguments: Hashable, name: str = "") -> Any:
+def later(
+    what: str, run: Run, function: Callable[..., Any], *arguments: Hashable, name: str = "", urgent: bool = False
+) -> Any:
     """A slow measure: its value when there, else None and on the page how far it is or why it failed.
 
     A measure that is done within PATIENCE seconds is waited for, so that nothing flashes. `name` tells functions apart
-    that have no name of their own.
+    that have no name of their own. What is `urgent` takes a second or few, and waits for no long work.
     """
     asked: Any = (name or _name(function), run, function, *arguments)
-    found = compute.later(*asked)
+    found = compute.later(*asked, urgent=urgent)
     end = time.monotonic() + PATIENCE
     while found.status == "running" and time.monotonic() < end:
         time.sleep(0.02)
@@ -342,13 +344,13 @@ def later(what: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
     return None
 
 
-def soon(what: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T | None:
+def soon(what: str, run: Run, function: Callable[..., T], *arguments: Hashable, takes_long: bool = False) -> T | None:
     """A measure that takes a fraction of a second, at once; of a table of `LARGE` rows and more, where it takes
-    seconds, in the background as `later` does it.
+    seconds, in the background as `later` does it. Where it `takes_long` there, it lets shorter work go first.
     """
     if run.data.n_rows < LARGE:
         return measured(run, function, *arguments)
-    found: T | None = later(what, run, function, *arguments)
+    found: T | None = later(what, run, function, *arguments, urgent=not takes_long)
     return found
 
 

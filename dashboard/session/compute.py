@@ -54,8 +54,10 @@ def known(name: str, run: Run, *arguments: Hashable) -> Any:
     return _values.peek((run.id, name, *arguments))
 
 
-def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashable) -> Later:
+def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashable, urgent: bool = False) -> Later:
     """Like `cached`, but in the background: the first call starts it, further calls say how far it is.
+
+    What is `urgent` takes a second or few, and waits for no long work (`jobs.start`).
 
     A function with a parameter `progress` gets the callback (fraction, text). Poll from a keyed fragment with
     `run_every` while the status is running.
@@ -65,7 +67,7 @@ def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
         extra = {"progress": report} if "progress" in inspect.signature(function).parameters else {}
         return cached(name, run, lambda release, *rest: function(release, *rest, **extra), *arguments)
 
-    job = _jobs.get((run.id, name, *arguments), lambda: jobs.start(work, name, run.owner))
+    job = _jobs.get((run.id, name, *arguments), lambda: jobs.start(work, name, run.owner, urgent=urgent))
     if job.status == "done":
         return Later("done", 1.0, job.text, value=job.value)
     if job.running:

@@ -81,7 +81,9 @@ def _singled_out(table: LoadedTable, data: Microdata, name: str) -> str:
     """How many rows or people a column singles out, alone and with what others know."""
     known = [one for one in data.quasi_identifiers if one != name]
 
-    def count(*names: str) -> int:
+    def count(*wanted: str) -> int:
+        # In the order of the columns: the page counts the same of all that others know.
+        names = tuple(one for one in data.attributes if one in wanted)
         key = (table.digest, state.tags().digest, names)
         return compute.kept("uniqueness", key, lambda: uniqueness(data, names)).n_unique
 

@@ -75,7 +75,8 @@ def _what_follows(table: LoadedTable, data: Microdata) -> None:
     if not data.quasi_identifiers:
         st.warning("Tag at least one attribute as quasi-identifier: what an adversary may know about a person.")
         return
-    found = compute.kept("uniqueness", (table.digest, state.tags().digest), lambda: uniqueness(data))
+    key = (table.digest, state.tags().digest, data.quasi_identifiers)
+    found = compute.kept("uniqueness", key, lambda: uniqueness(data))
     with st.container(border=True):
         st.markdown(
             f"**{found.sentence}** ({found.share:.0%}): whoever knows these values finds the person for certain.",

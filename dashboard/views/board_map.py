@@ -40,6 +40,8 @@ AXES: Mapping[str, Axis] = {
 }
 """The rows of the board that are a number, as axes."""
 ABOUT_SECRETS = ("distance", "given")
+ESTIMATED = ("given", "predictable")
+"""Those that are estimated at first."""
 NOT_JUDGED = "Not judged by what is asked now"
 Numbers = Mapping[str, float]
 Judgement = tuple[tuple[Mark, ...], facts.Judged]
@@ -134,6 +136,8 @@ def _draw(tried: Sequence[Tried], about: Map, least: float | None) -> None:
     edges = [least if name == "information" else None for name in (about.right, about.up)]
     if edges != [None, None]:
         refined += f" No release with groups of {about.k:,g} lies beyond the dashed edge: that is proven."
+    if about.right in ESTIMATED or about.up in ESTIMATED:
+        refined += " Where a number is still an estimate, the worse end of its interval is drawn."
     parts.chart(
         trade_off(tried, right, up, gains, edges),
         key="board-map",
@@ -159,7 +163,7 @@ def _as_point(one: Tried, about: Map) -> Point:
 
 
 def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Iterator[Tried]:
-    """The columns of the board, with the very numbers of their cells."""
+    """The columns of the board, with the numbers of their cells."""
     for one in shown:
         if one.status != "ready" or one.quick is None:
             continue
@@ -228,15 +232,24 @@ def _slow(attempt: Attempt, about: Map) -> Mapping[str, facts.Facts | None]:
 
 
 def numbers(quick: facts.Facts, slow: Mapping[str, facts.Facts | None]) -> Numbers:
-    """The numbers of a release by the names of the rows; of those that it does not have, none."""
+    """The numbers of a release by the names of the rows; of those that it does not have, none.
+
+    Of an estimate it is the worse end of the interval: no release is best by what its exact number may undo.
+    """
     found = {
         "hides": quick.get("smallest"),
         "distance": quick["distance"].get("largest"),
         "lost": quick["lost"].get("value"),
         "information": quick["lost"].get("information"),
-        **{name: None if told is None else told.get("value") for name, told in slow.items()},
+        **{name: None if told is None else _worst(name, told) for name, told in slow.items()},
     }
     return {name: float(value) for name, value in found.items() if value is not None and not isnan(value)}
+
+
+def _worst(name: str, told: facts.Facts) -> float | None:
+    more_is_better = name in AXES and AXES[name].more_is_better
+    found: float | None = told.get("low" if more_is_better else "high", told.get("value"))
+    return found
 
 
 @redrawing.part(POLL, "board-map-watch")

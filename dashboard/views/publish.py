@@ -155,10 +155,11 @@ def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = Non
 
 
 def previews(release: Release, numbers: Numbers) -> dict[str, Preview]:
-    """The published tables' first rows, without keeping the tables."""
+    """The published tables' first rows, without making the tables."""
+    n_rows = {fragment.name: fragment.partition.n_rows for fragment in release.fragments}
     return {
-        name: Preview(table.head(PREVIEW_ROWS), len(table), table.shape[1])
-        for name, table in release.pandas_tables(numbers).items()
+        name: Preview(table, n_rows[name], table.shape[1])
+        for name, table in release.pandas_tables(numbers, PREVIEW_ROWS).items()
     }
 
 
@@ -166,7 +167,7 @@ def _contents(run: Run) -> None:
     """The published tables and what becomes of each attribute."""
     release = run.release
     st.subheader("What is published")
-    found = compute.cached("dashboard.previews", run, previews, takeaway.chosen_release(run).numbers)
+    found = parts.soon("The first rows are looked up", run, previews, takeaway.chosen_release(run).numbers) or {}
     weights = [min(max(preview.n_columns, 3), 9) for preview in found.values()]
     for column, (name, preview) in zip(parts.side_by_side(weights), found.items(), strict=True):
         if len(found) > 1:

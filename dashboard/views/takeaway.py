@@ -24,6 +24,7 @@ from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.release.mapping import value_mapping
 from anoncore.table.preparation import secret_pseudonyms
+from dashboard.elements import parts
 from dashboard.elements.signature import Signer
 from dashboard.markdown import escaped
 from dashboard.serving import audit
@@ -36,6 +37,7 @@ MEASURES_OF_NOBODY = ("utility.two_way_error",)
 MOST_COMPARED = 6
 NO_ORIGINAL = "It sets the release against its original, which is not here."
 NO_MAPPING = "No cell was made of a person's, so there is nothing to map."
+BEING_MAPPED = "What became what is still being counted."
 NUMBERS_KEY = "publish-numbers"
 """Where the page keeps how ranges of numbers are published."""
 
@@ -206,7 +208,9 @@ def _mapping(run: Run) -> Paper:
     missing = NO_ORIGINAL if not run.data.knows_rows else NO_MAPPING if run.release.is_synthetic else ""
     if missing:
         return Paper("mapping", "Mapping (CSV)", "-mapping.csv", "text/csv", "", bytes, missing)
-    found = compute.cached("dashboard.mapping", run, value_mapping)
+    found = parts.soon("What became what is counted", run, value_mapping)
+    if found is None:
+        return Paper("mapping", "Mapping (CSV)", "-mapping.csv", "text/csv", "", bytes, BEING_MAPPED)
 
     def make() -> bytes:
         content = io.BytesIO()

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from anoncore import AnonymizationError, Hierarchy, Microdata, Release, ReleaseError
+from anoncore import AnonymizationError, Hierarchy, Microdata, Partition, Release, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.algorithms.mondrian_cuts import attempts, cut_steps
-from anoncore.requirements import DistinctDiversity, KAnonymity
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
 from tests.properties.strategies import tagged_tables
 
 VARIANTS: list[dict[str, Any]] = [
@@ -123,3 +123,40 @@ def test_all_cuts_give_the_classes_of_the_release(variant: dict[str, Any], table
                 assert (found.regions[side].low[others] == region.low[others]).all()
         elif not model.uses_target and model.split == "median":
             assert all(one.broken for one in attempts(release, region.rows))
+
+
+def plainly_tried(release: Release, rows: list[int], name: str, last: int) -> list[str]:
+    """Which requirements fail on the two sides up to a code and above it, one side and requirement after the other."""
+    codes = release.data.codes[name]
+    sides = [[row for row in rows if codes[row] <= last], [row for row in rows if codes[row] > last]]
+    failing = []
+    for requirement in release.algorithm.requirements:
+        for check in requirement.checks(release.data):
+            levels = [check.levels(Partition(np.zeros(len(side), np.int32)), rows=np.array(side))[0] for side in sides]
+            failing += [requirement.title] if not check.holds(np.array(levels)).all() else []
+    return failing
+
+
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_what_a_cut_breaks_is_what_the_rows_of_its_sides_say(unit):
+    """Levels are told by counts; where a person has several rows, by the people of each side."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"age": rng.integers(0, 40, 90), "pay": rng.integers(0, 9, 90)})
+    frame["ill"] = rng.choice(["cold", "flu", "gout", "mumps"], 90, p=[0.55, 0.25, 0.15, 0.05])
+    frame["who"] = [f"p{row // 2}" for row in range(90)]
+    roles = {"age": "quasi-identifier", "pay": "quasi-identifier", "ill": "sensitive", "who": "identifier"}
+    data = Microdata(frame, roles=roles, unit=unit)
+    asked = (KAnonymity(k=9), DistinctDiversity(l=3), FrequencyDiversity(l=1.4), TCloseness(t=0.25))
+    release = Mondrian(requirements=asked).anonymize(data)
+    n_broken = 0
+    for region in cut_steps(release, most=None).regions:
+        for tried in attempts(release, region.rows):
+            codes = sorted(data.codes[tried.attribute][region.rows].tolist())
+            possible = [last for last in set(codes[:-1]) if last < codes[-1]]
+            sizes = [(sum(code <= last for code in codes), sum(code > last for code in codes)) for last in possible]
+            assert max(min(pair) for pair in sizes) >= min(tried.sizes)
+            (last,) = (one for one, pair in zip(possible, sizes, strict=True) if pair == tried.sizes)
+            failing = plainly_tried(release, region.rows.tolist(), tried.attribute, last)
+            assert tried.broken.split(":")[0] == (failing[0] if failing else "")
+            n_broken += bool(failing)
+    assert n_broken > 5

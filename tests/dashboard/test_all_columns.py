@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,8 +16,11 @@ from anoncore.release.unchanged import unchanged
 from anoncore.requirements import KAnonymity
 from dashboard.charts.palette import run_style
 from dashboard.charts.utility import attribute_bars
+from dashboard.elements import parts
+from dashboard.session import compute
+from dashboard.tasks import jobs
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import add_run, figure, people, table_of
+from tests.dashboard.results import ROLES, add_run, figure, layout, metrics, people, table_of
 
 T = TypeVar("T")
 
@@ -53,6 +57,37 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
     visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Count queries"
     traces = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-queries"))
     assert len(traces) == 2
+
+
+def test_the_sizes_of_groups_are_counted_in_one_word(visitor: Visitor) -> None:
+    """Rows where every row is a person, and people where a person may have several: in the chart as in the tiles."""
+    visits, roles = people().assign(patient=[f"p{row // 2}" for row in range(240)]), {**ROLES, "patient": "identifier"}
+    for frame, tags, unit, counted in ((people(), ROLES, None, "rows"), (visits, roles, "patient", "people")):
+        for k in (2, 4):
+            add_run(visitor, Mondrian(requirements=[KAnonymity(k=k)]), frame, tags, unit=unit)
+        visitor.open("groups")
+        axis = layout(visitor, "all-sizes")["xaxis"]["title"]["text"]
+        assert axis == f"{counted} in the smallest group of each"
+        assert f"how many of all {counted} have at most" in visitor.texts()
+        assert metrics(visitor)["Smallest"].endswith(f" {counted}")
+
+
+@pytest.mark.slow
+def test_curves_of_a_large_table_follow_the_page(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the same, and are measured although both places of long work are taken."""
+    add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)]))
+    add_run(visitor, Sabre(t=0.4))
+    at_once = figure(visitor.open("privacy"), "all-belief")
+    go_on = threading.Event()
+    long = [jobs.start(lambda _: go_on.wait(180), "long", visitor.here.id) for _ in range(jobs.MAX_WORKERS)]
+    monkeypatch.setattr(parts, "LARGE", 1)
+    for run in visitor.here.runs:
+        compute.forget(run)
+    later = _when_there(visitor.open("privacy"), lambda: figure(visitor, "all-belief"))
+    assert [trace["name"] for trace in later] == [trace["name"] for trace in at_once]
+    assert all((one["x"] == other["x"]).all() for one, other in zip(at_once, later, strict=True))
+    assert all(job.running for job in long)
+    go_on.set()
 
 
 def test_columns_whose_names_begin_alike_all_have_bars(visitor: Visitor) -> None:

@@ -109,6 +109,14 @@ def test_an_axis_is_a_row_of_the_board_and_holds_the_numbers_of_its_cells(visito
             assert marks[column["title"]]["marker"]["symbol"].endswith("-open") != keeps
 
 
+def test_of_an_estimate_the_worse_end_is_drawn() -> None:
+    quick = {"distance": {}, "lost": {}}
+    slow = {name: {"value": 0.3, "low": 0.2, "high": 0.5} for name in ("given", "predictable")}
+    assert numbers(quick, slow) == {"given": 0.5, "predictable": 0.2}
+    exact = {name: {"value": 0.3} for name in slow}
+    assert numbers(quick, exact) == {"given": 0.3, "predictable": 0.3}
+
+
 def test_the_edge_that_is_proven_stands_at_the_least_loss_of_classes_of_k(visitor: Visitor) -> None:
     loss = AXES["information"]
     plain, edged = trade_off(TRIED, loss, SIZE), trade_off(TRIED, loss, SIZE, edges=(0.07, None))

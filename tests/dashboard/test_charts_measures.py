@@ -8,7 +8,7 @@ import pytest
 
 from anoncore import Exact, Generalized, Microdata, Partition
 from anoncore.table.summary import summarize
-from dashboard.charts.attacks import belief_histogram, curves, ranked, risk_bars, share_at_most
+from dashboard.charts.attacks import Curve, belief_histogram, curves, ranked, risk_bars, share_at_most
 from dashboard.charts.layout import Axis
 from dashboard.charts.maps import association_map
 from dashboard.charts.palette import ORIGINAL, run_style
@@ -35,12 +35,12 @@ def test_ranked_values_are_quantiles() -> None:
 
 
 def test_distance_curve_has_the_line_of_t() -> None:
-    figure = curves({"distance": (np.array([0.1, 0.3, 0.2]), STYLE)}, "EMD", ".2f", asked=0.25)
+    figure = curves({"distance": (Curve.of(np.array([0.1, 0.3, 0.2])), STYLE)}, "EMD", ".2f", asked=0.25)
     assert list(figure.data[0].x) == [0.1, 0.1, 0.2, 0.3]
     assert figure.data[0].y == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert list(figure.data[1].x) == [0.25, 0.25]
     assert figure.data[0].line.dash == STYLE.dash
-    assert len(curves({"distance": (np.array([0.1]), STYLE)}, "EMD", ".2f").data) == 1
+    assert len(curves({"distance": (Curve.of(np.array([0.1])), STYLE)}, "EMD", ".2f").data) == 1
     assert share_at_most(np.array([0.1, 0.25, 0.3]), 0.25) == pytest.approx(2 / 3)
 
 

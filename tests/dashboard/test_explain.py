@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
-import pytest
-
 from anoncore.algorithms import Mondrian, RandomBuckets
 from anoncore.base.texts import share_text
 from anoncore.privacy.explain import explain, what_if
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard.closer import explain as explain_page
-from dashboard.closer import one_person
-from dashboard.elements import parts
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of
 
@@ -52,29 +45,3 @@ def test_a_method_that_promises_nothing_of_groups_says_so(visitor: Visitor) -> N
     assert run.algorithm.promises(run.data) == ()
     visitor.open("explain")
     assert any("promises nothing about groups" in item.value for item in visitor.at.info)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "module", "measure", "shown"),
-    [
-        ("explain", explain_page, "_explained", "The groups that bind"),
-        ("one person", one_person, "person_view", "What an adversary may look for"),
-    ],
-)
-def test_a_large_table_keeps_no_page_waiting(page, module, measure, shown, visitor: Visitor, monkeypatch) -> None:
-    """What takes a second of a large table is measured in the background, and the page says so until it is there."""
-    go_on, measured = threading.Event(), getattr(module, measure)
-
-    def held(*asked):
-        assert go_on.wait(60)
-        return measured(*asked)
-
-    held.__module__, held.__qualname__ = measured.__module__, measured.__qualname__
-    monkeypatch.setattr(module, measure, held)
-    monkeypatch.setattr(parts, "LARGE", 1)
-    add_run(visitor, ALGORITHM)
-    visitor.open(page)
-    assert shown not in visitor.texts()
-    go_on.set()
-    visitor.until(lambda: shown in visitor.texts())

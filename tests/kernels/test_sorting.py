@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.kernels import sorting
-from anoncore.table.coding import content_order
+from anoncore.table.coding import content_head, content_order
 from tests.kernels.from_python import from_python
 
 stable_positions, sort_in_place = from_python(sorting.stable_positions), from_python(sorting.sort_in_place)
@@ -73,4 +73,7 @@ def test_columns_order_rows_from_the_first_on(sizes: list[int], seed: int) -> No
     rng = np.random.default_rng(seed)
     columns = [rng.integers(0, min(size, 4), 60).astype(np.int32) * (size // 4 or 1) for size in sizes]
     columns = [np.minimum(column, size - 1) for column, size in zip(columns, sizes, strict=True)]
-    assert content_order(columns, sizes).tolist() == np.lexsort(columns[::-1]).tolist()
+    order = np.lexsort(columns[::-1]).tolist()
+    assert content_order(columns, sizes).tolist() == order
+    for most in (0, 1, 7, 59, 60, 90):
+        assert content_head(columns, most).tolist() == order[:most]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Anatomy, Mask, VerticalFragmentation
+from anoncore.release import mapping
 from anoncore.release.mapping import value_mapping
 from tests.privacy.releases import generalized
 from tests.properties.subjects import subjects
@@ -54,10 +57,40 @@ def test_tables_with_sets_say_which_table() -> None:
     assert sets["published value"].str.startswith("{").all()
 
 
+def test_many_different_values_are_counted_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = released("mondrian", ())
+    found = value_mapping(release).frame
+    monkeypatch.setattr(mapping, "MOST_COUNTED", 0)
+    assert value_mapping(release).frame.equals(found)
+
+
+@pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
+def test_the_first_rows_are_those_of_the_whole_tables(name: str, parameters: dict[str, object]) -> None:
+    release = released(name, tuple(parameters.items()))
+    several = len(release.fragments) > 1 and release.is_shared
+    whole, first = release.pandas_tables(), release.pandas_tables(most=5)
+    for table, frame in whole.items():
+        assert frame.dtypes.equals(first[table].dtypes)
+        assert len(first[table]) == min(5, len(frame))
+        if not several:
+            # Tables that are joined by their groups have these numbered anew at every call.
+            pd.testing.assert_frame_equal(first[table], frame.head(5))
+
+
 @pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))
 def test_every_row_is_counted_once_per_attribute(name: str, parameters: dict[str, object]) -> None:
     release = released(name, tuple(parameters.items()))
     frame = value_mapping(release).frame
+    for fragment in release.fragments:
+        for attribute, recoding in fragment.recodings.items():
+            pairs = zip(
+                release.data.domain[attribute].texts[release.data.codes[attribute]], recoding.texts(), strict=True
+            )
+            own = frame[(frame["table"] == fragment.name) & (frame["attribute"] == attribute)]
+            counted = dict(
+                zip(zip(own["original value"], own["published value"], strict=True), own["rows"], strict=True)
+            )
+            assert counted in ({}, Counter(pairs))
     assert set(frame.groupby(["table", "attribute"])["rows"].sum()) <= {release.data.n_rows}
     shown = frame[frame["shown by the release"].astype(bool)]
     assert np.array_equal(shown["original value"], shown["published value"].str.strip("{}"))

@@ -34,7 +34,9 @@ LIST_HEIGHT = 400
 
 def stack_and_deal(run: Run) -> None:
     """Draw the steps: count, stack, deal round by round, compare the classes, hand out neighbours."""
-    _walk(run, parts.measured(run, _stack), parts.measured(run, _cards))
+    found = parts.soon("The cards are stacked again", run, _stacked)
+    if found is not None:
+        _walk(run, *found)
 
 
 def _method(release: Release) -> StackAndDeal:
@@ -42,12 +44,9 @@ def _method(release: Release) -> StackAndDeal:
     return release.algorithm
 
 
-def _stack(release: Release) -> Stack:
-    return _method(release).stack_of(release.data)
-
-
-def _cards(release: Release) -> Cards:
-    return Cards.of(_stack(release))
+def _stacked(release: Release) -> tuple[Stack, Cards]:
+    stack = _method(release).stack_of(release.data)
+    return stack, Cards.of(stack)
 
 
 def stops(n_rounds: int) -> list[int]:

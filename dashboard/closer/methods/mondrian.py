@@ -44,16 +44,19 @@ def mondrian(run: Run) -> None:
         what = parts.choice("Follow", [LARGEST, ONE_CLASS], "cuts-follow", "Which cuts are shown one after the other.")
     with places[3]:
         row = _row_of_class(run) if what == ONE_CLASS else None
-    found = parts.measured(run, cut_steps, row)
+    found = parts.soon("The cuts are made again", run, cut_steps, row)
+    if found is None:
+        return
     step = _step(f"{run.id}-{what}-{row}", len(found.steps))
     region = found.regions[found.steps[step]]
     left, right = parts.beside(2, 1)
     with left:
         _map(run, found, step, across, up)
     with right:
-        tried = attempts(run.release, region.rows)
-        _why(run, found, region, tried, (across, up))
-    _tried(tried)
+        tried = _attempts(run, region, row, step)
+        if tried is not None:
+            _why(run, found, region, tried, (across, up))
+    _tried(tried or [])
     if what == LARGEST and not all(one.is_final or one.sides for one in found.regions):
         n_cuts = release.partition.n_groups - 1
         smallest = min(len(found.regions[number].rows) for number in found.steps)
@@ -61,6 +64,17 @@ def mondrian(run: Run) -> None:
             f"These are the first {len(found.steps):,} steps; the table was cut about {n_cuts:,} times in all. All "
             f"further ones divide regions of at most {smallest:,} rows: follow one group to see them."
         )
+
+
+def _attempts(run: Run, region: Region, row: int | None, step: int) -> list[Attempt] | None:
+    """What every attribute offers in the region of a step; None while that is tried in a large one."""
+    if len(region.rows) < parts.LARGE:
+        return attempts(run.release, region.rows)
+
+    def tried(release: Release, _row: int | None, _step: int) -> list[Attempt]:
+        return attempts(release, region.rows)
+
+    return parts.soon("What every attribute offers is tried", run, tried, row, step)
 
 
 def _row_of_class(run: Run) -> int:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from anoncore import Release, privacy, utility
+from anoncore import Release, attacks, privacy, utility
 from anoncore.algorithms import RandomBuckets, Slicing
 from anoncore.algorithms.attribute_proposal import AttributeProposal
-from anoncore.algorithms.slicing.slicing import achieved_diversity
+from anoncore.algorithms.slicing.slicing import Diversity, achieved_diversity
 from dashboard.charts.classes import size_histogram
 from dashboard.charts.maps import association_map, strongest_pair
 from dashboard.charts.palette import run_style
@@ -20,7 +20,10 @@ from dashboard.markdown import escaped, few
 from dashboard.session.workspace import Run
 
 MOST_NAMES = 30
-READINGS = {"posterior": "1 / the largest p(t,s) of anyone", "distinct": "fewest possible values of anyone"}
+READINGS: dict[Diversity, str] = {
+    "posterior": "1 / the largest p(t,s) of anyone",
+    "distinct": "fewest possible values of anyone",
+}
 
 
 def slicing(run: Run) -> None:
@@ -31,8 +34,9 @@ def slicing(run: Run) -> None:
     columns = [part.attributes for part in run.release.fragments]
     # None for columns by hand and for a sensitive column of given size.
     by_hand = algorithm.attribute_columns is not None
-    medoids = (None,) * len(columns) if by_hand else parts.measured(run, proposal).centres
     _figures(run, algorithm)
+    proposed = None if by_hand else parts.soon("The columns are clustered again", run, proposal)
+    medoids = (None,) * len(columns) if proposed is None else proposed.centres
     left, right = parts.beside()
     with left:
         st.subheader("Columns")
@@ -61,7 +65,9 @@ def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     for name in run.data.sensitive:
         of = f", {escaped(name)}" if len(run.data.sensitive) > 1 else ""
         for reading, meaning in READINGS.items():
-            reached = parts.measured(run, achieved_diversity, name, reading)
+            reached = _reached(run, name, reading)
+            if reached is None:
+                continue
             asked: tuple[str, bool | None] = ("not asked for", None)
             if isinstance(algorithm, Slicing) and algorithm.diversity == reading:
                 asked = f"asked: at least {algorithm.levels_of(run.data)[name]:g}", True
@@ -72,6 +78,14 @@ def _figures(run: Run, algorithm: Slicing | RandomBuckets) -> None:
         (st.success if one.holds else st.error)(escaped(one.sentence))
     if isinstance(algorithm, RandomBuckets):
         st.info("Groups of one size promise nothing about sensitive values: they hide who is in the table.")
+
+
+def _reached(run: Run, name: str, reading: Diversity) -> float | None:
+    """The l that is reached; None while the values of a large table are counted."""
+    if reading == "posterior":
+        # The board has measured the same beliefs.
+        return 1 / float(parts.measured(run, attacks.attribute_disclosure, name).largest)
+    return parts.soon("The values of everybody are counted", run, achieved_diversity, name, reading, takes_long=True)
 
 
 def _columns(
@@ -110,7 +124,9 @@ def _buckets(run: Run, algorithm: Slicing | RandomBuckets) -> None:
 def _association(
     run: Run, algorithm: Slicing | RandomBuckets, columns: Sequence[tuple[str, ...]], medoids: Sequence[str | None]
 ) -> None:
-    association = parts.measured(run, _original_association, algorithm.intervals)
+    association = parts.soon("Counting associations", run, _original_association, algorithm.intervals)
+    if association is None:
+        return
     bold = " Bold: the medoids." if any(medoids) else ""
     parts.chart(
         association_map(association, columns, "phi squared", "column", medoids),

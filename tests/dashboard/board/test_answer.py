@@ -14,6 +14,7 @@ from dashboard.board.facts import Judged
 from dashboard.board.wording import Asked, Shown, SlowFacts
 
 ASKED = Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness")
+NO_OTHER = SlowFacts(exact={})
 GOOD = Judged("All that was asked for holds.", "", (), True)
 
 
@@ -31,7 +32,7 @@ def column(
         "lost": {"value": lost},
         **facts,
     }
-    slow = {"given": SlowFacts(exact={"learned": True, "value": given, "control": 0.3})}
+    slow = {"given": SlowFacts(exact={"learned": True, "value": given, "control": 0.3}), "strongest": NO_OTHER}
     said = marks or (mark("k", "kept"),)
     return Shown(id, title, 0, "generalization", "ready", marks=said, quick=quick, judged=judged, slow=slow)
 
@@ -156,14 +157,83 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     assert answer([alone], ASKED).tone == "warn"
     # What other attacks found does not hide that this one could not be made.
     assert "Not all attacks could be made: No shared groups." in answer([alone], ASKED).more
-    unknown = replace(taught, slow={})
-    assert "What it gives away is still being measured." in answer([unknown], ASKED).more
     # What could not be measured is not 0: the answer says so, as the cell does.
     small = replace(taught, slow={"given": SlowFacts(exact={"learned": False, "guess": 0.3})})
     assert f"What it gives away was not measured: {TOO_SMALL}." in answer([small], ASKED).more
     ended = replace(taught, slow={"given": SlowFacts(problem="There is not enough memory.")})
     assert "What it gives away was not measured: There is not enough memory." in answer([ended], ASKED).more
-    assert "still being measured" not in " ".join(answer([unknown], replace(ASKED, secret=None)).more)
+
+
+def test_a_release_whose_attack_is_still_on_its_way_is_not_yet_to_be_published():
+    unknown = replace(column("c1", "Anatomy", 0.01), slow={})
+    found = answer([unknown], ASKED)
+    assert (found.tone, found.column, found.text) == (
+        "plain",
+        "c1",
+        "Not known yet: Anatomy keeps all that you ask, but what it gives away is still being measured.",
+    )
+    # One that was attacked goes before it, and what may lose less is told.
+    beside = answer([unknown, column("c2", "Mondrian", 0.3)], ASKED)
+    assert (beside.tone, beside.column) == ("good", "c2")
+    assert beside.more == (
+        "Losing less, but not known yet: Anatomy (1.0%, what it gives away is still being measured).",
+    )
+    # Where nothing is secret, nothing is given away, and an attack that cannot be made will say nothing more.
+    assert answer([unknown], replace(ASKED, secret=None)).tone == "good"
+    refused = replace(unknown, slow={"given": SlowFacts(problem="No shared groups.")})
+    assert answer([refused], ASKED).tone == "good"
+
+
+def estimated(low: float, value: float, high: float, control: float = 0.3, lost: float = 0.1) -> Shown:
+    estimate = {"learned": True, "value": value, "low": low, "high": high, "control": control, "how": "from 12 of 35"}
+    slow = {"given": SlowFacts(estimate=estimate), "strongest": NO_OTHER}
+    return replace(column("c1", "Mondrian", lost), slow=slow)
+
+
+def test_the_worse_end_of_an_estimate_decides():
+    """Of 5% above chance nobody publishes; where the interval reaches to both sides, the middle says nothing."""
+    below = estimated(0.3, 0.32, 0.34)
+    assert (answer([below], ASKED).tone, answer([below], ASKED).column) == ("good", "c1")
+    above = answer([estimated(0.4, 0.45, 0.5)], ASKED)
+    assert (above.tone, above.begin) == ("warn", "Not yet:")
+    for value in (0.33, 0.38):
+        found = answer([estimated(0.3, value, 0.4)], ASKED)
+        assert (found.tone, found.column) == ("plain", "c1")
+        assert found.text == (
+            "Not known yet: Mondrian keeps all that you ask, but 30 to 40% of the people may be given away by what all "
+            "groups teach together, 30.0% by chance alone; the exact number decides, which has to be no more than 5.0% "
+            "above chance."
+        )
+        beside = answer([estimated(0.3, value, 0.4), column("c2", "Slicing", 0.3)], ASKED)
+        assert (beside.tone, beside.column) == ("good", "c2")
+        assert beside.more[0].startswith("Losing less, but not known yet: Mondrian (10.0%, ")
+        # The exact number decides.
+        known = replace(estimated(0.3, value, 0.4), slow=column("c1", "Mondrian", 0.1, given=value).slow)
+        assert answer([known], ASKED).tone == ("good" if value == 0.33 else "warn")
+
+
+def test_of_several_attacks_one_that_surely_gives_away_too_many_speaks_first():
+    best = {"title": "deFinetti's attack", "value": 0.4, "control": 0.3, "is_foreground": False, "tried": 3}
+    both = estimated(0.3, 0.36, 0.7)
+    both = replace(both, slow={**(both.slow or {}), "strongest": SlowFacts(exact=best)})
+    assert answer([both], ASKED).text.endswith(
+        "40.0% of the people are given away by deFinetti's attack; chance alone gives 30.0%."
+    )
+
+
+def test_attacks_and_rules_that_are_still_to_come_are_told():
+    first = {"title": "deFinetti's attack", "value": 0.3, "control": 0.3, "is_foreground": False, "tried": 3}
+    told = "Other attacks on it are still being made."
+    known = column("c1", "Mondrian", 0.1)
+    for slow in ({}, {"strongest": SlowFacts(estimate={**first, "is_estimate": True})}):
+        found = answer([replace(known, slow={"given": (known.slow or {})["given"], **slow})], ASKED)
+        assert (found.tone, found.more) == ("good", (told,))
+    assert told not in answer([known], ASKED).more
+    ruled = answer([known], replace(ASKED, policy="House rules"))
+    assert (ruled.tone, ruled.text) == (
+        "plain",
+        "Not known yet: Mondrian keeps all that you ask, but not all rules of House rules are measured yet.",
+    )
 
 
 def test_where_none_keeps_all_the_nearest_one_and_the_hardest_wish_are_told():

@@ -13,6 +13,7 @@ from dashboard.board.grid import model
 from dashboard.board.wording import DRAWN, ROWS, Asked, Shown, SlowFacts
 
 KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
+SAFE = {"given": SlowFacts(exact={"learned": True, "value": 0.1, "control": 0.1})}
 MISSED = (Mark("k", "missed", "3", "A group has 3 people.", "10"),)
 
 
@@ -76,7 +77,7 @@ def test_a_k_between_two_edges_is_drawn_between_them():
 
 
 def test_a_column_is_never_green_when_something_asked_is_missing():
-    heads = model([column("c1", MISSED), column("c2"), column("c3", ())], asked(), True)["columns"]
+    heads = model([column("c1", MISSED), column("c2", slow=SAFE), column("c3", ())], asked(), True)["columns"]
     assert [(head["tone"], head["badge"]) for head in heads] == [
         ("bad", "Misses k"),
         ("good", "Keeps all that is asked"),
@@ -107,8 +108,8 @@ def test_how_a_promise_fares_is_said_with_what_is_reached_and_asked():
 def test_the_column_that_the_answer_names_is_marked_and_no_other():
     columns = [
         column("c1", MISSED, facts=quick(lost=0.0)),
-        column("c2", facts=quick(lost=0.3)),
-        column("c3", facts=quick(lost=0.2)),
+        column("c2", facts=quick(lost=0.3), slow=SAFE),
+        column("c3", facts=quick(lost=0.2), slow=SAFE),
     ]
 
     def marked(columns):
@@ -415,6 +416,25 @@ def test_what_an_attack_gives_away_takes_the_green_away():
     assert [(head["badge"], head["tone"]) for head in heads] == [(words, "warn"), ("Misses k", "bad")]
     few = {"given": SlowFacts(exact={"learned": True, "value": 0.14, "control": 0.1})}
     assert model([column("c1", slow=few)], asked(), True)["columns"][0]["tone"] == "good"
+
+
+def test_a_head_is_green_only_once_it_is_known_what_is_given_away():
+    """The worse end of an estimate counts, not its middle, which is the same in both here."""
+
+    def head(slow, secret="illness"):
+        (found,) = model([column("c1", slow=slow)], replace(asked(), secret=secret), True)["columns"]
+        return found["badge"], found["tone"]
+
+    words = "Keeps all that is asked"
+    estimate = {"learned": True, "value": 0.13, "control": 0.1, "how": "from 12 of 35"}
+    assert head({}) == (words, "plain")
+    assert head({}, secret=None) == (words, "good")
+    narrow, wide = ({**estimate, "low": 0.13 - margin, "high": 0.13 + margin} for margin in (0.01, 0.04))
+    assert head({"given": SlowFacts(estimate=narrow)}) == (words, "good")
+    assert head({"given": SlowFacts(estimate=wide)}) == (
+        f"{words}, but ≈ 13% ± 4 of the people may be given away",
+        "plain",
+    )
 
 
 def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
