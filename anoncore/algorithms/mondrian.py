@@ -21,7 +21,7 @@ from anoncore.kernels.arrays import Bytes, Floats, Int32, Int64
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks, KernelPeople
 from anoncore.kernels.grouping import put_at
-from anoncore.kernels.mondrian import Partitioning, grow
+from anoncore.kernels.mondrian import Partitioning, grow, spare_for
 from anoncore.kernels.sweep import INFOGAIN, LOSS, MEDIAN, REGRESSION, Search
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -285,7 +285,7 @@ class Growth:
     starts: Bytes = field(init=False)
 
     def __post_init__(self) -> None:
-        self.spare = np.empty_like(self.rows)
+        self.spare = spare_for(self.rows)
         self.starts = np.zeros(len(self.rows), np.uint8)
 
     @classmethod

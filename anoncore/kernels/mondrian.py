@@ -23,13 +23,14 @@ from anoncore.kernels.code_sweep import best_code, gather, has_few_codes, loss_c
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import sort_in_place
 from anoncore.kernels.splitting import (
+    NO_BOUNDS,
     NO_SPLIT,
     NODE_CHILDREN,
     SHARED_MEDIAN,
     THRESHOLD,
     Node,
     Split,
-    extent,
+    extent_within,
     make_split,
     mark_left,
     split_rows,
@@ -52,14 +53,23 @@ from anoncore.kernels.sweep import (
 class Partitioning(NamedTuple):
     """The rows of a table while they are cut into leaves.
 
-    `rows` int32 (n_rows, n_columns) and `regions` as above, `spare` memory of the shape of `rows`, `starts` uint8
-    (n_rows,): 1 at the first row of each leaf that is final.
+    `rows` int32 (n_rows, n_columns) and `regions` as above, `starts` uint8 (n_rows,): 1 at the first row of each leaf
+    that is final. `spare` is memory of the shape of `rows`. Of a node that waits, the line of its first row holds
+    codes below which no row of it lies, and the next line those above which none does.
     """
 
     rows: Int32
     spare: Int32
     regions: Int32
     starts: Bytes
+
+
+def spare_for(rows: Int32) -> Int32:
+    """The spare memory for rows of which no codes are known to have bounds."""
+    spare = np.empty_like(rows)
+    for line, bound in zip(spare, NO_BOUNDS, strict=False):
+        line[:] = bound
+    return spare
 
 
 @inner_kernel
@@ -276,7 +286,7 @@ def choose_split(
     if hi - lo < 2 * checks.minimum_rows or hi - lo < 2:
         return make_split(NO_SPLIT, 0, 0, 0)
     node = Node(lo, hi, work.extent[0], work.extent[1], work.counts[0])
-    extent(rows, lo, hi, node.low, node.high)
+    extent_within(rows, lo, hi, work.bounds, node.low, node.high)
     _count_values(rows, lo, hi, search, node.counts)
     split = _cheapest_split(rows, node, search.criterion, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
@@ -331,6 +341,22 @@ def narrow_regions(regions: Int32, rows: Int32, lo: int, ends: Int64, split: Spl
 
 
 @inner_kernel
+def _bound_sides(spare: Int32, lo: int, ends: Int64, split: Split, extent: Int32) -> None:
+    """Say of each side of the node that begins at row lo, and had this extent, outside which codes it has none."""
+    start = lo
+    for side in range(len(ends)):
+        # A side of one row is a leaf, which nobody asks.
+        if ends[side] - start > 1:
+            for a in range(extent.shape[1]):
+                spare[start, a], spare[start + 1, a] = extent[0, a], extent[1, a]
+            if split.kind == THRESHOLD and side == 0:
+                spare[start + 1, split.attribute] = split.value
+            elif split.kind == THRESHOLD:
+                spare[start, split.attribute] = split.value + 1
+        start = ends[side]
+
+
+@inner_kernel
 def _split_once(
     table: Partitioning,
     lo: int,
@@ -342,10 +368,15 @@ def _split_once(
     ends: Int64,
 ) -> int:
     """Split the node of rows lo..hi-1 and write the ends of its sides into `ends`; returns how many, 1 for a leaf."""
+    spare, bounds = table.spare, work.bounds
+    if hi - lo > 1:
+        for a in range(search.n_attributes):
+            bounds[0, a], bounds[1, a] = spare[lo, a], spare[lo + 1, a]
     split = choose_split(table.rows, lo, hi, attributes, search, checks, work)
     if split.kind == NO_SPLIT:
         return 1
-    n_sides = split_rows(table.rows, table.spare, lo, hi, split, search.content, attributes, work.is_left, ends)
+    n_sides = split_rows(table.rows, spare, lo, hi, split, search.content, attributes, work.is_left, ends)
+    _bound_sides(spare, lo, ends[:n_sides], split, work.extent)
     if len(table.regions) > 0:
         narrow_regions(table.regions, table.rows, lo, ends[:n_sides], split, attributes)
     return n_sides
@@ -364,7 +395,7 @@ def grow(
     """Partition rows lo..hi-1 to the leaves if they are at most `small`, else cut them once.
 
     Returns the ends of the sides that remain to be grown, none if all is done. `table.starts` becomes 1 at the first
-    row of each leaf.
+    row of each leaf. Of rows that no call has cut before, the first two lines of `table.spare` hold `NO_BOUNDS`.
     """
     n_codes, n_counts = len(attributes.position), checks.count_start[-1]
     work = new_workspace(hi - lo, n_codes, search.n_attributes, n_counts, search.people)

@@ -33,7 +33,7 @@ from anoncore.kernels.checking import (
 from anoncore.kernels.compiler import inner_kernel
 from anoncore.kernels.grouping import group_starts, rows_by_group
 from anoncore.kernels.sorting import sort_in_place
-from anoncore.kernels.splitting import Node, Split, rows_of_children
+from anoncore.kernels.splitting import NO_BOUNDS, Node, Split, rows_of_children
 
 MEDIAN = None
 INFOGAIN, REGRESSION, LOSS = 1, 2, 3
@@ -74,7 +74,8 @@ class Workspace(NamedTuple):
     last met; `clock` int64 (1,) is the time now. A new sweep sets the clock forward: then no code counts as met, and
     no stamp has to be cleared. `left` and `right` tally the people of both sides of a cut.
 
-    Of the node at hand, `extent` int32 (2, n_attributes) holds `low` and `high`, `widths` float (n_attributes,) how
+    Of the node at hand, `bounds` int32 (2, n_attributes) says outside which codes it has none, `extent` int32
+    (2, n_attributes) holds `low` and `high`, `widths` float (n_attributes,) how
     wide these are apart, `is_left` bool (n_rows,) which of its rows go left, and `counts` int64 (3, n_counts) its own
     counts and those of both sides.
     """
@@ -85,6 +86,7 @@ class Workspace(NamedTuple):
     clock: Int64
     left: Tally
     right: Tally
+    bounds: Int32
     extent: Int32
     widths: Floats
     is_left: Bools
@@ -95,7 +97,10 @@ class Workspace(NamedTuple):
 def new_workspace(
     n_rows: int, n_codes: int, n_attributes: int, n_counts: int, people: KernelPeople | None
 ) -> Workspace:
-    """Buffers for nodes of up to n_rows rows over n_codes codes in all."""
+    """Buffers for nodes of up to n_rows rows over n_codes codes in all, of which no bounds are known."""
+    bounds = np.empty((2, n_attributes), np.int32)
+    for a in range(n_attributes):
+        bounds[0, a], bounds[1, a] = NO_BOUNDS
     return Workspace(
         np.empty(n_rows, np.int64),
         np.empty(n_rows + 1),
@@ -103,6 +108,7 @@ def new_workspace(
         np.zeros(1, np.int64),
         new_tally(people),
         new_tally(people),
+        bounds,
         np.empty((2, n_attributes), np.int32),
         np.empty(n_attributes),
         np.empty(n_rows, np.bool_),

@@ -6,7 +6,7 @@ import numpy as np
 
 from anoncore.algorithms.rothko.setting import Setting
 from anoncore.kernels.arrays import Int32
-from anoncore.kernels.mondrian import Partitioning, grow
+from anoncore.kernels.mondrian import Partitioning, grow, spare_for
 
 
 def finish_rows(setting: Setting, rows: Int32, region: Int32, is_class: bool) -> tuple[Int32, Int32]:
@@ -23,7 +23,7 @@ def finish_rows(setting: Setting, rows: Int32, region: Int32, is_class: bool) ->
     if is_class:
         starts[0] = 1
     else:
-        table = Partitioning(rows, np.empty_like(rows), boxes, starts)
+        table = Partitioning(rows, spare_for(rows), boxes, starts)
         # The kernel reads where sensitive values are counted, all others their codes.
         rows[:, setting.sensitive] += setting.kernel_checks.count_start[:-1]
         grow(table, 0, n, n, setting.attributes, setting.search, setting.kernel_checks)
