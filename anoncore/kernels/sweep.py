@@ -348,6 +348,7 @@ def children_cost(
                 work.clock,
                 work.left,
                 work.right,
+                work.bounds,
                 work.extent,
                 work.widths,
                 work.is_left,

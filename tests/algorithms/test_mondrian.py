@@ -191,6 +191,17 @@ def test_many_rows_of_few_codes_are_cut_like_those_of_the_plain_algorithm(requir
     assert compared
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("hierarchies", [{}, {"job": TREE}], ids=["flat", "tree"])
+@pytest.mark.parametrize("k", [3, 200])
+def test_nodes_of_thousands_of_rows_are_cut_like_those_of_the_plain_algorithm(k, hierarchies):
+    """What a node hands down to its sides is read only where there are more than two thousand rows."""
+    data = crowd(3_000, 1, hierarchies)
+    model = Mondrian(requirements=(KAnonymity(k=k),))
+    expected = Counter(tuple(sorted(group)) for group in plain_twin(model, data).groups(content(data)))
+    assert classes(model.anonymize(data)) == expected
+
+
 @settings(max_examples=20)
 @given(
     data=people(),
