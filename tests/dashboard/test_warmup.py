@@ -108,15 +108,16 @@ def test_every_other_choice_of_a_method_is_tried_also_where_one_is_refused(monke
     class Method(BaseModel):
         way: Literal["usual", "refused", "other"] = "usual"
         k: int = 2
+        refine: bool = False
 
         def anonymize(self, data: object) -> None:
-            tried.append((self.way, self.k))
+            tried.append((self.way, self.k, self.refine))
             if self.way == "refused":
                 raise InfeasibleError("not on this table")
 
-    monkeypatch.setattr(tasks, "_release", lambda name: SimpleNamespace(algorithm=Method(k=5)))
+    monkeypatch.setattr(tasks, "_release", lambda name, has_people: SimpleNamespace(algorithm=Method(k=5)))
     tasks._choices("method")
-    assert tried == [("refused", 5), ("other", 5)]
+    assert tried == [("refused", 5, False), ("other", 5, False), ("usual", 5, True)]
 
 
 def test_every_task_is_done_in_its_order(open_workshop) -> None:

@@ -40,7 +40,16 @@ QUICK_MEASURES = (
 """The numbers that stand beside every release."""
 SLOW_MEASURES = ("attacks.foreground_knowledge", "utility.classification")
 """The numbers of the first methods that take longer."""
+MORE_CHOICES: tuple[Mapping[str, Any], ...] = (
+    {"refine": True, "search_steps": 1},
+    {"memory_rows": 50, "sample_rows": 40},
+)
+"""What methods have of these is tried as well: searching on, and a table that is larger than memory."""
 N_ROWS = 300
+MOST_CHECKED = 200
+"""Combinations that a method looks through to which all of them would take ten seconds."""
+FEW_ROWS = 120
+"""Rows for the choices, some of which search long where there are more."""
 EVERYTHING = "everything"
 """The name of what is done when all tasks are, so that nobody needs their list to know."""
 
@@ -125,7 +134,7 @@ def _spoken(measure: str) -> str:
 
 
 @cache
-def _table(has_people: bool = False) -> Microdata:
+def _table(has_people: bool = False, n_rows: int = N_ROWS) -> Microdata:
     """A small table with numbers, categories with and without a hierarchy, and secrets; people may have three rows."""
     from anoncore import datasets
     from anoncore.table.hierarchy import Hierarchy
@@ -133,9 +142,9 @@ def _table(has_people: bool = False) -> Microdata:
 
     entry = datasets.table("census")
     hierarchies = {name: Hierarchy.from_nested(nested) for name, nested in entry.taxonomies.items()}
-    frame, unit = entry.load(n_rows=N_ROWS), None
+    frame, unit = entry.load(n_rows=n_rows), None
     if has_people:
-        frame, unit = frame.assign(person=np.arange(N_ROWS) // 3), "person"
+        frame, unit = frame.assign(person=np.arange(n_rows) // 3), "person"
     return Microdata(frame, entry.roles, entry.kinds, entry.orders, hierarchies, unit=unit)
 
 
@@ -176,19 +185,28 @@ def _make(name: str) -> None:
 
 
 def _people(name: str) -> None:
-    """A method where people have several rows, and the numbers that stand beside its release."""
+    """A method where people have several rows, the numbers that stand beside its release, and its other choices."""
     judge(_release(name, True))
+    _choices(name, True)
 
 
-def _choices(name: str) -> None:
+def _choices(name: str, has_people: bool = False) -> None:
     """A method with each other choice that one of its fields has, as far as it takes it on this table."""
-    usual = _release(name).algorithm
+    usual = _release(name, has_people).algorithm
     assert usual is not None, "a release that was made here names its method"
-    for field, info in type(usual).model_fields.items():
-        for choice in get_args(info.annotation) if get_origin(info.annotation) is Literal else ():
-            if choice != getattr(usual, field):
-                with suppress(AnonymizationError):
-                    type(usual)(**{**dict(usual), field: choice}).anonymize(_table())
+    fields = type(usual).model_fields
+    other: list[dict[str, Any]] = [
+        {field: choice}
+        for field, info in fields.items()
+        for choice in get_args(info.annotation if get_origin(info.annotation) is Literal else None)
+        if choice != getattr(usual, field)
+    ]
+    effort = {"most_checked": MOST_CHECKED} if "most_checked" in fields else {}
+    other += [{name: choice for name, choice in asked.items() if name in fields} for asked in MORE_CHOICES]
+    for asked in other:
+        if asked:
+            with suppress(AnonymizationError):
+                type(usual)(**{**dict(usual), **effort, **asked}).anonymize(_table(has_people, FEW_ROWS))
 
 
 def _judge(name: str) -> None:
