@@ -167,9 +167,13 @@ class Partition(SizesDrawn):
         -------
         ndarray of int64, shape (n_groups, size)
             Rows of each group with each code.
+
+        Raises
+        ------
+        ParameterError
+            For a negative number of codes, and where a code is not below it.
         """
-        if size < 0:
-            raise ParameterError(f"The number of codes should be at least 0, not {size}.")
+        _require_below(size, codes)
         counts = np.bincount(self.group * np.int64(size) + codes, minlength=self.n_groups * size)
         return counts.reshape(self.n_groups, size)
 
@@ -207,6 +211,20 @@ class Partition(SizesDrawn):
             Where each group begins in `members`.
         members : ndarray of int32, shape (offsets[-1],)
             The codes of group g, ascending, are `members[offsets[g]:offsets[g + 1]]`.
+
+        Raises
+        ------
+        ParameterError
+            For a negative number of codes, and where a code is not below it.
         """
+        _require_below(size, codes)
         group, members = np.divmod(distinct(self.group * np.int64(size) + codes, self.n_groups * size), size)
         return starts_of(np.bincount(group)), members.astype(np.int32)
+
+
+def _require_below(size: int, codes: Codes) -> None:
+    """Raise ParameterError where there cannot be so many codes, or where one is too large for that."""
+    if size < 0:
+        raise ParameterError(f"The number of codes should be at least 0, not {size}.")
+    if len(codes) > 0 and int(codes.max()) >= size:
+        raise ParameterError(f"Of {size:,} codes the largest can be {size - 1:,}, not {int(codes.max()):,}.")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.model import Model
 from anoncore.base.pandas_versions import TEXT
 from anoncore.base.progress import Progress
@@ -693,7 +693,14 @@ class Release(SizesDrawn):
         -------
         dict of str to DataFrame
             A table of n_rows rows per fragment, by the fragment's name, as `tables` has them.
+
+        Raises
+        ------
+        ParameterError
+            For a negative number of rows.
         """
+        if most is not None and most < 0:
+            raise ParameterError(f"most is {most}; ask for at least 0 rows, or for None, which means all.")
         return {
             fragment.name: pd.DataFrame({name: cells.series() for name, cells in columns})
             for fragment, columns in self._fragment_columns(numbers, most)
