@@ -73,4 +73,4 @@ def test_an_old_address_leads_to_where_a_better_release_is_found_stopped_gone_on
     # It need not have tried everything.
     visitor.see("keeps all that you ask and loses", seconds=180)
     visitor.press("Show it on the board")
-    visitor.see("Keeps all that is asked, loses least", seconds=60)
+    visitor.see("Keeps all that is asked, loses least", seconds=180)
