@@ -179,8 +179,8 @@ def attempts(release: Release, rows: Int64) -> list[Attempt]:
     domains = [data.domain[name] for name in data.quasi_identifiers]
     spans = kernel_attributes(domains).span
     # All rows are taken as they stand: in a large table most of the time would go into looking them up.
-    is_whole = len(rows) == data.n_rows
-    which, rows = (slice(None), np.arange(data.n_rows)) if is_whole else (rows, rows)
+    which = slice(None) if len(rows) == data.n_rows else rows
+    rows = np.arange(data.n_rows)[which]
     counts = [np.bincount(data.codes[domain.name][which], minlength=len(domain)) for domain in domains]
     low, high = np.array([np.flatnonzero(of_code)[[0, -1]] for of_code in counts], np.int32).T
     secrets = {view.attribute: view.codes[which] for view in checks.views}

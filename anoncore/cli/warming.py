@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from os import cpu_count
 
+from anoncore.base.errors import ParameterError
 from anoncore.cli.log import add_log_options, log
 from anoncore.front.warmup.tasks import Task, left_tasks, run_task, tasks
 from anoncore.front.warmup.workshop import Done, Workshop, worker_command
@@ -23,7 +24,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--processes",
         type=int,
-        default=min(os.cpu_count() or 1, MOST_PROCESSES),
+        default=min(cpu_count() or 1, MOST_PROCESSES),
         metavar="N",
         help="processes that compile at a time (%(default)s here); each takes about 0.5 GB of memory",
     )
@@ -32,6 +33,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _warm_up(arguments: argparse.Namespace) -> int:
+    if arguments.processes < 1:
+        raise ParameterError(f"--processes is {arguments.processes}; it takes at least 1 process to compile.")
     every = tasks()
     wanted = every if arguments.again else left_tasks()
     titles = {task.name: task.title for task in wanted}
@@ -51,7 +54,10 @@ def _warm_up(arguments: argparse.Namespace) -> int:
 
 
 def _done(wanted: Sequence[Task], n_processes: int) -> Iterator[Done]:
-    """Each task as soon as it is done, by so many processes; what they leave, and all where one is enough, here."""
+    """Each task as soon as it is done, by so many processes beside this one.
+
+    This process does all tasks where one is enough, and those that are left when all others have ended.
+    """
     left = {task.name: task for task in wanted}
     if n_processes > 1 and len(left) > 1:
         with closing(Workshop(worker_command(niceness=0), n_processes)) as workshop:

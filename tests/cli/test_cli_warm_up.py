@@ -82,3 +82,9 @@ def test_what_its_processes_leave_is_done_here_and_a_task_that_ended_one_is_not_
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["[1/3] Broken (failed: its process ended with code 9)", "[2/3] First (1.2 s)"]
     assert lines[2].startswith("[3/3] Last (")
+
+
+def test_no_process_at_all_is_refused_and_nothing_is_done(done: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warm-up", "--processes", "0"]) == 2
+    assert "--processes is 0; it takes at least 1 process to compile." in capsys.readouterr().err
+    assert done == []

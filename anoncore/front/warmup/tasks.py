@@ -44,10 +44,12 @@ MORE_CHOICES: tuple[Mapping[str, Any], ...] = (
     {"refine": True, "search_steps": 1},
     {"memory_rows": 50, "sample_rows": 40},
 )
-"""What methods have of these is tried as well: searching on, and a table that is larger than memory."""
+"""Parameters that are set together for methods that have them: one searches on, one takes the table for larger than
+memory.
+"""
 N_ROWS = 300
 MOST_CHECKED = 200
-"""Combinations that a method looks through to which all of them would take ten seconds."""
+"""Combinations of levels that Optimal recoding checks here; with its own limit a choice takes ten seconds."""
 FEW_ROWS = 120
 """Rows for the choices, some of which search long where there are more."""
 EVERYTHING = "everything"
@@ -201,12 +203,12 @@ def _choices(name: str, has_people: bool = False) -> None:
         for choice in get_args(info.annotation if get_origin(info.annotation) is Literal else None)
         if choice != getattr(usual, field)
     ]
-    effort = {"most_checked": MOST_CHECKED} if "most_checked" in fields else {}
+    limits = {"most_checked": MOST_CHECKED} if "most_checked" in fields else {}
     other += [{name: choice for name, choice in asked.items() if name in fields} for asked in MORE_CHOICES]
     for asked in other:
         if asked:
             with suppress(AnonymizationError):
-                type(usual)(**{**dict(usual), **effort, **asked}).anonymize(_table(has_people, FEW_ROWS))
+                type(usual)(**{**dict(usual), **limits, **asked}).anonymize(_table(has_people, FEW_ROWS))
 
 
 def _judge(name: str) -> None:
