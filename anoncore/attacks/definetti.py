@@ -448,12 +448,12 @@ class _Groups:
 class _Features:
     """What the model knows of people: a feature per known attribute, numbered over all of them.
 
-    `value` int64 (n_rows, n_attributes); the features of attribute a are `begin[a]:begin[a + 1]`, and `coarse[a]` int32
+    `value` int32 (n_rows, n_attributes); the features of attribute a are `begin[a]:begin[a + 1]`, and `coarse[a]` int32
     (n_codes,) is the feature of each of its codes, counted from 0.
     """
 
     names: tuple[str, ...]
-    value: Int64
+    value: Codes
     begin: Int64
     coarse: tuple[Codes, ...]
 
@@ -463,16 +463,16 @@ class _Features:
         coarse = [coarse_values(data.domain[name], data.codes[name]) for name in names]
         begin = starts_of(np.array([int(one.max()) + 1 for one in coarse], np.int64))
         columns = [one[data.codes[name]] + begin[a] for a, (name, one) in enumerate(zip(names, coarse, strict=True))]
-        value = np.column_stack(columns).astype(np.int64)
+        value = np.column_stack(columns).astype(np.int32)
         return cls(tuple(names), value, begin, tuple(coarse))
 
     def log_chances(self, counts: Floats, of_class: Floats) -> Floats:
-        """The logarithm of the chance of each feature in each class, by counts (n_classes, n_features), 1 added each.
+        """The logarithm of the chance of each feature in each class, by counts (n_features, n_classes), 1 added each.
 
         `of_class` float (n_classes,) are the people of each class.
         """
         sizes = np.repeat(np.diff(self.begin), np.diff(self.begin))
-        return np.log((counts + 1) / (of_class[:, None] + sizes))
+        return np.log((counts + 1) / (of_class + sizes[:, None]))
 
 
 def _by_assignments(groups: _Groups, features: _Features, rounds: _Rounds, seed: int, progress: Progress) -> Floats:
@@ -489,32 +489,34 @@ def _by_assignments(groups: _Groups, features: _Features, rounds: _Rounds, seed:
     done = 0
 
     def counted(secret: Int64) -> Floats:
-        """How many people of each class have each feature, float (n_classes, n_features)."""
-        keys = (classes[secret].astype(np.int64)[:, None] * n_features + value).ravel()
-        return np.bincount(keys, minlength=n_classes * n_features).reshape(n_classes, n_features).astype(np.float64)
+        """How many people of each class have each feature, float (n_features, n_classes)."""
+        keys = (value.astype(np.int64) * n_classes + classes[secret][:, None]).ravel()
+        return np.bincount(keys, minlength=n_features * n_classes).reshape(n_features, n_classes).astype(np.float64)
 
-    def swap(secret: Int64) -> None:
+    def swap(secret: Int64, counts: Floats) -> None:
         nonlocal done
-        log_chance = features.log_chances(counted(secret), of_class)
+        log_chance = features.log_chances(counts, of_class)
         partner, chance = rng.random(len(secret)), rng.random(len(secret))
-        swap_secrets(value, groups.starts, secret, classes, log_chance, partner, chance)
+        swap_secrets(value, groups.starts, secret, classes, log_chance, partner, chance, counts)
         done += 1
         progress(done / n_rounds, "Assigning secrets to people")
 
     likeliest, highest = groups.secret_entry, 0.0
+    counts_of_likeliest = counted(likeliest)
     for number in range(rounds.starts):
         # Each place's secret has the number of its entry, so that places with equal secrets are alike.
         secret = groups.secret_entry[np.lexsort((rng.random(len(groups.order)), groups.group))]
+        counts = counted(secret)
         for _ in range(rounds.burn_in):
-            swap(secret)
+            swap(secret, counts)
         # The logarithm of an assignment's probability over all models, less what all assignments have in common.
-        likelihood = float(gammaln(counted(secret) + 1).sum())
+        likelihood = float(gammaln(counts + 1).sum())
         if number == 0 or lies_above(likelihood, highest, ACCUMULATED):
-            likeliest, highest = secret, likelihood
+            likeliest, counts_of_likeliest, highest = secret, counts, likelihood
     count = np.zeros(int(groups.first[-1]))
     at = groups.first[:-1] - groups.entry_start[groups.group]
     for _ in range(rounds.samples):
-        swap(likeliest)
+        swap(likeliest, counts_of_likeliest)
         count[at + likeliest] += 1.0
     return count / rounds.samples
 
@@ -527,7 +529,7 @@ def _by_model_alone(release: Release, groups: _Groups, features: _Features) -> F
     n_groups = len(groups.starts) - 1
     group_of_entry = owners(np.diff(groups.entry_start))
     row = groups.order[groups.starts[:-1]]
-    counts = np.empty((n_classes, int(features.begin[-1])))
+    counts = np.empty((int(features.begin[-1]), n_classes))
     of_class = np.bincount(classes, weights=groups.count, minlength=n_classes).astype(np.float64)
     masses = []
     for a, (name, coarse) in enumerate(zip(features.names, features.coarse, strict=True)):
@@ -535,12 +537,12 @@ def _by_model_alone(release: Release, groups: _Groups, features: _Features) -> F
         mass = np.column_stack([_mass(recoding, coarse == b, row) for b in range(int(coarse.max()) + 1)])
         for b in range(mass.shape[1]):
             weights = groups.count * mass[group_of_entry, b]
-            counts[:, features.begin[a] + b] = np.bincount(classes, weights=weights, minlength=n_classes)
+            counts[features.begin[a] + b] = np.bincount(classes, weights=weights, minlength=n_classes)
         masses.append(mass / np.bincount(coarse))
     log_chance = features.log_chances(counts, of_class)
     log_region = np.zeros((n_groups, n_classes))
     for a, mass in enumerate(masses):
-        log_region += np.log(mass @ np.exp(log_chance[:, features.begin[a] : features.begin[a + 1]]).T)
+        log_region += np.log(mass @ np.exp(log_chance[features.begin[a] : features.begin[a + 1]]))
     belief = np.empty(int(groups.first[-1]))
     value = features.value[groups.order]
     weigh_entries(

@@ -176,10 +176,13 @@ class _Readers:
             drawn = 0
         else:
             work = max(int(MOST_WORK * len(members) / self.n_rows), LEAST_WORK)
+            links = self.classes_of[chosen]
             kept, _, _ = drawn_worlds(
                 self.checks,
                 self.refused,
                 chosen,
+                links.indptr.astype(np.int64),
+                np.searchsorted(classes, links.indices),
                 self.record,
                 members,
                 starts,

@@ -61,29 +61,33 @@ def _group_holds(checks: KernelChecks, refused: RefusedGroups, record: Int32, gr
 
 
 @inner_kernel
-def _is_kept(
-    checks: KernelChecks, refused: RefusedGroups, chosen: Int64, record: Int32, latest: Int64, counts: Int64
+def _is_confirmed(
+    checks: KernelChecks, refused: RefusedGroups, refusal: int, record: Int32, latest: Int64, counts: Int64
 ) -> tuple[bool, int]:
-    """Whether every chosen refusal is confirmed, and how many rows were counted to tell.
+    """Whether a group of a refusal breaks a requirement, and how many rows were counted to tell.
 
-    `latest[i]` is the group that last broke a requirement in refusal i. It is looked at first, because it often does so
-    in the next world too.
+    `latest[refusal]` is the group that did so last. It is looked at first, because it often does so in the next world
+    too.
     """
     work = 0
-    for i in range(len(chosen)):
-        first = refused.refusal_start[chosen[i]]
-        n_groups = refused.refusal_start[chosen[i] + 1] - first
-        confirmed = False
-        for step in range(n_groups):
-            group = first + (latest[i] + step) % n_groups
-            work += refused.group_start[group + 1] - refused.group_start[group]
-            if not _group_holds(checks, refused, record, group, counts):
-                latest[i] = group - first
-                confirmed = True
-                break
-        if not confirmed:
-            return False, work
-    return True, work
+    first = refused.refusal_start[refusal]
+    n_groups = refused.refusal_start[refusal + 1] - first
+    for step in range(n_groups):
+        group = first + (latest[refusal] + step) % n_groups
+        work += refused.group_start[group + 1] - refused.group_start[group]
+        if not _group_holds(checks, refused, record, group, counts):
+            latest[refusal] = group - first
+            return True, work
+    return False, work
+
+
+@inner_kernel
+def _deal(record: Int32, members: Int64, begin: int, end: int) -> None:
+    """Deal the records of one class to its people at random."""
+    for i in range(end - 1, begin, -1):
+        other = begin + int(np.random.random() * (i - begin + 1))  # noqa: NPY002
+        a, b = members[i], members[other]
+        record[a], record[b] = record[b], record[a]
 
 
 @kernel
@@ -91,6 +95,8 @@ def drawn_worlds(
     checks: KernelChecks,
     refused: RefusedGroups,
     chosen: Int64,
+    classes_start: Int64,
+    classes: Int64,
     record: Int32,
     members: Int64,
     class_start: Int64,
@@ -102,22 +108,33 @@ def drawn_worlds(
 ) -> tuple[int, int, int]:
     """Deal the records of each class at random until `wanted` worlds are kept or the work is spent.
 
-    Work is counted in rows. Returns how many worlds were kept, how many were drawn, and the work.
+    A world is given up at the first refusal that is not confirmed in it. So the records of a class are dealt when the
+    first refusal is looked at that has rows of it: refusal `chosen[i]` those of the classes (by their place in
+    `class_start`) `classes[classes_start[i] : classes_start[i + 1]]`, and the refusals that ended most worlds come
+    first. Work is counted in rows. Returns how many worlds were kept, how many were begun, and the work.
     """
     np.random.seed(seed)  # noqa: NPY002  (the compiled generator, which has no other form)
     counts = np.zeros(checks.count_start[-1], np.int64)
-    latest = np.zeros(len(chosen), np.int64)
+    latest = np.zeros(len(refused.refusal_start) - 1, np.int64)
+    order = np.arange(len(chosen))
+    dealt_in = np.zeros(len(class_start) - 1, np.int64)
     kept, drawn, work = 0, 0, 0
     # A draw that has kept less than a hundredth of what is wanted after a tenth of the work is given up.
     while kept < wanted and work < most_work and (10 * work < most_work or 100 * kept >= wanted):
-        for c in range(len(class_start) - 1):
-            for i in range(class_start[c + 1] - 1, class_start[c], -1):
-                other = class_start[c] + np.random.randint(0, i - class_start[c] + 1)  # noqa: NPY002
-                a, b = members[i], members[other]
-                record[a], record[b] = record[b], record[a]
-        confirmed, counted = _is_kept(checks, refused, chosen, record, latest, counts)
-        work += counted + len(members)
         drawn += 1
+        confirmed = True
+        for place in range(len(order)):
+            i = order[place]
+            for c in classes[classes_start[i] : classes_start[i + 1]]:
+                if dealt_in[c] < drawn:
+                    _deal(record, members, class_start[c], class_start[c + 1])
+                    dealt_in[c] = drawn
+                    work += class_start[c + 1] - class_start[c]
+            confirmed, counted = _is_confirmed(checks, refused, chosen[i], record, latest, counts)
+            work += counted
+            if not confirmed:
+                order[place], order[place // 2] = order[place // 2], order[place]
+                break
         if confirmed:
             kept += 1
             for i in range(len(members)):
@@ -166,10 +183,14 @@ def all_worlds(
     deals as any other, so all count alike.
     """
     counts = np.zeros(checks.count_start[-1], np.int64)
-    latest = np.zeros(len(chosen), np.int64)
+    latest = np.zeros(len(refused.refusal_start) - 1, np.int64)
     kept, looked_at = 0, 0
     while True:
-        confirmed, _ = _is_kept(checks, refused, chosen, record, latest, counts)
+        confirmed = True
+        for refusal in chosen:
+            confirmed, _ = _is_confirmed(checks, refused, refusal, record, latest, counts)
+            if not confirmed:
+                break
         looked_at += 1
         if confirmed:
             kept += 1

@@ -2,8 +2,8 @@
 
 People stand by group: those of group g are at the places `starts[g]:starts[g + 1]` of int64 (n_groups + 1,).
 
-- `feature` int64 (n_people, n_attributes): what is known of each person, numbered over all attributes.
-- `log_chance` float64 (n_classes, n_features): the logarithm of the probability of each feature among the people whose
+- `feature` int32 (n_people, n_attributes): what is known of each person, numbered over all attributes.
+- `log_chance` float64 (n_features, n_classes): the logarithm of the probability of each feature among the people whose
   secret is of a class.
 """
 
@@ -19,20 +19,22 @@ from anoncore.kernels.compiler import kernel
 
 @kernel
 def swap_secrets(
-    feature: Int64,
+    feature: Int32,
     starts: Int64,
     secret: Int64,
     class_of: Int32,
     log_chance: Floats,
     partner: Floats,
     chance: Floats,
+    counts: Floats,
 ) -> None:
     """Offer every person once to swap secrets with another one of their group; one step of Gibbs sampling each.
 
     Two people swap with probability rho / (1 + rho), where rho is the probability of what is known of both after the
     swap over that before. `secret` int64 (n_people,) is the number of the secret at each place, which is changed, and
     `class_of` int32 (n_secrets,) the class of each secret. `partner` and `chance` float64 (n_people,) are random
-    numbers from 0 to 1.
+    numbers from 0 to 1. `counts` float64 (n_features, n_classes) are the people of each class who have each feature;
+    they follow the swaps.
     """
     for g in range(len(starts) - 1):
         begin, size = starts[g], starts[g + 1] - starts[g]
@@ -47,15 +49,22 @@ def swap_secrets(
             if of_i != of_j:
                 for a in range(feature.shape[1]):
                     at_i, at_j = feature[i, a], feature[j, a]
-                    gain += log_chance[of_j, at_i] - log_chance[of_i, at_i]
-                    gain += log_chance[of_i, at_j] - log_chance[of_j, at_j]
+                    gain += log_chance[at_i, of_j] - log_chance[at_i, of_i]
+                    gain += log_chance[at_j, of_i] - log_chance[at_j, of_j]
             if chance[i] * (1.0 + exp(-gain)) < 1.0:
                 secret[i], secret[j] = secret[j], secret[i]
+                if of_i != of_j:
+                    for a in range(feature.shape[1]):
+                        at_i, at_j = feature[i, a], feature[j, a]
+                        counts[at_i, of_i] -= 1.0
+                        counts[at_i, of_j] += 1.0
+                        counts[at_j, of_j] -= 1.0
+                        counts[at_j, of_i] += 1.0
 
 
 @kernel
 def weigh_entries(
-    feature: Int64,
+    feature: Int32,
     starts: Int64,
     entry_start: Int64,
     entry_count: Floats,
@@ -82,7 +91,7 @@ def weigh_entries(
                 of_entry = entry_class[entry_start[g] + e]
                 score[e] = log(entry_count[entry_start[g] + e]) - log_region[g, of_entry]
                 for a in range(feature.shape[1]):
-                    score[e] += log_chance[of_entry, feature[i, a]]
+                    score[e] += log_chance[feature[i, a], of_entry]
                 highest = max(highest, score[e])
             total = 0.0
             for e in range(n_entries):
