@@ -214,6 +214,11 @@ class Bench:
         return tuple(job.text for _, job in self.long_work)
 
     @property
+    def seconds(self) -> float:
+        """How long ago something else was wished for."""
+        return perf_counter() - self._changed
+
+    @property
     def waits_for_compiler(self) -> bool:
         """Whether something that is wished for waits until it is compiled on this machine."""
         return any(job.waits_for_compiler for job in self._jobs)
@@ -412,7 +417,7 @@ class Bench:
         """Whether releases are still being made, for which the processors are kept free so long after the wish; no
         longer than `PATIENCE` for one that takes half a minute.
         """
-        since = perf_counter() - self._changed
+        since = self.seconds
         return any(
             not one.problem
             and not self._is_judged(one)

@@ -28,7 +28,9 @@ from dashboard.tasks import redrawing, warmup
 from dashboard.views import board_dialogs as dialogs
 from dashboard.views import board_map, board_table, board_trials
 
-POLL, LOOK = 0.4, 1.0
+POLL, LATER_POLL, LOOK = 0.4, 1.5, 2.0
+FIRST_SECONDS = 5
+"""So long after something else was wished for, most numbers come; then the page is drawn less often."""
 HYPHEN = "\N{NON-BREAKING HYPHEN}"
 """Where the term of the field does not fit behind a label, all of it goes."""
 OFF = "off"
@@ -87,7 +89,9 @@ def render() -> None:
     _hints(wishes, data, bench)
     # What came since the columns were read is not among them, whether or not more is to come.
     if bench is not None and (bench.is_busy or bench.version != version):
-        _watch(bench, version, bench.doing)
+        redrawing.part(POLL if bench.seconds < FIRST_SECONDS else LATER_POLL, "board-watch")(_watch)(
+            bench, version, bench.doing
+        )
     elif bench is not None and bench.lacks_late_numbers:
         _look(bench, version)
     if finding is not None and finding.running:
@@ -369,7 +373,6 @@ def _look(bench: Bench, version: int) -> None:
         dialogs.draw_behind()
 
 
-@redrawing.part(POLL, "board-watch")
 def _watch(bench: Bench, version: int, doing: tuple[str, ...]) -> None:
     """Draw the page anew when something new is known."""
     bench.look()
