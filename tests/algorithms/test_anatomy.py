@@ -56,6 +56,7 @@ def eligible_tables(draw):
     return l, [count for count in counts if count]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(eligible_tables(), st.integers(0, 3))
 def test_every_eligible_table_gets_buckets_of_l_or_more_different_values(case, seed):

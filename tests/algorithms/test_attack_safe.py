@@ -235,6 +235,7 @@ def test_what_slicing_promises_of_people_still_holds() -> None:
     assert all(promise.holds for promise in safe.method.personal_guarantees(release))
 
 
+@pytest.mark.slow
 def test_a_certificate_counts_single_groups_and_claims_the_rest(tmp_path) -> None:
     release = SAFE.anonymize(FOUR_PAIRS)
     key = new_key()

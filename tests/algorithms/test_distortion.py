@@ -51,6 +51,7 @@ def test_a_cluster_publishes_missing_where_most_of_it_is():
     assert CentroidMicroaggregation(k=2, seed=0).anonymize(nothing).tables()["release"]["age"].isna().all()
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=4, max_size=40), st.integers(1, 4))
 def test_classes_are_unions_of_clusters_with_their_middles(rows, k):

@@ -71,6 +71,7 @@ def test_rows_needed_by_hand():
     assert rows_needed(100, 1_000, 10_000, 0.05, 4) == 17
 
 
+@pytest.mark.slow
 @given(
     counts=st.lists(st.integers(0, 60), min_size=2, max_size=6).filter(sum),
     c=st.sampled_from([0.5, 1.0, 3.0]),
@@ -91,6 +92,7 @@ def test_the_recursive_test_is_the_papers(counts, c, l, sides):
         assert passes(RecursiveDiversity(c=c, l=l), counts, n, population, alpha, sides) == expected
 
 
+@pytest.mark.slow
 @given(counts=st.lists(st.integers(0, 30), min_size=2, max_size=8).filter(sum), v=st.sampled_from([0.5, 1.0, 3.0]))
 @settings(max_examples=25)
 def test_the_variance_test_is_the_papers(counts, v):
@@ -118,6 +120,7 @@ def test_the_entropy_and_frequency_tests_by_hand():
     assert log(3) > entropy
 
 
+@pytest.mark.slow
 def test_the_closeness_test_by_hand():
     # Equal distance on two values: EMD = |share - overall share|; its deviation is that of a share.
     checks = CheckSet((TCloseness(t=0.3),), table([500, 500]))

@@ -215,6 +215,7 @@ def test_a_sample_keeps_the_quotas_in_proportion():
     assert n_left == 9
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(data=close_tables(most=30), n_classes=st.integers(1, 6), seed=st.integers(0, 99))
 def test_the_loss_of_classes_adds_up_to_the_information_loss(data, n_classes, seed):
@@ -312,6 +313,7 @@ def exchanged_by_both(data: Microdata, n_classes: int, t: float | None, seed: in
     return (moved.group.tolist(), left), (plain.tolist(), pytest.approx(over))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(data=close_tables(most=40), seed=st.integers(0, 99), t=st.sampled_from([None, 0.1, 0.3]))
 def test_rows_are_exchanged_as_the_plain_twin_does(data, seed, t):

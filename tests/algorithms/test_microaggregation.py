@@ -210,6 +210,7 @@ def test_every_variant_keeps_k_and_t(data, k, t, variant, clustering, ground):
         assert privacy.emd(release, name, ground=ground).max() <= t + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("clustering", CLUSTERINGS)
 def test_row_order_does_not_matter(variant, clustering):

@@ -196,6 +196,7 @@ def test_only_the_protected_values_are_bounded():
     assert achieved_diversity(both, "s", "distinct") == 2
 
 
+@pytest.mark.slow
 def test_column_generalization_gives_every_column_value_the_required_rows():
     data = adult(OCC_7, "occupation")
     requirements = [KAnonymity(k=50), DistinctDiversity(l=5)]

@@ -207,6 +207,7 @@ def test_the_l_of_one_attribute_may_be_named():
     Slicing(l=1, **changes).anonymize(data)
 
 
+@pytest.mark.slow
 def test_more_possible_values_than_memory_holds_are_refused_before_they_are_made(monkeypatch):
     """Beside nothing that is known, everybody may have every value: a secret that is another number for each of 3,000
     people makes nine million possibilities.

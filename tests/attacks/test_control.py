@@ -191,6 +191,7 @@ def test_all_predicates_of_a_raw_table_single_out_and_none_of_a_table_in_one_cla
     assert rules["guesses"] == 0 == rules["recall"]
 
 
+@pytest.mark.slow
 def test_predicates_of_the_rules_by_hand():
     # Both 20-year-olds share a class; the man and the woman in it differ in what they have.
     frame = pd.DataFrame({"age": [20, 21, 30, 31], "ill": ["flu", "gout", "flu", "flu"]})

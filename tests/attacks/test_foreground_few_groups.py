@@ -155,6 +155,7 @@ def test_the_interval_holds_the_exact_number(costly: None) -> None:
     assert np.median(width) < 0.3
 
 
+@pytest.mark.slow
 def test_it_repeats_and_reports(costly: None) -> None:
     release = StackAndDeal(k=8, seed=1).anonymize(people(1, 18_000))
     seen: list[float] = []

@@ -42,6 +42,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_answer, "QUICK_ROWS", 40_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("r", [1.5, 2.0, 4.0])
 def test_few_sets_are_all_attacked_with(r: float) -> None:
     release = release_of(0)

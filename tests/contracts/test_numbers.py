@@ -172,6 +172,7 @@ def test_a_measure_of_several_releases_refuses_rows_that_are_nobodys(name: str) 
         MEASURES_OF_SEVERAL[name](_as_taken(name, both), "illness")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ALSO_SYNTHETIC)
 def test_every_score_of_every_function_is_registered_with_the_same_words(form: str) -> None:
     faults = [f"{name}: {text}" for name, score in told()[form] if (text := fault(score.entry))]
@@ -194,6 +195,7 @@ def test_a_number_that_lacks_its_entry_or_has_another_title_is_named() -> None:
     assert turned == "information-loss has a second higher_is_better: True, but the registry says False."
 
 
+@pytest.mark.slow
 def test_every_entry_is_told_by_its_function_for_each_form_that_it_names() -> None:
     seen = {(form, name, score.name) for form, scores in told().items() for name, score in scores}
     measured = {

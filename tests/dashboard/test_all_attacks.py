@@ -59,6 +59,7 @@ def test_all_attacks_are_ranked_and_the_others_say_why(visitor: Visitor) -> None
         assert reason.split(";")[0].replace("'", "") in visitor.texts().replace("\\", "").replace("'", "")
 
 
+@pytest.mark.slow
 def test_definetti_says_why_fragments_are_not_attacked(visitor: Visitor) -> None:
     add_run(visitor, VerticalFragmentation(k=5))
     assert "groups of its own" in tab(visitor, "deFinetti").at.warning[0].value

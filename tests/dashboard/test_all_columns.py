@@ -37,6 +37,7 @@ def _when_there(visitor: Visitor, probe: Callable[[], T], seconds: float = 120) 
             visitor.run()
 
 
+@pytest.mark.slow
 def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None:
     runs = [add_run(visitor, Mondrian(requirements=[KAnonymity(k=4)])), add_run(visitor, Sabre(t=0.4))]
     most = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from anoncore import attacks
 from anoncore.algorithms import Anatomy, Mondrian
@@ -33,6 +34,7 @@ def test_without_a_second_release_it_says_what_to_do() -> None:
     assert any("There is no second release yet" in one.value for one in visitor.at.info)
 
 
+@pytest.mark.slow
 def test_two_tables_are_joined_by_their_identifier_and_the_page_shows_the_attack() -> None:
     visitor = Visitor()
     frame = people()
@@ -73,6 +75,7 @@ def test_two_runs_of_one_table_with_a_unit_are_compared_row_by_row() -> None:
     assert any("Rows are counted here, not people" in one.value for one in visitor.at.caption)
 
 
+@pytest.mark.slow
 def test_a_release_of_a_saved_session_is_laid_beside_the_one_shown() -> None:
     earlier, visitor = Visitor(), Visitor()
     frame = people()

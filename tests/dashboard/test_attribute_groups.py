@@ -126,6 +126,7 @@ def test_groups_by_hand_are_run_and_can_be_dropped(visitor: Visitor) -> None:
     assert "Columns by hand: 2 in use." not in visitor.texts()
 
 
+@pytest.mark.slow
 def test_what_another_table_lacks_is_forgotten(visitor: Visitor) -> None:
     _open(visitor, Slicing, "attribute_columns")
     _entered(visitor, Slicing)["attribute_columns"] = (("age", "shoe size"), ("diagnosis",))
@@ -134,6 +135,7 @@ def test_what_another_table_lacks_is_forgotten(visitor: Visitor) -> None:
     assert visitor.errors == []
 
 
+@pytest.mark.slow
 def test_a_proposal_that_fails_says_why(visitor: Visitor) -> None:
     _open(visitor, Slicing, "attribute_columns")
     visitor.at.number_input(key="board-c1-slicing.columns").set_value(40)

@@ -86,6 +86,7 @@ def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visito
     assert _here(visitor).tags.roles == {}
 
 
+@pytest.mark.slow
 def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -> None:
     visitor.open("table")
     key = visitor.at.session_state["_editor_base"][1]
@@ -118,6 +119,7 @@ def sized(visitor: Visitor) -> Visitor:
     return visitor.run()
 
 
+@pytest.mark.slow
 def test_the_order_of_values_is_set_line_by_line(sized: Visitor) -> None:
     area = sized.at.text_area[0]
     assert area.value == "L\nM\nS\nXL"
@@ -129,6 +131,7 @@ def test_the_order_of_values_is_set_line_by_line(sized: Visitor) -> None:
     assert _here(sized).tags.orders["size"] == ("XL", "L", "M", "S")
 
 
+@pytest.mark.slow
 def test_a_wrong_order_is_refused_in_words(sized: Visitor) -> None:
     sized.at.text_area[0].set_value("S\nM\nHuge")
     sized.run()
@@ -166,6 +169,7 @@ def _source(visitor: Visitor, source: str) -> Visitor:
     return visitor.run()
 
 
+@pytest.mark.slow
 def test_a_hierarchy_from_a_file_is_checked_and_shown(sized: Visitor) -> None:
     _source(sized, "from a file")
     place = sized.at.file_uploader[1]
@@ -182,6 +186,7 @@ def test_a_hierarchy_from_a_file_is_checked_and_shown(sized: Visitor) -> None:
     assert "size" not in _here(sized).tags.hierarchies
 
 
+@pytest.mark.slow
 def test_intervals_of_a_number_come_with_a_usual_width(sized: Visitor) -> None:
     sized.at.selectbox(key="detail-attribute").set_value("age")
     sized.run()
@@ -269,6 +274,7 @@ def _nominal(visitor: Visitor) -> Visitor:
     return visitor.run()
 
 
+@pytest.mark.slow
 def test_values_are_grouped_by_hand_level_by_level(sized: Visitor) -> None:
     _source(_nominal(sized), "by hand")
     assert "Nothing is grouped yet" in sized.texts()
@@ -330,6 +336,7 @@ def test_cells_are_folded_onto_the_draft_that_the_table_started_from() -> None:
     assert frame["Level 1"].tolist() == ["x", "", "x"]
 
 
+@pytest.mark.slow
 def test_an_imported_hierarchy_is_edited_and_comes_back_as_a_file(sized: Visitor) -> None:
     _source(_nominal(sized), "from a file")
     sized.at.file_uploader[1].set_value(("size.csv", b"S;small;*\nM;small;*\nL;large;*\nXL;large;*\n", "text/csv"))
@@ -347,6 +354,7 @@ def test_an_imported_hierarchy_is_edited_and_comes_back_as_a_file(sized: Visitor
     assert set(_here(sized).tags.hierarchies["size"].paths["L"]) <= {"L", "other", "*"}
 
 
+@pytest.mark.slow
 def test_usual_hierarchies_are_one_choice_away(visitor: Visitor) -> None:
     frame = pd.DataFrame(
         {

@@ -30,6 +30,7 @@ def shown_table(visitor: Visitor) -> pd.DataFrame:
     return table_of(visitor, ("row", ""))
 
 
+@pytest.mark.slow
 def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
     visitor.open("before and after").until(lambda: visitor.here.runs)
     assert visitor.errors == []
@@ -51,6 +52,7 @@ def test_fifty_rows_stand_beside_what_is_published_of_them(visitor: Visitor) -> 
     assert "Not published: name" in visitor.texts()
 
 
+@pytest.mark.slow
 def test_samples_are_always_the_same_and_no_row_comes_twice(visitor: Visitor) -> None:
     run = add_run(visitor, GENERALIZED)
     visitor.open("before and after")

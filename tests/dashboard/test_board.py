@@ -157,6 +157,7 @@ def test_what_ends_while_the_page_is_being_drawn_is_put_up_all_the_same(visitor,
     assert all(cell["state"] == "exact" for row in models[-1]["rows"] for cell in row["cells"])
 
 
+@pytest.mark.slow
 def test_a_promise_is_said_once_for_every_column_and_can_be_taken_back(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)
@@ -191,6 +192,7 @@ def step(visitor):
     return visitor.at.query_params["step"]
 
 
+@pytest.mark.slow
 def test_going_back_in_the_browser_undoes_and_forward_makes_again(visitor, drawn, monkeypatch):
     monkeypatch.setattr("dashboard.session.wishes.TOGETHER", 0.0)
     tagged(visitor)
@@ -357,6 +359,7 @@ def test_what_a_browser_sends_that_has_not_heard_of_a_change_takes_nothing_back(
     assert asked(visitor).levels["k"] == 12
 
 
+@pytest.mark.slow
 def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_its_value(visitor, drawn):
     """A browser has the fields of a window only while it is open: told before, it would never know."""
     tagged(visitor)
@@ -416,6 +419,7 @@ def test_a_window_stays_open_when_what_is_chosen_in_it_changes_its_label(visitor
     assert fields(visitor)["board-left-out"] == 5.0
 
 
+@pytest.mark.slow
 def test_pages_hold_a_column_against_all_that_the_board_asks(visitor, drawn):
     tagged(visitor)
     found = finish(visitor, drawn)
@@ -447,6 +451,7 @@ def test_what_the_board_saw_given_away_is_told_where_the_release_is_published(vi
     assert "Nothing else fails badly" not in boxes
 
 
+@pytest.mark.slow
 def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)
@@ -465,6 +470,7 @@ def test_every_method_that_coarsens_may_leave_people_out_when_asked_once(visitor
     assert {run.column: run for run in workspace(visitor).runs} == before
 
 
+@pytest.mark.slow
 def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
     tagged(visitor)
     finish(visitor, drawn)
@@ -478,6 +484,7 @@ def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
     assert workspace(visitor).runs[0].data.quasi_identifiers == ("age", "sex", "postcode")
 
 
+@pytest.mark.slow
 def test_the_dialog_of_a_column_shows_what_the_column_has_also_after_a_step_back(visitor, drawn, monkeypatch):
     tagged(visitor)
     finish(visitor, drawn)
@@ -498,6 +505,7 @@ def test_the_dialog_of_a_column_shows_what_the_column_has_also_after_a_step_back
     assert split().value == "median"
 
 
+@pytest.mark.slow
 def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, drawn):
     frame = people()
     tagged(visitor, frame)
@@ -515,6 +523,7 @@ def test_what_ships_says_of_the_first_table_what_it_gives_away():
     assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
 
 
+@pytest.mark.slow
 def test_what_is_not_promised_is_said_in_words(visitor, drawn):
     tagged(visitor)
     found = finish(visitor, drawn)
@@ -537,6 +546,7 @@ def test_a_level_that_no_release_can_keep_is_told_in_its_column_only(visitor, dr
     assert visitor.errors == []
 
 
+@pytest.mark.slow
 def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
     tagged(visitor)
     for axis in ("k", "l", "t"):
@@ -548,6 +558,7 @@ def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
     assert found["columns"][1]["tone"] == "warn"
 
 
+@pytest.mark.slow
 def test_columns_are_removed_and_closer_pages_open_with_the_column_chosen(visitor, drawn, monkeypatch):
     tagged(visitor)
     finish(visitor, drawn)
@@ -558,6 +569,7 @@ def test_columns_are_removed_and_closer_pages_open_with_the_column_chosen(visito
     assert [run.column for run in workspace(visitor).runs] == ["c1", "c3", "c4"]
 
 
+@pytest.mark.slow
 def test_what_another_attack_gives_away_is_the_first_number_of_its_page(visitor, drawn, monkeypatch):
     best = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_foreground": False, "tried": 3}
     monkeypatch.setattr(facts, "about_the_strongest", lambda *_, **__: {**best, "is_estimate": True})
@@ -613,6 +625,7 @@ def test_what_ships_is_what_this_program_makes(monkeypatch):
     assert ship.made(*places) == held
 
 
+@pytest.mark.slow
 def test_a_typed_level_and_its_slider_are_one_and_quick_steps_are_undone_together(visitor, drawn):
     tagged(visitor)
     typed(visitor, "k", 11)
@@ -661,6 +674,7 @@ def test_find_better_puts_marks_on_the_map_and_its_best_becomes_a_column(visitor
     assert "board-find" not in workspace(visitor).jobs
 
 
+@pytest.mark.slow
 def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, drawn, monkeypatch):
     estimate = {"learned": True, "value": 0.25, "guess": 0.1, "control": 0.02, "is_exact": True}
     monkeypatch.setattr(facts, "about_given_away", lambda release, secret, r, progress: dict(estimate))
@@ -694,6 +708,7 @@ def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, draw
     assert "board-over-work" not in workspace(visitor).jobs
 
 
+@pytest.mark.slow
 def test_a_purpose_asks_for_its_levels_in_one_step(visitor, drawn):
     tagged(visitor)
     slide(visitor, "c", 3)
@@ -707,6 +722,7 @@ def test_a_purpose_asks_for_its_levels_in_one_step(visitor, drawn):
     assert asked(visitor).levels == {"k": 10, "l": 3, "c": 3, "t": 0.3}
 
 
+@pytest.mark.slow
 def test_the_rules_of_an_own_office_are_offered_first_and_those_beyond_levels_are_told(visitor, drawn):
     tagged(visitor)
     set_open(visitor, "board-more")
@@ -739,6 +755,7 @@ def test_no_purpose_asks_for_an_l_that_the_table_cannot_keep(name):
     assert dialogs.possible_levels(policy, plain) == only_k
 
 
+@pytest.mark.slow
 def test_any_other_number_is_a_row_beside_that_of_the_original_table(visitor, drawn):
     tagged(visitor)
     numbers = ("query-error", "largest-belief", "membership-belief")

@@ -117,6 +117,7 @@ def test_of_an_estimate_the_worse_end_is_drawn() -> None:
     assert numbers(quick, exact) == {"given": 0.3, "predictable": 0.3}
 
 
+@pytest.mark.slow
 def test_the_edge_that_is_proven_stands_at_the_least_loss_of_classes_of_k(visitor: Visitor) -> None:
     loss = AXES["information"]
     plain, edged = trade_off(TRIED, loss, SIZE), trade_off(TRIED, loss, SIZE, edges=(0.07, None))

@@ -40,6 +40,7 @@ def choose(visitor: Visitor, run: Run, attribute: str, ground: str, group: int) 
     return visitor.run()
 
 
+@pytest.mark.slow
 def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
     visitor.open("closeness").until(lambda: visitor.here.runs)
     assert visitor.errors == []

@@ -59,6 +59,7 @@ def _workbook() -> bytes:
     return content.getvalue()
 
 
+@pytest.mark.slow
 def test_the_sheet_of_a_workbook_is_chosen(visitor: Visitor) -> None:
     visitor.upload("people.xlsx", _workbook())
     here = state._workspaces.get(visitor.workspace)

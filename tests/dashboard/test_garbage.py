@@ -27,6 +27,7 @@ def nothing_set_aside() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_what_stays_is_set_aside_and_garbage_is_not() -> None:
     kept, dropped = Knot(), Knot()
     watched = [weakref.ref(kept), weakref.ref(dropped)]

@@ -23,6 +23,7 @@ def _choose(visitor: Visitor, group: int, run_id: str, fragment: str = "release"
     return visitor.run()
 
 
+@pytest.mark.slow
 def test_without_a_release_the_page_makes_those_of_the_board(visitor: Visitor) -> None:
     visitor.open("groups").until(lambda: visitor.here.runs)
     assert visitor.errors == []

@@ -184,6 +184,7 @@ def test_a_waiting_visitor_sees_his_place_and_may_cancel() -> None:
     assert (mine[0].value, other.value, mine[1].value) == (1, 2, None)
 
 
+@pytest.mark.slow
 def test_a_job_that_pauses_can_be_cancelled_there() -> None:
     go, paused = threading.Event(), []
 

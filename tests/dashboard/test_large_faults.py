@@ -104,6 +104,7 @@ def test_a_full_disk_is_one_sentence(visitor: Visitor, source: Path, monkeypatch
     assert not source.with_name("people-release").exists()
 
 
+@pytest.mark.slow
 def test_what_the_whole_table_does_not_allow_is_one_sentence(visitor: Visitor, source: Path) -> None:
     tagged(visitor, source)
     key = "large.rothko-sampling.requirements.1.k"

@@ -62,6 +62,7 @@ def test_releases_that_come_later_are_made_while_the_first_is_looked_at(
     assert not visitor.here.jobs["board"].is_busy
 
 
+@pytest.mark.slow
 def test_what_is_undone_on_a_closer_page_is_made_there(visitor: Visitor, held: dict[str, threading.Event]) -> None:
     for gate in held.values():
         gate.set()

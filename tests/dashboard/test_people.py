@@ -53,6 +53,7 @@ def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Vis
     assert f"of {people} people are unique in this attribute" in visitor.texts()
 
 
+@pytest.mark.slow
 def test_results_speak_of_people(visitor: Visitor) -> None:
     visitor.upload("visits.csv", CSV).open("table").tag(**ROLES).press("Count people by 'patient'")
     visitor.make().open("groups")
@@ -68,6 +69,7 @@ def test_results_speak_of_people(visitor: Visitor) -> None:
     assert visitor.errors == []
 
 
+@pytest.mark.slow
 def test_a_session_keeps_whose_rows_they_are() -> None:
     tags = replace(untagged(VISITS), roles=ROLES, unit="patient")
     assert tags.digest != replace(tags, unit=None).digest

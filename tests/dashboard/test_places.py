@@ -64,6 +64,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(visitor: Visitor) 
     assert "ftp" in name_place(visitor, "ftp://host/a.csv").press("Load it").errors[0]
 
 
+@pytest.mark.slow
 def test_the_run_over_all_rows_writes_what_the_command_writes(
     visitor: Visitor, source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_session_keeps_what_was_prepared(tmp_path) -> None:
     assert release.data.frame["patient"].tolist() == data.frame["patient"].tolist()
 
 
+@pytest.mark.slow
 def test_a_session_without_it_has_no_secret() -> None:
     here, there = Workspace("one"), Workspace("two")
     plain = replace(TAGS, shifted=(), is_pseudonym=False)

@@ -77,6 +77,7 @@ def _rewritten(content: bytes, change: Callable[[str, bytes], bytes | None]) -> 
     return found.getvalue()
 
 
+@pytest.mark.slow
 def test_a_sample_comes_back_as_one() -> None:
     here, frame = Workspace("one"), _frame()
     here.load(LoadedTable("id", "sample of x", frame, "digest", (), None, untagged(frame), drawn_from=5_000), Tags())
@@ -85,6 +86,7 @@ def test_a_sample_comes_back_as_one() -> None:
     assert table.drawn_from == 5_000
 
 
+@pytest.mark.slow
 def test_a_session_comes_back_with_releases_that_no_seed_could_repeat() -> None:
     here, there = _workspace(), Workspace("two")
     assert [getattr(run.algorithm, "seed", None) for run in here.runs] == [None, None]
@@ -106,6 +108,7 @@ def test_a_session_comes_back_with_releases_that_no_seed_could_repeat() -> None:
                 assert list(mine.recodings[name].texts()) == list(yours.recodings[name].texts())
 
 
+@pytest.mark.slow
 def test_releases_that_no_column_showed_become_columns_of_the_board() -> None:
     """Earlier versions made releases on a page of their own, also of other tables, and asked for k, l and t there."""
     here = _workspace()
@@ -135,6 +138,7 @@ def test_releases_that_no_column_showed_become_columns_of_the_board() -> None:
         assert np.array_equal(one.release.fragments[0].partition.group, other.release.fragments[0].partition.group)
 
 
+@pytest.mark.slow
 def test_releases_that_find_no_place_on_the_board_are_counted_and_said() -> None:
     here = _workspace()
 
@@ -162,6 +166,7 @@ def test_releases_that_find_no_place_on_the_board_are_counted_and_said() -> None
     assert there.notices[-1].startswith(f"{MOST_COLUMNS} more are of another table, or had no place on the board")
 
 
+@pytest.mark.slow
 def test_a_column_that_showed_a_run_is_one_of_its_method() -> None:
     here = _workspace()
     wishes = Wishes().with_level("k", 4).with_column("stack-and-deal")
@@ -229,6 +234,7 @@ def test_damaged_files_are_refused_in_a_sentence_or_whole(place: int, noise: byt
             assert all(len(one.texts()) == run.data.n_rows for one in fragment.recodings.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "says"), [({"titel": "x"}, "no key 'titel'"), ({"title": "a\nb"}, "one line of printable text")]
 )
@@ -240,6 +246,7 @@ def test_answers_that_nobody_can_have_typed_are_refused(answers: dict[str, str],
         _opened(_rewritten(session_file.save(_workspace()), change))
 
 
+@pytest.mark.slow
 def test_a_hierarchy_never_names_a_file_of_this_machine(tmp_path: Any) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("A*b*,x\n", encoding="utf-8")
@@ -291,6 +298,7 @@ def test_a_table_that_would_not_come_back_is_not_saved() -> None:
         session_file.save(here)
 
 
+@pytest.mark.slow
 def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
     visitor.upload("own.csv", _frame().to_csv(index=False).encode())
     visitor.tag(age="quasi-identifier", illness="sensitive")
@@ -312,6 +320,7 @@ def test_the_page_opens_what_it_saved(visitor: Visitor, visit: Callable[..., Vis
 _KEPT: list[bytes] = []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -330,6 +339,7 @@ def test_a_session_that_says_too_much_is_refused_before_it_is_read(
         _opened(_rewritten(_saved(), changed))
 
 
+@pytest.mark.slow
 def test_a_recipe_of_a_session_with_a_very_deep_key_is_refused() -> None:
     deep = b"a." * 500_000 + b"a = 1\n"
     content = _rewritten(_saved(), lambda name, old: deep + old if name == "tags.toml" else old)

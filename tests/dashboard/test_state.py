@@ -75,6 +75,7 @@ def test_an_unknown_workspace_is_replaced_and_said_so(visit: Callable[..., Visit
     assert visitor.open("board").warnings == []
 
 
+@pytest.mark.slow
 def test_the_address_keeps_the_workspace_on_every_page(visitor: Visitor) -> None:
     first = visitor.workspace
     for page in ("table", "groups", "learn"):
@@ -185,6 +186,7 @@ def test_titles_name_what_tells_runs_apart() -> None:
     assert run_title(Anatomy(l=2, seed=7)) == "Anatomy (l = 2)"
 
 
+@pytest.mark.slow
 def test_the_address_holds_the_choices_of_a_view_and_nothing_of_the_table() -> None:
     visitor = Visitor()
     run, _ = visitor.make("stack-and-deal", "mondrian").here.runs

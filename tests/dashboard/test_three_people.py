@@ -68,6 +68,7 @@ def test_the_three_people_are_told_with_their_number_and_what_each_column_publis
         assert len(published.columns) == 4, "what was there, and what both columns of the board publish"
 
 
+@pytest.mark.slow
 def test_a_bucket_is_never_called_a_crowd_in_which_somebody_hides(made: Visitor) -> None:
     said = "It hides whose secret is whose, and not who somebody is"
     for title, is_said in (("Anatomy", True), ("Mondrian", False)):

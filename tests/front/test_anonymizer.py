@@ -141,6 +141,7 @@ METHODS = {
 KNOWN = {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", list(METHODS))
 @settings(max_examples=30)
 @given(rows=SMALL, new=st.lists(st.tuples(st.integers(-1, 8), st.sampled_from("abcd")), min_size=1, max_size=8))
@@ -177,6 +178,7 @@ def test_cells_are_those_of_the_finest_class_that_holds_a_row(
         assert cells.town == town.group_texts[finest]
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(rows=SMALL, t=st.sampled_from([0.1, 0.3, 0.6]))
 def test_every_promise_holds_where_equal_rows_share_a_class(rows: list[tuple[int, str, str]], t: float) -> None:
@@ -307,6 +309,7 @@ def test_tables_come_out_in_the_kind_that_came_in_or_that_was_asked_for(kind: st
     assert np.array_equal(np.asarray(values, dtype=object), expected.to_numpy(dtype=object))
 
 
+@pytest.mark.slow
 def test_it_works_in_pipelines_and_searches() -> None:
     table = datasets.table("census")
     frame = table.load(n_rows=400, seed=1)
@@ -409,6 +412,7 @@ def test_other_columns_and_types_are_refused() -> None:
         anonymizer.get_feature_names_out(["age"])
 
 
+@pytest.mark.slow
 def test_importing_the_package_does_not_import_scikit_learn() -> None:
     code = "import sys, anoncore, anoncore.cli; assert 'sklearn' not in sys.modules; anoncore.Anonymizer()"
     subprocess.run([sys.executable, "-c", code], check=True)

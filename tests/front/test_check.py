@@ -104,6 +104,7 @@ def test_what_is_required_and_fails_says_by_which_group_and_what_to_do() -> None
         anoncore.check(PEOPLE, known="age", secret="disease", require=EntropyDiversity(l=2))
 
 
+@pytest.mark.slow
 def test_attacks_and_facts_are_those_of_the_command() -> None:
     many = pd.concat([PEOPLE] * 20, ignore_index=True)
     fact = attacks.Fact.parse("row 1 has flu")

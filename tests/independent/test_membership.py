@@ -64,6 +64,7 @@ def by_class(counts: list[int]) -> list[int]:
     return [found[place] for place in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_fake_tuples_and_matching_buckets(seeds, numbers):

@@ -85,6 +85,7 @@ def classes(table: Table, groups: list[list[int]]) -> Counter[Any]:
     return Counter(tuple(sorted(content[row] for row in rows)) for rows in groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("split", ["median", "infogain", "regression", "loss"])
 @pytest.mark.parametrize("numbers", SHAPES)

@@ -119,6 +119,7 @@ def cases(numbers: str) -> list[Table]:
     return [table for table in tables(numbers) if table.n_rows > 1][::15]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", SHAPES)
 def test_a_report_of_one_release(numbers):
     for table in cases(numbers):

@@ -69,6 +69,7 @@ def test_it_is_the_sum_over_all_worlds(entries: list[tuple[int, int]], part: flo
     assert log_weight == pytest.approx(exact_log_weight, rel=1e-12, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_hundreds_of_people_of_three_signatures(scale: float) -> None:
     odds, counts, n = [Fraction(3, 64), Fraction(9, 64), Fraction(80, 64)], [250, 200, 150], 120

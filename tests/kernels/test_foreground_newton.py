@@ -48,6 +48,7 @@ def test_one_step_leads_to_the_largest_value_of_a_likelihood_that_bends_evenly()
     assert predicted == pytest.approx(np.zeros(3), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_share_is_held_at_nine_tenths_of_its_way_and_the_others_do_their_best():
     now = np.array([0.25, 0.004, 0.5])
     # The largest value would be far below 0 for the second share.

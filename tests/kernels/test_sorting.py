@@ -23,6 +23,7 @@ def numbers(n: int, different: int, seed: int, kind: str) -> np.ndarray:
 DRAWN = (st.integers(0, 200), st.integers(1, 60), st.integers(0, 2**32 - 1), st.sampled_from(["int64", "float64"]))
 
 
+@pytest.mark.slow
 @given(*DRAWN)
 @settings(max_examples=75)
 def test_values_are_sorted_and_equal_ones_keep_their_order(n: int, different: int, seed: int, kind: str) -> None:

@@ -11,6 +11,7 @@ from tests.kernels.from_python import from_python
 EXTENT_WITHIN = from_python(extent_within)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", ["nothing", "some", "everything", "too much room"])
 @pytest.mark.parametrize("n", [2, 8 * BLOCK, 8 * BLOCK + 1, 5_000])
 def test_the_extent_is_that_of_all_rows(n: int, known: str) -> None:

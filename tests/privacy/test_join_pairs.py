@@ -44,6 +44,7 @@ def test_unsafe_pairs_tell_what_became_of_them():
     assert found.columns[-1] == "published level"
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 1_000), st.sampled_from(["naive", "dependency", "selectivity"]))
 def test_they_are_those_of_the_whole_matrix(seed, enforce):

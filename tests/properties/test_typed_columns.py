@@ -122,6 +122,7 @@ def test_no_method_sees_the_order_of_rows(name, parameters, table, data):
     assert released(algorithm, table.data()) == released(algorithm, table.data(rows))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     table=mixed_tables(),

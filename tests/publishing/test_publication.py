@@ -64,6 +64,7 @@ def test_files_that_say_more_than_the_release_have_no_certificate() -> None:
             certify(RELEASE, KEY, {name: changed})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["", ANATOMY], ids=["one-table", "joined-tables"])
 @pytest.mark.parametrize("failing", ["certify", "report", "value_mapping", "replace"])
 def test_a_run_that_fails_leaves_nothing_new_and_what_was_there(

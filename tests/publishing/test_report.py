@@ -242,6 +242,7 @@ def test_texts_of_drawings_are_escaped() -> None:
         assert ("aria-label", NASTY) in page.attributes
 
 
+@pytest.mark.slow
 def test_a_report_is_stopped_while_it_follows_what_the_method_refused() -> None:
     people = pd.DataFrame({"age": range(40), "illness": ["flu", "cold", "gout", "flu"] * 10})
     data = Microdata(people, {"age": "quasi-identifier", "illness": "sensitive"})

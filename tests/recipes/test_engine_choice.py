@@ -104,6 +104,7 @@ def test_other_algorithms_say_what_to_do(tmp_path, algorithm, advice):
         on_disk(Recipe.load(write_recipe(tmp_path, algorithm)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", [TREE, SAMPLING])
 def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, algorithm):
     monkeypatch.setattr(engine_choice, "free_memory", lambda: 1000)
@@ -145,6 +146,7 @@ def test_a_run_on_disk_names_an_earlier_release_in_its_certificate(tmp_path, cap
     assert capsys.readouterr().err.startswith("anoncore: --after-release lays an earlier release beside")
 
 
+@pytest.mark.slow
 def test_a_large_run_is_certified_and_verified_from_another_folder(tmp_path, capsys):
     recipe, key = write_recipe(tmp_path), tmp_path / "key.txt"
     words = ["run", str(recipe), "--engine", "disk", "--output", str(tmp_path / "out"), "--key-file", str(key)]
@@ -241,6 +243,7 @@ def test_bounds_are_published_in_memory_only(tmp_path, capsys):
     assert list(pd.read_parquet(tmp_path / "out.parquet"))[:2] == ["age_low", "age_high"]
 
 
+@pytest.mark.slow
 def test_the_engine_can_be_forced(tmp_path, capsys):
     recipe, workspace = write_recipe(tmp_path), tmp_path / "scratch"
     arguments = ["run", str(recipe), "--engine", "disk", "--workspace", str(workspace)]

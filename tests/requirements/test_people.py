@@ -133,6 +133,7 @@ def test_variance_is_that_of_different_pairs(frame):
     np.testing.assert_allclose(levels(VarianceDiversity(v=1), frame, kinds={"s": "numeric"}), plain, atol=1e-12)
 
 
+@pytest.mark.slow
 @some
 @given(visits(), st.permutations(range(16)))
 def test_the_order_of_the_rows_decides_nothing(frame, order):

@@ -152,6 +152,7 @@ def prod(counts):
     return product
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [10, 1_000, 100_000])
 def test_levels_of_many_values_are_as_exact_as_those_of_few(m):
     table = data_of([f"v{value}" for value in range(m)] * 2)

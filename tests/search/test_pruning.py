@@ -53,6 +53,7 @@ def test_the_slow_criteria_of_these_tests_are_marked_slow() -> None:
     assert [CRITERIA[name].is_slow for name in (*QUICK, *SLOW)] == [False] * 3 + [True] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", ["two-way-error", "query-error"])
 @pytest.mark.parametrize(
     "targets",

@@ -75,6 +75,7 @@ def test_three_trainings_tell_the_weighted_f(form: str, classifier: str, monkeyp
     assert 0.01 < np.median(half) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_a_sample_of_the_rows_tells_the_weighted_f(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, 10_000, 4_000)

@@ -617,6 +617,7 @@ def test_a_method_that_takes_long_tells_how_far_it_is_and_ends_with_its_column(b
     assert (board.bench.long_work, board.bench.doing) == ((), ())
 
 
+@pytest.mark.slow
 def test_whether_something_is_compiled_is_told_while_numbers_end_and_others_begin(board):
     """A draw of the board asks for it, and other threads add numbers meanwhile."""
     board.wish(2)

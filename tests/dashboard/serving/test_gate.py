@@ -385,6 +385,7 @@ def test_one_person_has_so_many_uploads_on_the_way(narrow: dict[str, dict[str, S
         assert put(1, session="another")[0] == 200
 
 
+@pytest.mark.slow
 def test_a_body_that_does_not_come_is_waited_for_no_longer(
     narrow: dict[str, dict[str, SimpleNamespace]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -231,6 +231,7 @@ def test_an_extra_member_of_a_zip_with_its_own_certificate(tmp_path: Path, capsy
     assert forgery.judged(capsys)[0] == 1
 
 
+@pytest.mark.slow
 def test_a_false_epsilon_marked_as_checked(forgery: Forgery, capsys: pytest.CaptureFixture[str]) -> None:
     promise = "Whatever one person's row holds, every table is about as likely (epsilon = 0.1)."
     claimed = {"attribute": None, "asked": 0.1, "source": "Dwork et al.", "sentence": promise, "reason": ""}

@@ -80,6 +80,7 @@ def same(one: Certificate, other: Certificate) -> None:
     np.testing.assert_allclose(reached[0], reached[1], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requirements", [(KAnonymity(k=5),), EVERY])
 @pytest.mark.parametrize("recoding", ["rows", "regions"])
 def test_a_folder_states_what_memory_states(source, tmp_path, requirements, recoding):
@@ -127,6 +128,7 @@ def test_classes_larger_than_what_is_read_at_a_time_are_whole(tmp_path, monkeypa
     assert not verified(tmp_path / "out").of("fails")
 
 
+@pytest.mark.slow
 def test_protected_values_orders_and_grounds_are_kept(source, tmp_path):
     requirements = (
         DistinctDiversity(l=2),
@@ -177,6 +179,7 @@ def test_what_nobody_asked_for_is_said(tmp_path):
     assert [one.name for one in found.verdict.not_asked] == ["largest-belief", "t"]
 
 
+@pytest.mark.slow
 def test_the_sampling_is_certified_without_its_seed(source, tmp_path):
     algorithm = RothkoSampling((KAnonymity(k=4), DistinctDiversity(l=2)), memory_rows=80, sample_rows=60, seed=SEED)
     _, found, _ = certified_run(source, algorithm, tmp_path / "out")

@@ -49,6 +49,7 @@ def in_memory(recoding: str):
     return Mondrian((KAnonymity(k=5), DistinctDiversity(l=2)), strict=True, recoding=recoding).anonymize(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["rows", "regions"])
 def test_the_mapping_is_that_of_the_release_in_memory(tmp_path, monkeypatch, capsys, recoding):
     monkeypatch.setattr(value_pairs, "BATCH_ROWS", 16)  # several batches, and one header

@@ -55,6 +55,7 @@ def with_cell(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
     return change
 
 
+@pytest.mark.slow
 def test_a_copy_elsewhere_holds_and_parts_have_no_other_names(folder):
     assert failures(verified(folder)) == []
     (folder / CERTIFICATE_FILE).rename(folder.parent / "certificate.json")
@@ -161,6 +162,7 @@ def test_a_certificate_that_promises_more_than_holds_is_refused(folder):
     assert any("hash of the table is not that of its parts" in one for one in found)
 
 
+@pytest.mark.slow
 def test_the_original_table_is_known_by_its_key_in_any_order(folder, tmp_path):
     def digest_of(frame, key=KEY):
         frame.to_parquet(tmp_path / "in.parquet")

@@ -115,6 +115,7 @@ def test_the_two_way_error_says_that_it_compares_with_the_original():
 TOLD = ("microaggregation", "mondrian", "slicing", "anatomy", "vertical-fragmentation", "suppression")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOLD)
 def test_the_loss_of_awkward_tables_is_often_told_and_then_that_of_the_release(name):
     """One that always refused would pass the round trips."""

@@ -267,6 +267,7 @@ def with_key(release):
     return tables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pram", "centroid-microaggregation", "vertical-fragmentation", "mask", "anatomy"])
 def test_with_a_key_people_are_found_again_whatever_was_changed(name):
     variants = [one.values for one in subjects() if one.values[0] == name]

@@ -196,6 +196,7 @@ def test_intervals_around_other_peoples_rows_hold_zero_as_often_as_they_say():
     assert sum(map(away_from_zero, range(20))) <= 0.05 * 3 * 20 + 2
 
 
+@pytest.mark.slow
 def test_attacks_do_not_see_the_order_of_the_published_rows():
     data, others = (Microdata(wide(200, seed), WIDE) for seed in (0, 1))
     published = wide(150, 2)

@@ -31,6 +31,7 @@ def many(draw: drawn.Draw, n: int = N) -> list[Any]:
     return [draw(RNG) for _ in range(n)]
 
 
+@pytest.mark.slow
 def test_what_is_planted_in_tables_of_seven_languages_is_found_and_nothing_else() -> None:
     planted, seen, false = set(), set(), set()
     for table in tables(seed=20):

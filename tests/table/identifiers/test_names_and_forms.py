@@ -248,6 +248,7 @@ def test_texts_that_are_numbers_are_judged_as_numbers(name: str, column: list[st
     assert letters(column, name, dtype="category") == expected
 
 
+@pytest.mark.slow
 def test_the_type_a_table_was_read_with_does_not_matter() -> None:
     for table in tables(seed=4):
         columns = [name for name in table.frame if pd.api.types.is_numeric_dtype(table.frame[name])]
