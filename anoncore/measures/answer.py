@@ -19,8 +19,8 @@ from anoncore.measures.verdict import GIVEN_AWAY, Verdict, verdict
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement, TCloseness
 
-TOGETHER = "what all groups teach together"
-"""What the attack by foreground knowledge is called in a sentence."""
+FOREGROUND = "foreground knowledge"
+"""What the attack is called that learns from all groups together."""
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] 
     text = least if loses_least else f": it{alone} keeps all that you ask{';' if best.lost_text else ''}"
     if best.lost_text:
         others = ", ".join(f"{one.title}: {one.lost_text}" for one in good[1:] if one.lost_text)
-        wrong = f"{best.lost_text} of the rows in the wrong place"
-        text += f" counts by two columns have {wrong}{f' ({others})' if others else ''}"
+        wrong = f"{best.lost_text} of the rows are in the wrong place"
+        text += f" counted by two columns, {wrong}{f' ({others})' if others else ''}"
     if best.reasons:
         said = and_list(best.reasons)
         text += f". {said[0].upper()}{said[1:]}"
@@ -297,8 +297,9 @@ def _of(n_holding: int, n: int) -> str:
 def _counted_here(candidate: Candidate) -> list[str]:
     """Which promises the method itself does not make."""
     counted = [mark.symbol for mark in candidate.marks if mark.state == "met"]
-    hold = f"{and_list(counted)} hold{'s' if len(counted) == 1 else ''}"
-    here = f"In {candidate.title} {hold}, as was counted here; its method does not promise it of other tables."
+    here = (
+        f"{candidate.title} keeps {and_list(counted)} on this table, as was counted; its method promises that of none."
+    )
     return [here] if counted else []
 
 
@@ -355,7 +356,7 @@ def _not_measured(secrets: Sequence[str]) -> list[str]:
 def _against(judged: Verdict, attack: attacks.ForegroundKnowledge | None, attacked: str) -> str:
     """What speaks against a release, empty for nothing."""
     if attack is not None and attack.excess > GIVEN_AWAY:
-        return given_away(share_text(float(attack.recall)), share_text(float(attack.control)), TOGETHER, attacked)
+        return given_away(share_text(float(attack.recall)), share_text(float(attack.control)), FOREGROUND, attacked)
     is_bad = bool(judged.not_asked or judged.failed or judged.breaking)
     return speaks_against(judged.headline, [one.title for one in judged.not_asked]) if is_bad else ""
 

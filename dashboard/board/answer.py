@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, floor
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
-from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.answer import (
     Answer,
     Candidate,
@@ -74,7 +72,6 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
             *_by_policy(column, asked),
             *_left_out(left_out),
             *_not_attacked(column, asked),
-            *_to_save(column, asked),
         ]
         for id, column in ready.items()
     }
@@ -164,20 +161,8 @@ def _lost(quick: Facts | None) -> str:
 def _left_out(names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    columns, them = ("Column", "it") if len(names) == 1 else ("Columns", "them")
-    return [f"{columns} left out, as nobody decided on {them}: {listing(names, MOST_NAMED)}."]
-
-
-def _to_save(column: Shown, asked: Asked) -> list[str]:
-    """How much of its information loss any other release could save at most, where that is known."""
-    slow, lost = (column.slow or {}).get("least"), (column.quick or {})["lost"].get("information", 0.0)
-    bound = None if slow is None or slow.facts is None else slow.facts.get("bound")
-    if bound is None or not 0 < bound <= lost:
-        return []
-    # Neither is rounded so that more would be proven than is.
-    least = f"no groups of {asked.levels['k']:,g} lose less than {floor(bound * 1_000) / 10:.1f}%"
-    saved = f"{ceil((1 - bound / lost) * 1_000 - ACCUMULATED) / 10:.1f}%"
-    return [f"Of its information loss of {share_text(lost)} at most {saved} could be saved: {least}."]
+    them = "it" if len(names) == 1 else "them"
+    return [f"Not published, as nobody decided on {them}: {listing(names, MOST_NAMED)}."]
 
 
 def _waiting(columns: Sequence[Shown]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import streamlit as st
 from anoncore.base.number import Number
 from anoncore.measures.answer import Answer
 from anoncore.measures.criteria import CRITERIA, FAMILIES
-from dashboard.board.facts import NUMBER, SIZE_EDGES, Facts
+from dashboard.board.facts import NUMBER, SIZE_EDGES, STRONGEST, Facts
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.board.wording import OPENS, ROWS, Asked, Cell, Shown, attacks_on, badge, by_policy, cell_of, keeps
@@ -197,7 +197,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     label, *texts = ROWS[name]
     words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r, "target": asked.target}
     words |= {"attacked": asked.attacked, "Attacked": asked.attacked.capitalize()}
-    words |= {"alone": " (l bounds one group alone)" if "l" in asked.levels else ""}
+    words |= {"alone": " (l limits one group alone)" if "l" in asked.levels else ""}
     help, meaning = (text.format(**words) for text in texts)
     kinds = {"hides": "sizes", "distance": "curve", "lost": "bars", "predictable": "scale", "given": "scale"}
     known = [column.quick for column in columns if column.status == "ready" and column.quick is not None]
@@ -278,8 +278,10 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
 
 def _shares(column: Shown) -> list[float]:
     """The shares of people given away that a column shows, with the upper end of an estimate's interval."""
-    facts = column.slow_of("given").facts
-    return [] if facts is None or not facts["learned"] else [facts["value"], facts["control"], facts.get("high", 0.0)]
+    facts, strongest = column.slow_of("given").facts, column.slow_of(STRONGEST).facts
+    shown = [] if not strongest else [strongest["value"], strongest["control"]]
+    learned = facts is not None and facts["learned"]
+    return [*shown, facts["value"], facts["control"], facts.get("high", 0.0)] if facts and learned else shown
 
 
 def _predictions(column: Shown) -> list[float]:

@@ -10,7 +10,7 @@ from typing import Any
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED
-from anoncore.measures.answer import TOGETHER, Answer, and_list
+from anoncore.measures.answer import Answer, and_list
 from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
 from anoncore.measures.verdict import GIVEN_AWAY
 from dashboard.board.by_policy import ByPolicy
@@ -34,15 +34,15 @@ ROWS: Mapping[str, tuple[str, str, str]] = {
     ),
     "given": (
         "Given away",
-        "{attacked} whose secret a reader believes with more than 1/{r} by combining all groups{alone}; line: by "
-        "chance, the same attack with each release's secrets shuffled",
+        "{attacked} whose true secret a reader comes to believe with more than 1/{r}, from all groups "
+        "together{alone}; line: chance, the same attack on shuffled secrets",
         "{Attacked} whose true secret a reader comes to believe with more than 1/{r}, who learns from all groups "
         "together; l looks at one group alone. Bar: what lies above chance, the same attack on shuffled secrets, which "
         "every release has of its own. Less is safer.",
     ),
     "lost": (
         "Lost",
-        "of the whole table, whatever its use: rows in the wrong place in counts by two columns; less is better",
+        "rows that stand in the wrong place when the table is counted by two columns, on average; less is better",
         "Share of the rows that are in the wrong place in counts by two columns, such as age and job, on average over "
         "all pairs of columns (two-way error). Less is better: of releases that keep all that is asked, the one that "
         "loses least is to be published.",
@@ -165,9 +165,7 @@ def badge(column: Shown, best: Answer, asked: Asked) -> tuple[str, str]:
     if found is None or tone != "good":
         return f"{words}, loses least" if best.loses_least and best.column == column.id else words, tone
     are, tone = ("are", "warn") if found.is_sure else ("may be", "plain")
-    # The cell below tells of all groups together; by another attack it is another number.
-    by = "" if found.how == TOGETHER else f" by {found.how}"
-    return f"{words}, but {found.share} of the {asked.attacked} {are} given away{by}", tone
+    return f"{words}, but {found.share} of the {asked.attacked} {are} given away by {found.how}", tone
 
 
 def keeps(marks: Sequence[Mark], judged: Judged | None) -> bool:
@@ -195,7 +193,7 @@ def first_line(marks: Sequence[Mark], judged: Judged | None) -> tuple[str, str]:
     if judged.breaking:
         return f"{words}{' over what is known' if tone == 'good' else ''}; {judged.breaking}", "bad"
     if judged.not_asked and tone != "bad":
-        return f"{words}, but fails badly: {', '.join(judged.not_asked)}", "warn"
+        return f"{words}; bad, though nobody asked: {', '.join(judged.not_asked)}", "warn"
     return words, tone
 
 
@@ -244,7 +242,7 @@ def _of_draws(name: str, column: Shown, value: float) -> str:
     low, high = min(value, between[0]), max(value, between[1])
     text = share_text if name == "given" else "{:.2f}".format
     between = text(low) if text(low) == text(high) else f"{text(low).removesuffix('%')} to {text(high)}"
-    return f"five draws: ≈ {between}"
+    return f"drawn at random: five releases give ≈ {between}"
 
 
 def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
@@ -281,8 +279,8 @@ def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     sub = f"{half}{quick['groups']:,} groups"
     if quick["word"] == BUCKET:
         # It hides which of its secrets is a person's, and not which row.
-        text, full = f"{text} secrets", f"only the secret hides, the {asked.person} is found; {sub}"
-        sub = f"only the secret hides; {quick['groups']:,} groups"
+        text, full = f"{text} secrets", f"whose row is whose is seen, only the secret hides; {sub}"
+        sub = f"whose row is whose is seen, only the secret hides; {quick['groups']:,} groups"
     else:
         text, full = f"{text} {asked.people}", sub
     return {"state": "exact", "text": text, "sub": sub, "full": full, "bars": quick["sizes"], "alt": f"{text}; {full}"}
@@ -343,7 +341,7 @@ def _given_cell(column: Shown, attacks: Sequence[str]) -> Cell:
     costly = facts.get("too_costly")
     of_forms = f"stronger forms of it take too long here (epsilon from {min(costly):g} on)" if costly else ""
     in_part = " (in part)" if _is_limited(facts) else ""
-    named = f"{_which(strongest)}: {FOREGROUND}{in_part}" if strongest else f"{FOREGROUND}{in_part}"
+    named = f"by {FOREGROUND}{in_part}, the {_which(strongest)}" if strongest else f"by {FOREGROUND}{in_part}"
     missing = _not_made(column, attacks)
     chance = f"by chance {share_text(facts['control'])}"
     return {
@@ -372,7 +370,7 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
     facts = slow.facts
     if facts is None:
         foreground, is_bound = f"{FOREGROUND}: {slow.problem or 'still tried'}", True
-        beside = f"{FOREGROUND} {'does not apply' if slow.problem else 'still tried'}"
+        beside = f"{FOREGROUND} {'cannot be tried' if slow.problem else 'still tried'}"
     elif not facts["learned"]:
         foreground, is_bound = f"{FOREGROUND}: {TOO_SMALL}", True
         beside = f"{FOREGROUND}: too small a table"
@@ -390,18 +388,13 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
         text = f"{text} or more" if is_estimate else f"at least {share}"
         text = f"{share} by what was tried" if share == share_text(0.0) else text
     which, missing = _which(strongest), _not_made(column, attacks)
-    named = f"{which}: {strongest['title']}"
-    if slow.problem and strongest["tried"] == 1:
-        named = _joined(named, foreground.rstrip("."))
-    elif beside:
-        named += f" ({beside})"
     return {
         "state": "exact",
         "text": text,
         "alt": text,
         "interval": None,
         "beside": chance,
-        "sub": _joined(named, missing),
+        "sub": _joined(f"by {strongest['title']}, the {which}", beside, missing),
         "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), missing),
         "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
         "from": strongest["control"],
@@ -421,9 +414,8 @@ def _not_made(column: Shown, attacks: Sequence[str]) -> str:
     if not best or "attacks" not in best:
         return ""
     missing = [title for title in attacks if title not in (*best["attacks"], FOREGROUND)]
-    made_for = "this release" if column.is_opened else column.title
-    why = "follows" if best.get("is_estimate") else f"not made for {made_for}"
-    return f"{and_list(missing)}: {why}" if missing else ""
+    why = "still to come" if best.get("is_estimate") else "not tried"
+    return f"{why}: {and_list(missing)}" if missing else ""
 
 
 def _is_limited(facts: Facts | None) -> bool:
@@ -474,12 +466,12 @@ def taught(column: Shown) -> Taught | None:
     given, best = (column.slow_of(name) for name in ("given", STRONGEST))
     made = []
     if given.facts and given.facts["learned"]:
-        made.append(_taught(given.facts, str(given_number(given)["text"]), TOGETHER))
+        made.append(_taught(given.facts, str(given_number(given)["text"]), FOREGROUND))
     if best.facts and not (made and best.facts["is_foreground"]):
         about = "about " if best.facts.get("is_estimate") else ""
-        how = TOGETHER if best.facts["is_foreground"] else best.facts["title"]
-        made.append(_taught(best.facts, f"{about}{share_text(best.facts['value'])}", how))
-    found = max(made, key=lambda one: (one.is_sure, one.most), default=None)
+        made.append(_taught(best.facts, f"{about}{share_text(best.facts['value'])}", best.facts["title"]))
+    # Of two that are as strong, it is the one that the cell tells.
+    found = max(reversed(made), key=lambda one: (one.is_sure, round(one.most, 9)), default=None)
     return found if found is not None and found.most > GIVEN_AWAY else None
 
 

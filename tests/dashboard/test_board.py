@@ -439,10 +439,7 @@ def test_what_the_board_saw_given_away_is_told_where_the_release_is_published(vi
     monkeypatch.setattr(facts, "given_away", lambda release, secret, r, progress: given)
     tagged(visitor)
     finish(visitor, drawn)
-    assert (
-        "50.0% of the people are given away by what all groups teach together; chance alone gives 2.0%."
-        in visitor.texts()
-    )
+    assert "50.0% of the people are given away by foreground knowledge; chance alone gives 2.0%." in visitor.texts()
     visitor.at.session_state["_board_dialog"] = ("publish", "c1")
     visitor.run()
     boxes = " ".join(one.value for kind in ("error", "success", "info") for one in getattr(visitor.at, kind))
@@ -554,7 +551,9 @@ def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
     found = finish(visitor, drawn)
     assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
     # Nothing was asked, but what fails badly is said all the same.
-    assert found["columns"][1]["badge"].startswith("Nothing was asked, but fails badly: somebody is found with 100%")
+    assert found["columns"][1]["badge"].startswith(
+        "Nothing was asked; bad, though nobody asked: somebody is found with 100%"
+    )
     assert found["columns"][1]["tone"] == "warn"
 
 

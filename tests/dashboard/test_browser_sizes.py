@@ -55,7 +55,7 @@ def test_at_1440_by_900_pixels_one_picture_says_what_to_publish_and_shows_all_do
     newcomer: Visitor,
 ) -> None:
     board = at(newcomer, 1440, 900)
-    lost = board.locator("tr").filter(has_text="counts by two columns").bounding_box()
+    lost = board.locator("tr").filter(has_text="counted by two columns").bounding_box()
     assert lost["y"] + lost["height"] <= 900
     (head,) = board.locator("th.best").all_inner_texts()
     assert {"Stack & Deal ▾", "Publish this one", "Keeps all that is asked, loses least"} <= set(head.split("\n"))
@@ -109,8 +109,8 @@ def test_a_first_visit_publishes_the_release_that_the_answer_names(newcomer: Vis
     # From here on the releases are no longer those that ship, and the board says more of them.
     at(newcomer, 1440, 900)
     newcomer.see(
-        "Publish Stack & Deal: of the releases that keep all that you ask, it loses least: counts by two columns have "
-        "21.0% of the rows in the wrong place"
+        "Publish Stack & Deal: of the releases that keep all that you ask, it loses least: counted by two columns, "
+        "21.0% of the rows are in the wrong place"
     )
     newcomer.press("Publish …")
     dialog = newcomer.page.get_by_role("dialog")

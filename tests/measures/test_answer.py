@@ -36,8 +36,8 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_named_with_wh
     found = answer(releases, asked)
     assert (found.tone, found.column, found.title) == ("good", "fine", "fine")
     assert found.text == (
-        f"Publish fine: of the releases that keep all that you ask, it loses least: counts by two columns have "
-        f"{share_text(fine)} of the rows in the wrong place (coarse: {share_text(coarse)}). Everybody hides "
+        f"Publish fine: of the releases that keep all that you ask, it loses least: counted by two columns, "
+        f"{share_text(fine)} of the rows are in the wrong place (coarse: {share_text(coarse)}). Everybody hides "
         "among 3 or more and no group is farther than 0.17 from the table."
     )
     # In a table of 24 people the attack can learn nothing, which says nothing of what the release gives away.

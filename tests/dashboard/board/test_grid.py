@@ -138,7 +138,7 @@ def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
     both = SlowFacts(estimate=estimate, exact={"value": 0.0931, **CHANCE})
     then = cells([column(slow={"given": both})], "given")["cells"][0]
     assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3%", None)
-    assert (then["beside"], then["sub"]) == ("by chance 0.1%", "foreground knowledge")
+    assert (then["beside"], then["sub"]) == ("by chance 0.1%", "by foreground knowledge")
     assert (then["from"], then["value"]) == (0.001, 0.0931)
 
 
@@ -150,7 +150,7 @@ def test_a_table_too_small_to_learn_from_does_not_say_zero():
     assert (cell["text"], cell["beside"], cell["sub"], cell["full"]) == (
         "at least 40.0%",
         "by chance 20.0%",
-        "strongest of 3 attacks tried: deFinetti's attack (foreground knowledge: too small a table)",
+        "by deFinetti's attack, the strongest of 3 attacks tried; foreground knowledge: too small a table",
         "by chance 20.0%; by deFinetti's attack, the strongest of 3 attacks tried; foreground knowledge: the table is "
         "too small for this certainty",
     )
@@ -166,10 +166,17 @@ def test_the_number_of_the_strongest_of_all_attacks_is_told():
     by = f"by deFinetti's attack, the {strongest}; by foreground knowledge 9.3%, 0.1% by chance"
     by_foreground = {**DEFINETTI, "title": "foreground knowledge", "is_foreground": True}
     for best, text, named, chance, at_length, value in (
-        (DEFINETTI, "40.0%", f"{strongest}: deFinetti's attack", "20.0%", f"; {by}", 0.4),
-        (first, "about 40.0%", f"{strongest}: deFinetti's attack", "20.0%", f"; {by}", 0.4),
-        (by_foreground, "9.3%", f"{strongest}: foreground knowledge", "0.1%", f"; this is the {strongest}", 0.0931),
-        ({}, "9.3%", "foreground knowledge", "0.1%", "", 0.0931),
+        (DEFINETTI, "40.0%", f"by deFinetti's attack, the {strongest}", "20.0%", f"; {by}", 0.4),
+        (first, "about 40.0%", f"by deFinetti's attack, the {strongest}", "20.0%", f"; {by}", 0.4),
+        (
+            by_foreground,
+            "9.3%",
+            f"by foreground knowledge, the {strongest}",
+            "0.1%",
+            f"; this is the {strongest}",
+            0.0931,
+        ),
+        ({}, "9.3%", "by foreground knowledge", "0.1%", "", 0.0931),
     ):
         slow = {"given": exact, "strongest": SlowFacts(exact=best)}
         cell = cells([column(slow=slow)], "given")["cells"][0]
@@ -179,6 +186,14 @@ def test_the_number_of_the_strongest_of_all_attacks_is_told():
     slow = {"given": exact, "strongest": SlowFacts(exact=DEFINETTI), "draws": SlowFacts(exact={"given": [0.05, 0.2]})}
     drawn = cells([column(slow=slow, facts={**quick(), "is_drawn": True})], "given")["cells"][0]
     assert (drawn["from"], drawn["marks"][0][0], "draws" in drawn["sub"]) == (0.2, 0.2, False)
+
+
+def test_the_scale_of_what_is_given_away_has_room_for_what_the_strongest_attack_gets():
+    """Else a dot stands at the end of a scale that ends below its number."""
+    given = {"given": SlowFacts(exact={**CHANCE, "value": 0.015}), "strongest": SlowFacts(exact=DEFINETTI)}
+    assert cells([column(slow=given)], "given")["axis"]["most"] >= DEFINETTI["value"]
+    alone = {"given": SlowFacts(problem="It failed."), "strongest": SlowFacts(exact=DEFINETTI)}
+    assert cells([column(slow=alone)], "given")["axis"]["most"] >= DEFINETTI["value"]
 
 
 def test_a_column_says_which_attack_on_another_one_was_not_made_on_it():
@@ -201,16 +216,16 @@ def test_a_column_says_which_attack_on_another_one_was_not_made_on_it():
     *subs, waiting = (cell.get("sub") for cell in cells(columns, "given")["cells"])
     assert [sub.partition("; ")[2] for sub in subs] == [
         "",
-        "knowing the method: not made for Mondrian",
-        "knowing the method: not made for Mondrian",
-        "knowing the method: follows",
-        "single groups and knowing the method: not made for Mondrian",
+        "not tried: knowing the method",
+        "not tried: knowing the method",
+        "still to come: knowing the method",
+        "not tried: single groups and knowing the method",
     ]
     assert waiting is None
     # Where none was made anywhere, there is nothing to say.
     assert [cell["sub"] for cell in cells(columns[1:3], "given")["cells"]] == [
-        "strongest of 3 attacks tried: deFinetti's attack",
-        "strongest of 3 attacks tried: foreground knowledge",
+        "by deFinetti's attack, the strongest of 3 attacks tried",
+        "by foreground knowledge, the strongest of 3 attacks tried",
     ]
 
 
@@ -232,7 +247,7 @@ def test_the_strongest_attack_hides_no_larger_share_of_another_one():
     larger = SlowFacts(exact={"learned": True, "value": 0.5, "guess": 0.0, "control": 0.45, "excess": 0.05})
     cell = cells([column(slow={"given": larger, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
     assert cell["text"] == "at least 40.0%"
-    assert cell["sub"].endswith("deFinetti's attack (foreground knowledge 50.0%, by chance 45.0%)")
+    assert cell["sub"].endswith("; foreground knowledge 50.0%, by chance 45.0%")
     assert cell["full"].endswith("by foreground knowledge 50.0%, 45.0% by chance")
 
 
@@ -245,7 +260,7 @@ def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
     cell = cells([column(slow=slow)], "given")["cells"][0]
     assert (cell["text"], cell["sub"], cell["full"]) == (
         "at least 40.0%",
-        "only attack that applies: single groups; foreground knowledge: The fragments have partitions of their own",
+        "by single groups, the only attack that applies; foreground knowledge cannot be tried",
         "by chance 20.0%; by single groups, the only attack that applies; foreground knowledge: The fragments have "
         "partitions of their own",
     )
@@ -255,7 +270,7 @@ def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
     exact = {"value": 0.0931, **CHANCE, "sets": [40, 120]}
     cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("at least 9.3%", "at least 9.3%")
-    assert cell["sub"] == "foreground knowledge (in part)"
+    assert cell["sub"] == "by foreground knowledge (in part)"
     assert cell["full"] == "by chance 0.1%; from 40 of 120 attribute sets"
 
 
@@ -263,7 +278,7 @@ def test_an_attack_that_left_epsilons_out_says_from_which_on():
     exact = {"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05, 0.1, 0.2]}
     cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("0% by what was tried",) * 2
-    assert cell["sub"] == "foreground knowledge (in part)"
+    assert cell["sub"] == "by foreground knowledge (in part)"
     assert cell["full"] == "by chance 0.1%; stronger forms of it take too long here (epsilon from 0.05 on)"
 
 
@@ -281,19 +296,23 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     exact = {"value": 0.0931, **CHANCE}
     drawn = quick(is_drawn=True)
     found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
-    assert found["sub"] == f"foreground knowledge; {DRAWN}"
+    assert found["sub"] == f"by foreground knowledge; {DRAWN}"
     assert found["marks"] == [[0.001, "by chance 0.1%: the same attack on shuffled secrets"]]
     others = {"given": SlowFacts(exact=exact), "draws": SlowFacts(exact={"given": [0.0604, 0.1207]})}
     spread = cells([column(facts=drawn, slow=others)], "given")["cells"][0]
     assert (spread["sub"], spread["full"]) == (
-        "foreground knowledge; five draws: ≈ 6.0 to 12.1%",
-        "by chance 0.1%; five draws: ≈ 6.0 to 12.1%",
+        "by foreground knowledge; drawn at random: five releases give ≈ 6.0 to 12.1%",
+        "by chance 0.1%; drawn at random: five releases give ≈ 6.0 to 12.1%",
     )
     # The number in the cell is one of the five, whichever way the others lie.
     others["draws"] = SlowFacts(exact={"given": [0.12, 0.13]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith("five draws: ≈ 9.3 to 13.0%")
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith(
+        "drawn at random: five releases give ≈ 9.3 to 13.0%"
+    )
     others["draws"] = SlowFacts(exact={"given": [0.0929, 0.0931]})
-    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith("five draws: ≈ 9.3%")
+    assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith(
+        "drawn at random: five releases give ≈ 9.3%"
+    )
     assert cells([column(slow=others)], "given")["cells"][0]["full"] == "by chance 0.1%", "it draws nothing"
     early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
     assert early["full"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
@@ -370,8 +389,11 @@ def test_buckets_hide_secrets_and_classes_hide_people():
     columns = [column("c1"), column("c2", facts={**quick(), "word": "bucket"})]
     classes, buckets = cells(columns, "hides")["cells"]
     assert (classes["text"], classes["sub"]) == ("3 or more people", "half among 4 or more; 1,200 groups")
-    assert (buckets["text"], buckets["sub"]) == ("3 or more secrets", "only the secret hides; 1,200 groups")
-    assert buckets["full"] == "only the secret hides, the person is found; half among 4 or more; 1,200 groups"
+    assert (buckets["text"], buckets["sub"]) == (
+        "3 or more secrets",
+        "whose row is whose is seen, only the secret hides; 1,200 groups",
+    )
+    assert buckets["full"] == "whose row is whose is seen, only the secret hides; half among 4 or more; 1,200 groups"
 
 
 def test_what_l_does_not_bound_is_said_where_an_l_is_asked_for():
@@ -379,8 +401,8 @@ def test_what_l_does_not_bound_is_said_where_an_l_is_asked_for():
     for levels, is_said in (({"k": 10.0, "l": 3.0}, True), ({"k": 10.0}, False)):
         rows = model([column()], Asked(levels, 2, "illness", "illness"), True)["rows"]
         help = next(row["help"] for row in rows if row["id"] == "given")
-        assert "by combining all groups" in help
-        assert ("(l bounds one group alone)" in help) is is_said
+        assert "from all groups together" in help
+        assert ("(l limits one group alone)" in help) is is_said
 
 
 def test_sizes_are_counted_by_people():
@@ -412,7 +434,7 @@ def test_what_an_attack_gives_away_takes_the_green_away():
     """
     given = {"given": SlowFacts(exact={"learned": True, "value": 0.5, "control": 0.1})}
     heads = model([column("c1", slow=given), column("c2", MISSED, slow=given)], asked(attacked="rows"), True)["columns"]
-    words = "Keeps all that is asked, but 50.0% of the rows are given away"
+    words = "Keeps all that is asked, but 50.0% of the rows are given away by foreground knowledge"
     assert [(head["badge"], head["tone"]) for head in heads] == [(words, "warn"), ("Misses k", "bad")]
     few = {"given": SlowFacts(exact={"learned": True, "value": 0.14, "control": 0.1})}
     assert model([column("c1", slow=few)], asked(), True)["columns"][0]["tone"] == "good"
@@ -432,7 +454,7 @@ def test_a_head_is_green_only_once_it_is_known_what_is_given_away():
     narrow, wide = ({**estimate, "low": 0.13 - margin, "high": 0.13 + margin} for margin in (0.01, 0.04))
     assert head({"given": SlowFacts(estimate=narrow)}) == (words, "good")
     assert head({"given": SlowFacts(estimate=wide)}) == (
-        f"{words}, but ≈ 13% ± 4 of the people may be given away",
+        f"{words}, but ≈ 13% ± 4 of the people may be given away by foreground knowledge",
         "plain",
     )
 
@@ -440,7 +462,7 @@ def test_a_head_is_green_only_once_it_is_known_what_is_given_away():
 def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
     found = replace(column("c1"), judged=judged(not_asked=("largest belief 100%",)))
     head, _ = model([found, column("c2", facts=quick(lost=0.6))], asked(), True)["columns"]
-    words = "Keeps all that is asked, but fails badly: largest belief 100%"
+    words = "Keeps all that is asked; bad, though nobody asked: largest belief 100%"
     assert (head["badge"], head["tone"]) == (words, "warn")
 
 
