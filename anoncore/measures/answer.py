@@ -298,7 +298,7 @@ def _counted_here(candidate: Candidate) -> list[str]:
     """Which promises the method itself does not make."""
     counted = [mark.symbol for mark in candidate.marks if mark.state == "met"]
     here = (
-        f"{candidate.title} keeps {and_list(counted)} on this table, as was counted; its method promises that of none."
+        f"{candidate.title} keeps {and_list(counted)} on this table, as was counted, but its method does not promise that."
     )
     return [here] if counted else []
 

@@ -54,7 +54,7 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_to_be_publish
     )
     assert found.more == (
         "Losing less, but not to be published: Anatomy (1.0%, misses k).",
-        "Stack & Deal keeps t on this table, as was counted; its method promises that of none.",
+        "Stack & Deal keeps t on this table, as was counted, but its method does not promise that.",
         "Not published, as nobody decided on them: 'income', 'sex'.",
     )
 
