@@ -297,10 +297,8 @@ def _of(n_holding: int, n: int) -> str:
 def _counted_here(candidate: Candidate) -> list[str]:
     """Which promises the method itself does not make."""
     counted = [mark.symbol for mark in candidate.marks if mark.state == "met"]
-    here = (
-        f"{candidate.title} keeps {and_list(counted)} on this table, as was counted, but its method does not promise that."
-    )
-    return [here] if counted else []
+    here = f"{candidate.title} keeps {and_list(counted)} on this table, as was counted"
+    return [f"{here}, but its method does not promise that."] if counted else []
 
 
 def _titles(releases: Sequence[Release]) -> Iterable[tuple[str, Release]]:
