@@ -199,6 +199,23 @@ def first_rows(key: Codes | Int64) -> Int64:
 
 
 @kernel
+def count_numbers(numbers: Int64, first: int, counts: Int64) -> None:
+    """Add the rows of each number to `counts` int64 (n_numbers,), which begins with the number `first`."""
+    for number in numbers:
+        counts[number - first] += 1
+
+
+@kernel
+def look_up(numbers: Int64, first: int, codes: Int32, found: Int32) -> None:
+    """Write the code of each number into `found` int32 (n,): the codes of the numbers from `first` on stand in `codes`.
+
+    Numbers that lie outside have the code of the nearest one.
+    """
+    for row in range(len(numbers)):
+        found[row] = codes[min(max(numbers[row] - first, 0), len(codes) - 1)]
+
+
+@kernel
 def numbered_by_appearance(codes: Int32, n_codes: int) -> tuple[Int32, Int32]:
     """Number codes in the order in which they first come: int32 (n_rows,), -1 where a code is negative.
 
