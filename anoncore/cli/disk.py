@@ -6,6 +6,7 @@ The run of a recipe whose release is a folder of parts: on disk or Spark, with c
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 MADE = 0.75
 """Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
+SIZE, UNITS = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)", re.IGNORECASE), {"MB": 1_000_000, "GB": 1_000_000_000}
+"""How the size of memory is written."""
 NOT_LOOKED = (
     "whether a column that is published as it is breaks what was asked was not looked for: that is part of the "
     "certificate, which --no-certificate leaves out."
@@ -112,6 +115,8 @@ def _run_to(
             key,
             arguments.mapping,
             finish,
+            memory=arguments.memory,
+            note=log().note,
             cluster=Cluster(arguments.master, options),
         )
         run = _run(engine)(recipe, folder, settings)
@@ -202,7 +207,7 @@ def _summary(run: LargeRun, found: Verdict | None, profile: TableProfile) -> Ite
 
 
 def add_engine_options(run: argparse.ArgumentParser) -> None:
-    """Add --engine and --workspace to the command's parser."""
+    """Add --engine and what belongs to it to the command's parser."""
     run.add_argument(
         "--engine",
         choices=["auto", "memory", "disk", "spark"],
@@ -225,6 +230,20 @@ def add_engine_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--workspace", type=Path, help="folder for temporary files of the engine disk (default: beside the output)"
     )
+    run.add_argument(
+        "--memory",
+        type=memory_size,
+        metavar="SIZE",
+        help="what the engine disk may take of the memory, such as 1.5GB or 800MB (default: what is free)",
+    )
+
+
+def memory_size(text: str) -> int:
+    """The bytes of a size such as 1.5GB or 800MB, for argparse."""
+    found = SIZE.fullmatch(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is no size; write one such as 1.5GB or 800MB.")
+    return int(float(found[1]) * UNITS[found[2].upper()])
 
 
 def run_where_it_fits(
@@ -241,6 +260,8 @@ def run_where_it_fits(
     if arguments.engine != "spark" and (arguments.master is not None or arguments.spark_option):
         raise ParameterError("--master and --spark-option are for Spark; add --engine spark, or leave them out.")
     chosen = choose_engine(recipe, None if arguments.engine == "auto" else arguments.engine)
+    if arguments.memory is not None and chosen.engine != "disk":
+        raise ParameterError(f"--memory is for the engine disk, and this one is {chosen.engine}; add --engine disk.")
     if chosen.engine == "memory":
         _refuse_workspace(arguments)
         return None

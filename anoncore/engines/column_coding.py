@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from anoncore.base.errors import DataError
 from anoncore.kernels.arrays import Int32, Int64, record
+from anoncore.kernels.grouping import look_up
 from anoncore.sources.notes import Notes
 from anoncore.sources.parquet import table_column
 from anoncore.table.coding import encode
@@ -98,7 +99,8 @@ class Coder:
         """The codes of a batch of values, int32 (n,)."""
         if self._lookup is not None:
             filled = values.fill_null(self._first) if values.null_count else values
-            codes = self._lookup.take(filled.cast(pa.int64()).to_numpy(zero_copy_only=False) - self._first, mode="clip")
+            codes = np.empty(len(values), np.int32)
+            look_up(filled.cast(pa.int64()).to_numpy(), self._first, self._lookup, codes)
             if values.null_count:
                 codes[np.asarray(values.is_null())] = self._missing
             return codes

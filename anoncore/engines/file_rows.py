@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -83,9 +86,12 @@ class FileRows:
                     yield batch
 
     def scan(self, accumulator: Accumulator) -> None:
-        """Add every row once."""
-        for batch in self.batches():
-            accumulator.add(list_codes(batch.column(0)))
+        """Add every row once, in threads that each count a share of what there is to count."""
+        shares = accumulator.shares(os.cpu_count() or 1)
+        with ThreadPoolExecutor(len(shares)) as pool:
+            for batch in self.batches():
+                rows = list_codes(batch.column(0))
+                list(pool.map(lambda share, rows=rows: share.add(rows), shares))
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows, (n, width + 1)."""
@@ -115,11 +121,15 @@ class FileRows:
         leaves, slot = tree.slots()
         arrays, writers = tree.arrays(), dict[int, RowsWriter]()
         waiting: defaultdict[int, list[pa.RecordBatch]] = defaultdict(list)
-        n_waiting = 0
+        n_waiting, counting = 0, Lock()
 
         def by_leaf(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Int64]:
             order, starts = grouped_rows(slot[leaves_of(list_codes(batch.column(0)), arrays)], len(leaves))
-            return batch.take(pa.array(order)), starts
+            moved = batch.take(pa.array(order))
+            if accumulator is not None:
+                with counting:
+                    accumulator.add(list_codes(moved.column(0)))
+            return moved, starts
 
         def flush() -> None:
             for place, batches in waiting.items():
@@ -132,8 +142,6 @@ class FileRows:
         with writing(self.paths[0].parent):
             with closing(in_threads(by_leaf, self.batches())) as divided:
                 for moved, starts in divided:
-                    if accumulator is not None:
-                        accumulator.add(list_codes(moved.column(0)))
                     for place in np.flatnonzero(np.diff(starts)).tolist():
                         waiting[place].append(moved.slice(starts[place], starts[place + 1] - starts[place]))
                     n_waiting += moved.num_rows

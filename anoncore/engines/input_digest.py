@@ -36,27 +36,30 @@ class InputDigest:
 
     def of_batch(self, batch: pa.RecordBatch) -> Words:
         """The sums of the hashes of a batch's rows, uint64 (2,); its columns are found by their names."""
-        missing = np.zeros((batch.num_rows, -(-len(self.names) // 64)), np.uint64)
+        columns = [batch.column(name) for name in self.names]
         words: list[Words] = []
-        for place, name in enumerate(self.names):
-            column = batch.column(name)
-            absent = np.asarray(column.is_null(nan_is_null=True))
-            missing[:, place // 64] |= absent.astype(np.uint64) << np.uint64(place % 64)
-            for own in self._words(column):
-                own[absent] = 0
-                words.append(own)
-        rows = np.column_stack([*words, *missing.T])
+        # A bit for every column says whether the cell is missing.
+        missing = np.zeros((-(-len(columns) // 64), batch.num_rows), np.uint64)
+        for place, column in enumerate(columns):
+            own = self._words(column)
+            if column.null_count or pa.types.is_floating(column.type):
+                absent = np.asarray(column.is_null(nan_is_null=True))
+                missing[place // 64] |= absent.astype(np.uint64) << np.uint64(place % 64)
+                own = [np.where(absent, np.uint64(0), one.astype(np.uint64)) for one in own]
+            words += own
+        rows = np.empty((len(words) + len(missing), batch.num_rows), np.uint64)
+        for place, word in enumerate((*words, *missing)):
+            rows[place] = word
         sums = np.zeros(2, np.uint64)
-        add_row_hashes(np.ascontiguousarray(rows), self._row_key, sums)
+        add_row_hashes(rows, self._row_key, sums)
         return sums
 
     def _words(self, column: pa.Array) -> list[Words]:
         """A column as words: one of a number, two of anything else."""
         kind = column.type
         if pa.types.is_integer(kind):
-            width = pa.uint64() if pa.types.is_uint64(kind) else pa.int64()
-            numbers = column.cast(width).fill_null(0).to_numpy(zero_copy_only=False)
-            return [numbers.astype(np.uint64)]
+            # Assigned to words, what is below zero is taken modulo 2^64.
+            return [column.fill_null(0).to_numpy(zero_copy_only=False)]
         if pa.types.is_floating(kind):
             fractions = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
             return [(fractions + 0.0).view(np.uint64)]  # -0.0 is 0.0

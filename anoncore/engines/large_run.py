@@ -14,14 +14,18 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from anoncore.algorithms.rothko.fields import MEGABYTE
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import require_space, writing
+from anoncore.base.memory import free_memory, resident_memory
 from anoncore.base.progress import Progress
+from anoncore.base.texts import size_text
 from anoncore.base.version import __version__
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
+from anoncore.engines.memory_need import COUNTED, memory_plan
 from anoncore.engines.output_folder import SUMMARY, folder_when_complete, summary_text, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
@@ -99,7 +103,8 @@ class RunSettings:
     With `replace` an earlier release gives way, and nothing else. With `key` the table is hashed on the way, with
     `mapping` what became what is counted. `finish` gets the folder when all its files are written and before it
     appears: what it writes there appears with it, and where it raises there is no release. At most `workers` parts are
-    in memory at a time, by default one for each processor. `cluster` is where Spark runs.
+    in memory at a time, by default one for each processor. A run on disk keeps to `memory` bytes, by default those that
+    are free, and tells `note` what it needs once it knows the values of the table. `cluster` is where Spark runs.
     """
 
     workspace: Path | None = None
@@ -109,6 +114,8 @@ class RunSettings:
     mapping: bool = False
     finish: Callable[[WrittenParts], None] | None = None
     workers: int | None = None
+    memory: int | None = None
+    note: Callable[[str], None] | None = None
     cluster: Cluster = Cluster()
 
 
@@ -127,7 +134,8 @@ def anonymize_table(
 
     Rows of a file are in order of their class and then of what is published, so that the order of the table decides
     nothing. The folder appears when it is complete. Temporary files (about twice the table in int32 codes) go to the
-    workspace of the settings, by default beside the output. A part has at most `memory_rows` rows.
+    workspace of the settings, by default beside the output. A part has at most `memory_rows` rows, and fewer where the
+    memory that the run may take is not enough for them.
 
     Raises DataError, InfeasibleError, and CancelledError if the listener raises it; then nothing is left behind.
     """
@@ -145,17 +153,20 @@ def anonymize_table(
             pairs = pairs_folder(work) if settings.mapping else None
             watch = _Watch(settings.progress, table.n_rows)
             run = _Run(table, tags, algorithm, work, parts, watch, settings, pairs)
-            results = run.publish(settings.workers or os.cpu_count() or 1)
+            results = run.publish()
             related = NO_RELATIONS
             if settings.finish is not None:
                 watch.say(0.99, "Looking at columns that are published as they are")
                 related = relations_of(table, run.profile)
         finally:
             table.close()
-        found = result(output, algorithm, run.setting, results)
+        found = result(output, run.algorithm, run.setting, results)
         write_summary(parts, found)
         if settings.finish is not None:
-            settings.finish(WrittenParts(parts, run.profile, algorithm, found, run.input_digest, pairs, related))
+            written = WrittenParts(
+                parts, run.profile, run.algorithm, found, run.input_digest, pairs, related, run.plan.counted
+            )
+            settings.finish(written)
     return found
 
 
@@ -172,7 +183,7 @@ class WrittenParts:
 
     `profile` is the table as requirements see it, `input_digest` its keyed hash, empty where it was not asked for,
     `pairs` the folder with what became what (see `mapping_frames`), where that was asked for. `related` is how far its
-    insensitive columns tell tagged ones.
+    insensitive columns tell tagged ones, and `counted` the bytes that groups may take while they are counted.
     """
 
     folder: Path
@@ -182,6 +193,7 @@ class WrittenParts:
     input_digest: str
     pairs: Path | None = None
     related: FoundRelations = NO_RELATIONS
+    counted: int = COUNTED[0]
 
 
 def write_summary(folder: Path, run: LargeRun) -> None:
@@ -246,12 +258,22 @@ class _Run:
     ) -> None:
         if table.n_rows > MOST_ROWS:
             raise DataError(f"The table has {table.n_rows:,} rows; at most {MOST_ROWS:,} can be anonymized in one run.")
-        self.watch, self.algorithm = watch, algorithm
+        self.watch = watch
         profile, columns = profile_of(table, tags, algorithm, lambda text: watch.say(0.02, text))
         algorithm.validate_data(profile)
-        self.profile, self.setting = profile, Setting.of(algorithm, profile)
+        limit = free_memory() + (resident_memory() or 0) if settings.memory is None else settings.memory
+        self.plan = memory_plan(profile, algorithm, settings.workers or os.cpu_count() or 1, limit)
+        # Neither changes what RothkoTree finds.
+        fitting: dict[str, Any] = {"memory_rows": self.plan.memory_rows}
+        if self.plan.frontier:
+            fitting["frontier_memory"] = self.plan.frontier / MEGABYTE
+        self.algorithm = algorithm.replace(**fitting)
+        self.profile, self.setting = profile, Setting.of(self.algorithm, profile)
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
-        require_space(work, space_needed(table.n_rows, self.setting.width, carried))
+        space = space_needed(table.n_rows, self.setting.width, carried)
+        if settings.note is not None:
+            settings.note(f"{self.plan.sentence} Its temporary files take at most about {size_text(space)}.")
+        require_space(work, space)
         self.rows, self.input_digest = spool_rows(
             table,
             self.setting,
@@ -263,9 +285,9 @@ class _Run:
         self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
         self.publisher = Publisher(self.setting, table, parts, pairs)
 
-    def publish(self, workers: int) -> list[PartResult]:
+    def publish(self) -> list[PartResult]:
         """Finish every part in a pool of threads, while further ones are divided."""
-        results: list[PartResult] = []
+        workers, results = self.plan.workers, list[PartResult]()
         waiting = iter(self.algorithm.parts(self.setting, self.rows))
         with ThreadPoolExecutor(workers) as pool:
             running: set[Future[PartResult]] = set()

@@ -15,13 +15,15 @@ from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
 from anoncore.engines.file_rows import CODES, FileRows, list_codes
 from anoncore.engines.value_pairs import pairs_of_class, pairs_of_rows, write_pairs
-from anoncore.kernels.arrays import Floats, Int32, record
+from anoncore.kernels.arrays import Floats, Int32, Int64, record
+from anoncore.kernels.rothko import extents_of_runs
+from anoncore.kernels.sorting import stable_order
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Generalized
 from anoncore.requirements import Check
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import value_type, write_rows
-from anoncore.table.domain import Domain
+from anoncore.table.domain import Domain, Kind
 
 
 @record
@@ -58,37 +60,50 @@ class PartTables:
         partition = Partition(group)
         for check, column in self._setting.checked_columns:
             _require(check, check.levels(partition, None if column is None else np.ascontiguousarray(rows[:, column])))
-        columns: dict[str, pa.Array] = {}
+        boxes = boxes if len(boxes) else self._extents(rows, partition)
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {}
         losses, pairs = [], []
         for place, (name, domain) in enumerate(self.domains.items()):
-            codes = np.ascontiguousarray(rows[:, place])
-            texts, loss = self.cells(domain, partition, codes, boxes[:, place])
-            columns[name] = _by_group(texts, group)
+            texts, loss = self.cells(domain, partition, rows[:, place], boxes[:, place])
+            # Rows stand by group, so that what is published of a group is repeated.
+            codes = np.repeat(texts.indices.to_numpy(), partition.sizes)
+            columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes), texts.dictionary)
             losses.append(float((loss * partition.sizes).sum()))
             if self._pairs is not None:
-                pairs.append(pairs_of_rows(place, codes, group, texts))
+                pairs.append(pairs_of_rows(place, rows[:, place], group, texts))
         if self._pairs is not None:
             write_pairs(self._pairs, number, pairs)
         if carried.num_columns:
             carried = carried.take(pa.array(rows[:, -1]))
-            for name in carried.column_names:
-                columns[name] = carried.column(name)
+            carried = carried.take(pa.array(_content_order(group, carried)))
+            columns |= dict(zip(carried.column_names, carried.columns, strict=True))
         published = pa.table({name: columns[name] for name in self.names})
-        if carried.num_columns:
-            published = published.take(_content_order(group, carried))
         sizes = partition.sizes
         result = PartResult(
             len(rows), len(sizes), int(sizes.min()), int(sizes.max()), int((sizes**2).sum()), np.array(losses)
         )
         return published, result
 
-    def cells(self, domain: Domain, partition: Partition, codes: Int32, boxes: Int32) -> tuple[pa.Array, Floats]:
-        """Text and loss of each group: of its box, int32 (n_groups, 2), where boxes are published, else of its rows."""
-        if self._setting.model.recoding == "regions":
+    def _extents(self, rows: Int32, partition: Partition) -> Int32:
+        """The lowest and the highest code of every attribute in each group, int32 (n_groups, n_attributes, 2)."""
+        low, high = np.empty((2, partition.n_groups, len(self.domains)), np.int32)
+        extents_of_runs(rows, partition.starts, low, high)
+        return np.stack([low, high], axis=2)
+
+    def cells(
+        self, domain: Domain, partition: Partition, codes: Int32, boxes: Int32
+    ) -> tuple[pa.DictionaryArray, Floats]:
+        """Text and loss of each group, from the codes of its rows and from `boxes` int32 (n_groups, 2): the tree's
+        where these are published, else its lowest and highest code.
+        """
+        is_range = domain.tree is None and domain.kind is Kind.NUMERIC
+        if self._setting.model.recoding == "regions" or is_range:
             recoding = Generalized.of_boxes(domain, partition, boxes)
         else:
             recoding = Generalized.of_rows(domain, partition, codes)
-        return pa.array(recoding.group_texts, pa.string()), recoding.loss()
+        texts, region = recoding.numbered_texts
+        coded = pa.DictionaryArray.from_arrays(pa.array(region, pa.int32()), pa.array(texts, pa.string()))
+        return coded, recoding.loss()
 
 
 def _require(check: Check, levels: Floats) -> None:
@@ -133,8 +148,9 @@ class Publisher:
         texts, losses = {}, []
         for place, (name, domain) in enumerate(domains.items()):
             present = np.flatnonzero(counts[place]).astype(np.int32)
+            box = region[place] if self._setting.model.recoding == "regions" else present[[0, -1]]
             alone = Partition(np.zeros(len(present), np.int32))
-            texts[name], loss = self._tables.cells(domain, alone, present, region[None, place])
+            texts[name], loss = self._tables.cells(domain, alone, present, box[None])
             losses.append(float(loss[0]) * source.n_rows)
         if self._pairs is not None:
             every = zip(counts, texts.values(), strict=False)
@@ -144,7 +160,7 @@ class Publisher:
         n = source.n_rows
         return PartResult(n, 1, n, n, n * n, np.array(losses))
 
-    def _write_class(self, source: FileRows, texts: dict[str, pa.Array], target: Path) -> None:
+    def _write_class(self, source: FileRows, texts: dict[str, pa.DictionaryArray], target: Path) -> None:
         fields = [source.schema.field(name) for name in source.schema.names[1:]]
         kinds = {field.name: field.type for field in fields}
         schema = pa.schema([(name, kinds.get(name, pa.string())) for name in self._tables.names])
@@ -155,31 +171,33 @@ class Publisher:
         else:
             batches = source.batches()
 
+        plain = {name: text.dictionary_decode() for name, text in texts.items()}
+
         def published() -> Iterator[pa.Table]:
             for batch in batches:
                 own = {name: batch.column(name) for name in kinds}
                 zeros = pa.array(np.zeros(batch.num_rows, np.int32))
-                columns = [own[name] if name in own else texts[name].take(zeros) for name in self._tables.names]
+                columns = [own[name] if name in own else plain[name].take(zeros) for name in self._tables.names]
                 yield pa.table(columns, schema=schema)
 
         write_rows(target, pa.schema([(field.name, value_type(field.type)) for field in schema]), published())
 
 
-def _by_group(texts: pa.Array, group: Int32) -> pa.Array:
-    """The text of each row's group, dictionary-coded."""
-    distinct = texts.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(distinct.indices.take(pa.array(group)), distinct.dictionary)
-
-
-def _content_order(group: Int32, carried: pa.Table) -> pa.Array:
+def _content_order(group: Int32, carried: pa.Table) -> Int64:
     """Rows by group and then by what is published beside it, so that the order of the input decides nothing."""
-    keyed = carried.append_column(CODES, pa.array(group))
-    names = [CODES, *(field.name for field in carried.schema if not pa.types.is_null(field.type))]
-    plain = pa.table({name: _sortable(keyed.column(name)) for name in names})
-    return pc.sort_indices(plain, [(name, "ascending") for name in names])
+    order = np.arange(len(group))
+    # Sorted by one column after the other, rows that are equal in it as they stand: the column that decides comes last.
+    for ranks in (*(_ranks(column) for column in reversed(carried.columns)), group.astype(np.int64)):
+        order = stable_order(ranks, int(ranks.max()).bit_length(), order)
+    return order
 
 
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
+def _ranks(column: pa.ChunkedArray) -> Int64:
+    """The rank of every value among the different ones of a column, int64 (n,); missing ones come last."""
+    whole = column.combine_chunks()
+    if pa.types.is_null(whole.type):
+        return np.zeros(len(whole), np.int64)
+    plain = whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+    coded = (plain.cast(pa.int8()) if pa.types.is_boolean(plain.type) else plain).dictionary_encode()
+    ranks = np.append(pc.rank(coded.dictionary, tiebreaker="dense").to_numpy(), len(coded.dictionary) + 1)
+    return ranks.astype(np.int64)[coded.indices.fill_null(len(coded.dictionary)).to_numpy()]

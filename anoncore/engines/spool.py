@@ -69,15 +69,16 @@ def profile_of(
             )
     columns: dict[str, CodedColumn] = {}
     hierarchies: dict[str, Hierarchy] = {}
-    for name in _coded_names(roles, algorithm, table.names):
-        step(f"Finding the values of '{name}'")
-        counted = distinct_values(table, name, MOST_VALUES)
-        make = tags.hierarchies.get(name)
-        hierarchy = make(_weighted(name, counted)) if make is not None else None
-        if hierarchy is not None:
-            hierarchies[name] = hierarchy
-        kind = Kind(tags.kinds[name]) if name in tags.kinds else None
-        columns[name] = code_column(name, counted, kind, tags.orders.get(name), hierarchy)
+    names = _coded_names(roles, algorithm, table.names)
+    with closing(in_threads(lambda name: distinct_values(table, name, MOST_VALUES), names)) as all_counted:
+        for name, counted in zip(names, all_counted, strict=True):
+            step(f"Finding the values of '{name}'")
+            make = tags.hierarchies.get(name)
+            hierarchy = make(_weighted(name, counted)) if make is not None else None
+            if hierarchy is not None:
+                hierarchies[name] = hierarchy
+            kind = Kind(tags.kinds[name]) if name in tags.kinds else None
+            columns[name] = code_column(name, counted, kind, tags.orders.get(name), hierarchy)
     profile = TableProfile(
         table.n_rows,
         {name: roles[name] for name in table.names if name in roles},

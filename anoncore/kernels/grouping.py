@@ -198,6 +198,40 @@ def first_rows(key: Codes | Int64) -> Int64:
     return first
 
 
+@kernel
+def count_numbers(numbers: Int64, first: int, counts: Int64) -> None:
+    """Add the rows of each number to `counts` int64 (n_numbers,), which begins with the number `first`."""
+    for number in numbers:
+        counts[number - first] += 1
+
+
+@kernel
+def look_up(numbers: Int64, first: int, codes: Int32, found: Int32) -> None:
+    """Write the code of each number into `found` int32 (n,): the codes of the numbers from `first` on stand in `codes`.
+
+    Numbers that lie outside have the code of the nearest one.
+    """
+    for row in range(len(numbers)):
+        found[row] = codes[min(max(numbers[row] - first, 0), len(codes) - 1)]
+
+
+@kernel
+def numbered_by_appearance(codes: Int32, n_codes: int) -> tuple[Int32, Int32]:
+    """Number codes in the order in which they first come: int32 (n_rows,), -1 where a code is negative.
+
+    The second array, int32 (n_numbers,), has the code of each number.
+    """
+    number_of, code_of = np.full(n_codes, np.int32(-1)), np.empty(n_codes, np.int32)
+    numbers, n = np.empty(len(codes), np.int32), 0
+    for row in range(len(codes)):
+        code = codes[row]
+        if code >= 0 and number_of[code] < 0:
+            number_of[code], code_of[n] = n, code
+            n += 1
+        numbers[row] = number_of[code] if code >= 0 else -1
+    return numbers, code_of[:n].copy()
+
+
 def order_by_nearness(columns: Sequence[Codes], n_rows: int) -> Int64:
     """The rows in an order in which those that are alike in all columns stand near each other, int64 (n_rows,).
 

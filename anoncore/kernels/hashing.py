@@ -5,7 +5,7 @@ function: without its key nobody can tell a hash from a random number. Its state
 array, so that it stays in registers.
 
 - `key` uint64 (2,): the secret key of the hashes.
-- `words` uint64 (n_rows, n_words): a row as words of 64 bits.
+- `words` uint64 (n_words, n_rows): every row as words of 64 bits.
 - `content` uint8 (n_bytes,): texts in UTF-8, one behind the other.
 - `starts` int64 (n_texts + 1,): text i is `content[starts[i]:starts[i + 1]]`.
 
@@ -87,11 +87,11 @@ def add_row_hashes(words: Words, key: Words, sums: Words) -> None:
     Hash Functions, 2003, MSet-Add-Hash).
     """
     # The last word of a message has its number of bytes modulo 256 in its highest byte.
-    length = np.uint64((words.shape[1] * 8) % 256) << np.uint64(56)
-    for row in range(len(words)):
+    length = np.uint64((len(words) * 8) % 256) << np.uint64(56)
+    for row in range(words.shape[1]):
         state = first_state(key)
-        for place in range(words.shape[1]):
-            state = with_word(state, words[row, place])
+        for place in range(len(words)):
+            state = with_word(state, words[place, row])
         first, second = finished(with_word(state, length))
         sums[0] += first
         sums[1] += second

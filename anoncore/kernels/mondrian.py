@@ -81,6 +81,12 @@ def _count_values(rows: Int32, lo: int, hi: int, search: Search, counts: Int64) 
         count_cells(counts, cells[row], 1)
 
 
+FEW_CODES = 24
+"""Codes among which the middle one is found by sorting them."""
+MOST_RANGES = 1 << 16
+"""Counters that are set to 0 for a node: these stay in fast memory."""
+
+
 @inner_kernel
 def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> tuple[int, int, int]:
     """Code of the middle row in the order of attribute a, whose codes lie in low..high; rows below it, rows up to it.
@@ -88,29 +94,39 @@ def median_code(rows: Int32, lo: int, hi: int, a: int, low: int, high: int) -> t
     The middle row is number n // 2, counted from 0: of an even number of rows the first of the upper half.
     """
     n = hi - lo
-    middle = n // 2
-    # Sorting codes costs O(n log n); counting them costs O(n + n_codes), because the codes are small integers. Counting
-    # loses only where a node's codes spread over a range that is wide beside its number of rows.
-    if high - low + 1 > 4 * n + 1024:
-        codes = np.empty(n, np.int64)
+    middle, below, first, last = n // 2, 0, low, high
+    codes = np.empty(n, np.int64)
+    for i in range(n):
+        codes[i] = rows[lo + i, a]
+    # Codes are counted by ranges, and those of the range with the middle one are looked at further: O(n) in all, where
+    # sorting costs O(n log n), and with few counters for few rows, however far apart their codes lie.
+    while n > FEW_CODES:
+        shift = 0
+        while (last - first) >> shift >= min(2 * n, MOST_RANGES):
+            shift += 1
+        counts = np.zeros(((last - first) >> shift) + 1, np.int64)
         for i in range(n):
-            codes[i] = rows[lo + i, a]
-        sort_in_place(codes)
-        below, up_to = middle, middle + 1
-        while below > 0 and codes[below - 1] == codes[middle]:
-            below -= 1
-        while up_to < n and codes[up_to] == codes[middle]:
-            up_to += 1
-        return codes[middle], below, up_to
-    counts = np.zeros(high - low + 1, np.int64)
-    for row in range(lo, hi):
-        counts[rows[row, a] - low] += 1
-    below = 0
-    code = 0
-    while below + counts[code] <= middle:
-        below += counts[code]
-        code += 1
-    return low + code, below, below + counts[code]
+            counts[(codes[i] - first) >> shift] += 1
+        chosen = 0
+        while below + counts[chosen] <= middle:
+            below += counts[chosen]
+            chosen += 1
+        if shift == 0:
+            return first + chosen, below, below + counts[chosen]
+        kept = 0
+        for i in range(n):
+            code = codes[i]
+            codes[kept] = code
+            kept += (code - first) >> shift == chosen
+        n, first = kept, first + (chosen << shift)
+        last = min(last, first + (1 << shift) - 1)
+    rest = codes[:n]
+    sort_in_place(rest)
+    value, up_to = rest[middle - below], below
+    for i in range(n):
+        below += rest[i] < value
+        up_to += rest[i] <= value
+    return value, below, up_to
 
 
 @inner_kernel
@@ -137,18 +153,19 @@ def _sides_allowed(
     if search.n_sensitive > 0 or people is not None:
         cells = rows[:, search.n_attributes : search.n_attributes + search.n_sensitive]
         mark_left(rows, lo, hi, split, search.content, is_left)
-        n_left = 0
-        for row in range(lo, hi):
-            if is_left[row - lo]:
-                n_left += add_row(people, work.left, rows[row, number], cells[row], left)
         if people is None:
+            # Counting nothing for a row of the other side is cheaper than a branch that the processor cannot foresee.
+            for row in range(lo, hi):
+                count_cells(left, cells[row], is_left[row - lo])
             # The right side has what the node has and the left side has not, so its rows need no count of their own.
             for cell in range(len(left)):
                 right[cell] = node.counts[cell] - left[cell]
         else:
-            n_right = 0
+            n_left, n_right = 0, 0
             for row in range(lo, hi):
-                if not is_left[row - lo]:
+                if is_left[row - lo]:
+                    n_left += add_row(people, work.left, rows[row, number], cells[row], left)
+                else:
                     n_right += add_row(people, work.right, rows[row, number], cells[row], right)
             for row in range(lo, hi):
                 forget_row(people, work.left, rows[row, number])

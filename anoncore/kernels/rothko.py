@@ -36,7 +36,7 @@ from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks, all_hold, side_holds
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.mondrian import choose_split
-from anoncore.kernels.splitting import NO_SPLIT, NODE_CHILDREN, rows_of_children, split_rows
+from anoncore.kernels.splitting import NO_SPLIT, NODE_CHILDREN, extent, rows_of_children, split_rows
 from anoncore.kernels.sweep import TIE, Search, new_workspace
 
 
@@ -104,6 +104,15 @@ def leaves_of(rows: Int32, tree: TreeArrays) -> Int32:
     for row in range(len(rows)):
         leaf[row] = _leaf(rows, row, tree)
     return leaf
+
+
+@kernel
+def extents_of_runs(rows: Int32, starts: Int64, low: Int32, high: Int32) -> None:
+    """Write the smallest and the largest codes of runs of rows, which begin at `starts` int64 (n_runs + 1,), into `low`
+    and `high` int32 (n_runs, n_attributes).
+    """
+    for run in range(len(low)):
+        extent(rows, starts[run], starts[run + 1], low[run], high[run])
 
 
 @kernel

@@ -10,13 +10,14 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from anoncore.base.arguments import checked_methods
 from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, joined_range
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import owners, runs_from, starts_of
+from anoncore.kernels.grouping import first_rows, owners, runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -400,15 +401,16 @@ class Generalized(Recoding):
     @cached_property
     def group_texts(self) -> Texts:
         """Published cell of each group, object (n_groups,)."""
-        if self.node is not None and self.domain.tree is not None:
-            return np.array(self.domain.tree.labels, object)[self.node]
-        texts, region = self._different_texts
+        texts, region = self.numbered_texts
         return texts[region]
 
     @cached_property
-    def _different_texts(self) -> tuple[Texts, npt.NDArray[np.intp]]:
-        """The published texts of the different regions, and the number of each group's region among them."""
-        _, first, region = np.unique(self._regions(), return_index=True, return_inverse=True)
+    def numbered_texts(self) -> tuple[Texts, Codes | Int64]:
+        """Texts of regions, object (n_texts,), and the place of each group's text among them, int (n_groups,)."""
+        if self.node is not None and self.domain.tree is not None:
+            return np.array(self.domain.tree.labels, object), self.node
+        region = pd.factorize(self._regions())[0]
+        first = first_rows(region)
         if self.domain.kind is Kind.NUMERIC and self.form != "set":
             return self._range_texts(self.low[first], self.high[first]), region
         return np.array([self._set_text(group) for group in first.tolist()], object), region
@@ -448,7 +450,7 @@ class Generalized(Recoding):
         """Bounds of each region, then the rank of its text, which tells sets of equal bounds apart."""
         if self.form != "set":
             return self.low, self.high
-        texts, region = self._different_texts
+        texts, region = self.numbered_texts
         return self.low, self.high, _ranks(texts)[region]
 
     def bounds(self) -> tuple[Codes, Codes]:

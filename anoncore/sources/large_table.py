@@ -18,6 +18,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.faults import reading, writing
 from anoncore.base.sql import chosen_table, identifier, literal
 from anoncore.base.texts import listing
+from anoncore.kernels.grouping import count_numbers
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import DecimalMark, TextRules
 from anoncore.sources.notes import Notes
@@ -193,9 +194,10 @@ class LargeTable:
         def counted(share: int, scans: int) -> pa.Table:
             where = f"WHERE hash({combined}) % {scans} = {share}" if scans > 1 else ""
             found = f"SELECT {combined}, count(*) AS rows FROM (SELECT {titled} FROM {self._relation})"
-            return self._connection.sql(f"{found} {where} GROUP BY {combined} {limit}").to_arrow_table()
+            return cursor.sql(f"{found} {where} GROUP BY {combined} {limit}").to_arrow_table()
 
-        with reading(self.name):
+        with reading(self.name), self._connection.cursor() as cursor:
+            _without_progress_bar(cursor)
             if len(names) == 1 and (narrow := self._narrow(names[0])) is not None:
                 return narrow
             for scans in SCANS[:-1]:
@@ -208,15 +210,17 @@ class LargeTable:
         if name not in self._whole:
             return None
         bounds = f"SELECT min({self._in_sql[name]}), max({self._in_sql[name]}) FROM {self._relation}"
-        low, high = self._connection.execute(bounds).fetchall()[0]
+        with self._connection.cursor() as cursor:
+            low, high = cursor.execute(bounds).fetchall()[0]
         if low is None or high - low >= NARROW:
             return None
         counts, missing = np.zeros(high - low + 1, np.int64), 0
         for batch in self.batches([name]):
             column = batch.column(0)
             missing += column.null_count
-            numbers = column.drop_null().cast(pa.int64()).to_numpy()
-            counts += np.bincount(numbers - low, minlength=len(counts))
+            known = column.drop_null() if column.null_count else column
+            numbers = known.cast(pa.int64()).to_numpy()
+            count_numbers(numbers, low, counts)
         places = np.flatnonzero(counts)
         values, rows = [pa.array(places + low).cast(column.type)], counts[places]
         if missing:
@@ -230,9 +234,10 @@ class LargeTable:
             return self._connection.sql(f"{self._rows_of(names)} {sample}").to_arrow_table()
 
     def batches(self, names: Collection[str]) -> Iterator[pa.RecordBatch]:
-        """All rows of some columns, in the table's order."""
-        with reading(self.name):
-            for batch in self._connection.sql(self._rows_of(names)).to_arrow_reader(BATCH_ROWS):
+        """All rows of some columns, in the table's order; several threads may read at a time."""
+        with reading(self.name), self._connection.cursor() as cursor:
+            _without_progress_bar(cursor)
+            for batch in cursor.sql(self._rows_of(names)).to_arrow_reader(BATCH_ROWS):
                 yield batch.rename_columns(list(names))
 
     def frame(self) -> pd.DataFrame:

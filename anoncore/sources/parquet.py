@@ -16,6 +16,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.base.pandas_versions import TEXT
 from anoncore.kernels.arrays import Floats
+from anoncore.kernels.grouping import numbered_by_appearance
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import too_big, zone_dropped
@@ -30,6 +31,8 @@ EXPANSION = 3
 """Memory that a byte of a value takes while the table is made."""
 FEWER = "take fewer rows or columns"
 PANDAS_ROW_LABELS = "__index_level_0__"
+CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
+"""How texts are handed to whoever writes a file."""
 
 
 def read_parquet(data: bytes, table: str, notes: Notes, unpacked_limit: int) -> pd.DataFrame:
@@ -163,22 +166,54 @@ def plain_table(table: pa.Table, schema: pa.Schema | None = None) -> pa.Table:
     return pa.table(arrays, names=table.column_names)
 
 
+def coded_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table as `plain_table` makes it, but with texts as codes, numbered in the order in which they first come.
+
+    So these too are written by their values alone, without looking up the text of every row.
+    """
+    fields = [field if is_text(field.type) else None for field in schema]
+    rest = [place for place, field in enumerate(fields) if field is None]
+    plain = iter(plain_table(table.select(rest), pa.schema([schema.field(place) for place in rest])).columns)
+    columns = [next(plain) if field is None else _coded(table.column(place)) for place, field in enumerate(fields)]
+    return pa.table(columns, names=schema.names)
+
+
+def coded_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of tables that `coded_table` makes."""
+    return pa.schema([pa.field(one.name, CODED_TEXT if is_text(one.type) else value_type(one.type)) for one in schema])
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds texts, in a dictionary or not."""
+    return bool(pa.types.is_string(value_type(kind)) or pa.types.is_large_string(value_type(kind)))
+
+
+def _coded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    coded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    numbers, code_of = numbered_by_appearance(np.ascontiguousarray(codes), len(coded.dictionary))
+    texts = coded.dictionary.take(pa.array(code_of)).cast(pa.string())
+    mask = numbers < 0 if coded.indices.null_count else None
+    return pa.DictionaryArray.from_arrays(pa.array(numbers, mask=mask), texts)
+
+
 def write_rows(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
-    """Write rows as a Parquet file that nothing but they decide: plain values in row groups of GROUP_ROWS, no metadata.
+    """Write rows as a Parquet file that nothing but they decide: row groups of GROUP_ROWS, no metadata.
 
     Raises what Arrow raises for a file that cannot be written.
     """
     waiting: list[pa.Table] = []
-    with pq.ParquetWriter(path, schema, store_schema=False) as writer:
+    with pq.ParquetWriter(path, coded_schema(schema), store_schema=False) as writer:
         for table in tables:
             waiting.append(table)
             while sum(one.num_rows for one in waiting) >= GROUP_ROWS:
-                joined = pa.concat_tables([one.cast(schema) for one in waiting])
-                writer.write_table(plain_table(joined.slice(0, GROUP_ROWS)))
+                joined = pa.concat_tables(waiting).unify_dictionaries()
+                writer.write_table(coded_table(joined.slice(0, GROUP_ROWS), schema))
                 waiting = [joined.slice(GROUP_ROWS)]
-        rest = [one.cast(schema) for one in waiting if one.num_rows]
+        rest = [one for one in waiting if one.num_rows]
         if rest:
-            writer.write_table(plain_table(pa.concat_tables(rest)))
+            writer.write_table(coded_table(pa.concat_tables(rest).unify_dictionaries(), schema))
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:

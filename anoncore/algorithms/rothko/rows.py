@@ -28,6 +28,11 @@ class Accumulator(Protocol):
     def add(self, rows: Int32) -> None:
         """Count rows."""
 
+    def shares(self, n: int) -> Sequence[Accumulator]:
+        """At most n accumulators, at least one, that fill this one together once every row was added to each of them;
+        several threads may do so at a time.
+        """
+
     def merge(self, other: Any) -> None:
         """Count what another accumulator of the same scan has counted."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
@@ -282,26 +283,42 @@ class _Frequencies:
         pairs: list[tuple[int, int]],
         statistics: Statistics | None,
     ) -> None:
+        # No part of the setting is kept: its compiled functions lie elsewhere in every process of a cluster.
         self._statistics = statistics
         self._tree, self._pairs = tree.arrays(), pairs
         self._count_start, self._n_attributes = setting.count_start, setting.search.n_attributes
-        width = _set_width(setting)
-        sizes = [_set_bytes(setting, nodes[node], a) // COUNT_BYTES for node, a in pairs]
-        per_node = np.bincount([node for node, _ in pairs], minlength=len(tree))
-        self._requests = Requests(
+        self._width, self._low = _set_width(setting), [nodes[node].low[a] for node, a in pairs]
+        self._base = starts_of([_set_bytes(setting, nodes[node], a) // COUNT_BYTES for node, a in pairs])
+        self._counts = np.zeros(self._base[-1], np.uint32)
+        self._requests = self._requested(range(len(pairs)))
+
+    def _requested(self, numbers: Sequence[int]) -> Requests:
+        """The requests for some of the pairs, by their numbers."""
+        per_node = np.bincount([self._pairs[number][0] for number in numbers], minlength=len(self._tree.attribute))
+        return Requests(
             node_start=starts_of(per_node),
-            attribute=np.array([a for _, a in pairs], np.int32),
-            low=np.array([nodes[node].low[a] for node, a in pairs], np.int32),
-            base=starts_of(sizes),
-            width=width,
+            attribute=np.array([self._pairs[number][1] for number in numbers], np.int32),
+            low=np.array([self._low[number] for number in numbers], np.int32),
+            base=self._base[[*numbers]],
+            width=self._width,
         )
-        self._counts = np.zeros(sum(sizes), np.uint32)
 
     def add(self, rows: Int32) -> None:
         """Count rows."""
         if self._statistics is not None:
             self._statistics.add(rows)
         add_frequencies(rows, self._tree, self._requests, self._counts, self._count_start, self._n_attributes)
+
+    def shares(self, n: int) -> list[_Frequencies]:
+        """The statistics and every n-th set of a node for the first one, the following sets for each other one."""
+        numbers = [range(first, len(self._pairs), n) for first in range(min(n, len(self._pairs)))]
+        shares = []
+        for place, own in enumerate(numbers):
+            share = copy(self)
+            share._statistics = self._statistics if place == 0 else None
+            share._requests = share._requested(own)
+            shares.append(share)
+        return shares
 
     def merge(self, other: _Frequencies) -> None:
         """Count what the sets of other rows have counted."""
@@ -311,8 +328,8 @@ class _Frequencies:
 
     def sets(self) -> dict[tuple[int, int], FrequencySet]:
         """The sets, uint32 (codes of the node's range, numbers per code)."""
-        base, width = self._requests.base, self._requests.width
+        base = self._base
         return {
-            pair: self._counts[base[number] : base[number + 1]].reshape(-1, width)
+            pair: self._counts[base[number] : base[number + 1]].reshape(-1, self._width)
             for number, pair in enumerate(self._pairs)
         }

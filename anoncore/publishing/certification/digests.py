@@ -16,7 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.base.pipeline import in_threads
 from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.grouping import numbered_by_appearance
 from anoncore.publishing.certification.published_rows import array_of
 from anoncore.release.reading.published_table import PublishedTable, is_text_type, text_bytes
 from anoncore.sources.parquet import value_type
@@ -178,10 +180,15 @@ class PartDigester:
         return {name: digest.hexdigest() for name, digest in self._columns.items()}
 
     def _take(self, block: pa.Table) -> None:
-        for name, digest in self._columns.items():
+        """Hash a block, its columns in threads."""
+
+        def hash_column(name: str) -> None:
             for content in _contents(array_of(block, name)):
-                digest.update(len(content).to_bytes(8, "little"))
-                digest.update(content)
+                self._columns[name].update(len(content).to_bytes(8, "little"))
+                self._columns[name].update(content)
+
+        for _ in in_threads(hash_column, self._columns):
+            pass
 
 
 def _kind(kind: pa.DataType) -> str:
@@ -197,19 +204,20 @@ def _contents(column: pa.Array) -> Iterator[bytes]:
         yield np.ascontiguousarray(plain).tobytes()
         return
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(coded.dictionary)))
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    numbers, used = numbered_by_appearance(codes, len(coded.dictionary))
     values = coded.dictionary.take(pa.array(used))
     # All else than texts gets texts that tell every two values apart.
     texts = values if is_text_type(values.type) else pa.array([*map(repr, values.to_pylist())], pa.large_string())
     texts = texts.cast(pa.large_string())
     order = np.asarray(pc.sort_indices(texts))
-    rank = np.full(len(coded.dictionary) + 1, -1, dtype="<i4")
-    rank[used[order]] = np.arange(len(used), dtype=np.int32)
+    rank = np.full(len(used) + 1, -1, dtype="<i4")
+    rank[order] = np.arange(len(used), dtype=np.int32)
     content, starts = text_bytes(texts.take(pa.array(order)))
     yield np.diff(starts).astype("<i8").tobytes()
     yield content[starts[0] : starts[-1]].tobytes()
-    yield rank[codes].tobytes()
+    # A number of -1 finds the last rank, which is that of a missing cell.
+    yield rank.take(numbers, mode="wrap").tobytes()
 
 
 def _numbers(column: pa.Array) -> npt.NDArray[Any] | None:

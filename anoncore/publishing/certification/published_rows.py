@@ -83,7 +83,7 @@ class PartFile:
             return
         file = self.read(lambda: coded_file(opened(self.source), self.schema))
         for numbers in _together(file.metadata):
-            read = self.read(lambda numbers=numbers: file.read_row_groups(numbers, list(names), use_threads=False))
+            read = self.read(lambda numbers=numbers: file.read_row_groups(numbers, list(names)))
             yield read.unify_dictionaries().combine_chunks()
 
     def read(self, read: Any) -> Any:

@@ -41,8 +41,8 @@ TABLE = "release"
 """What the table of a release in parts is called, as that of a release in memory."""
 AT_ONCE = 8
 """Sets of columns that one reading of the parts answers for."""
-MEMORY = "512MB"
-"""What DuckDB keeps in memory of rows that are read in several pieces."""
+MEMORY = 512_000_000
+"""Bytes that DuckDB keeps in memory of rows that are read in several pieces."""
 BATCH_ROWS = 1 << 18
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
@@ -102,12 +102,14 @@ def scan_rows(
     progress: Progress | None = None,
     splits: Sequence[Split] = (),
     known: Sequence[str] | None = None,
+    memory: int = MEMORY,
 ) -> Scan:
     """Read the rows of a table once, in pieces, and say what its groups reach; `digested` parts get digests of columns.
 
     Groups are those that a reader sees: rows of any parts that agree in the columns `known`, by default the
     quasi-identifiers. `optional` questions are left out where their attribute has more than MOST_VALUES different
-    values; for the others that is a DataError. In a table in memory there may be any number of them.
+    values; for the others that is a DataError. In a table in memory there may be any number of them. Groups of
+    rows that are read in several pieces take about `memory` bytes.
     """
     own = files[0].names if files else ()
     known = with_role(attributes, own) if known is None else known
@@ -129,7 +131,7 @@ def scan_rows(
         first, second = next(pieces, None), next(pieces, None)
         if first is None:
             raise DataError("There are no rows.")
-        groups = _InMemory(*first) if second is None else _InDatabase(chain([first, second], pieces), stack)
+        groups = _InMemory(*first) if second is None else _InDatabase(chain([first, second], pieces), stack, memory)
         values = {}
         for name, counted in numbered.items():
             if counted.rows is not None:
@@ -228,7 +230,7 @@ class _InMemory:
 class _InDatabase:
     """The same of rows that were read in several pieces, counted by DuckDB."""
 
-    def __init__(self, units: Iterable[Keyed], stack: ExitStack) -> None:
+    def __init__(self, units: Iterable[Keyed], stack: ExitStack, memory: int) -> None:
         # It takes long to import, and most releases are read in one piece.
         import duckdb
 
@@ -236,7 +238,7 @@ class _InDatabase:
 
         stack.enter_context(reading(TABLE))
         folder = stack.enter_context(temporary_directory())
-        config: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": str(folder / "spill")}
+        config: dict[str, Any] = {"memory_limit": f"{memory}B", "temp_directory": str(folder / "spill")}
         self._database = stack.enter_context(closing(duckdb.connect(":memory:", config=config)))
         self._database.execute("SET enable_progress_bar = false")
         for runs, values in units:

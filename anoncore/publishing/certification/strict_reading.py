@@ -36,7 +36,7 @@ from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
 from anoncore.release.reading.published_table import Column, cell_texts, text_bytes
 from anoncore.sources.excel import BOOK, READING
 from anoncore.sources.headers import require_few_columns
-from anoncore.sources.parquet import GROUP_ROWS, plain_table, read_within, value_type
+from anoncore.sources.parquet import GROUP_ROWS, coded_schema, coded_table, plain_table, read_within, value_type
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 UNPACKED_LIMIT = 4 << 30
@@ -310,15 +310,17 @@ def _write_again(file: pq.ParquetFile, declared: pa.Schema, table: pa.Table | No
     has_no_number = False
     is_described = SCHEMA in (file.metadata.metadata or {})
     schema = pa.schema([pa.field(one.name, value_type(one.type)) for one in declared])
+    # Parts of large releases say nothing of the types that their columns had in Arrow, and are written from codes.
+    as_written, stored = (plain_table, schema) if is_described else (coded_table, coded_schema(schema))
     with (
         pa.BufferedOutputStream(pa.PythonFile(target, mode="w"), WRITTEN_AT_ONCE) as content,
-        pq.ParquetWriter(content, schema, store_schema=is_described) as writer,
+        pq.ParquetWriter(content, stored, store_schema=is_described) as writer,
     ):
         for number in range(file.num_row_groups):
             if target.differs is None:
                 begin = number * GROUP_ROWS
                 rows = file.read_row_group(number) if table is None else table.slice(begin, GROUP_ROWS)
-                rows = plain_table(rows, schema)
+                rows = as_written(rows, schema)
                 floats = [rows.column(one.name) for one in rows.schema if pa.types.is_floating(one.type)]
                 has_no_number |= any(bool(pc.any(pc.is_nan(column)).as_py()) for column in floats)
                 writer.write_table(rows)

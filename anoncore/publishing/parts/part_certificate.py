@@ -102,7 +102,7 @@ def certify_parts(
     asked = [Question(one, check.attribute) for one in algorithm.requirements for check in one.checks(profile)]
     # Looked at although nobody may have asked: the largest belief, and the distance from the table.
     more = [ask(known[name]) for name in profile.sensitive for ask in (belief_question, distance_question)]
-    scan = scan_rows(files, known, asked, more, digested=True, progress=progress)
+    scan = scan_rows(files, known, asked, more, digested=True, progress=progress, memory=written.counted)
     attributes = [_with_values(one, scan) for one in attributes]
     found = [one.judged(scan.of(one)) for one in asked]
     wrong = next((one for one in found if not one.holds), None)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
+from anoncore.base.pipeline import in_threads
 from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.output_folder import SUMMARY, summary_text
@@ -176,21 +178,23 @@ def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
 
 def _read_strictly(certificate: Certificate, files: Given, parts: Given, tell: Progress) -> Iterator[Finding]:
     """What files hold besides the rows of the release, whatever their hashes are."""
-    for number, file in enumerate(files):
-        tell(number / len(files), f"Reading '{file.name}'")
-        fault = ""
+
+    def fault_of(file: PartFile) -> str:
         if file in parts:
             # The rows of an only part that is read in one piece are read once, for this and for what is counted.
             is_read_once = len(parts) == 1 and file.is_one_piece and file.names == certificate.tables[0].columns
             rows = file.whole if is_read_once else None
-            fault = file.read(lambda file=file, rows=rows: parquet_fault(file.source, rows))
-        elif file.name == SUMMARY:
-            fault = _summary_fault(certificate, file.content)
-        check = f"content of '{file.name}'"
-        if certificate.version == 1 and fault and (file.name == SUMMARY or "is not written as" in fault):
-            yield claimed(check, f"'{file.name}' {fault}; an earlier version wrote it in its own way.")
-        elif fault:
-            yield fails(check, f"'{file.name}' {fault}.")
+            return str(file.read(lambda: parquet_fault(file.source, rows)))
+        return _summary_fault(certificate, file.content) if file.name == SUMMARY else ""
+
+    with closing(in_threads(fault_of, files)) as faults:
+        for number, (file, fault) in enumerate(zip(files, faults, strict=True)):
+            tell(number / len(files), f"Reading '{file.name}'")
+            check = f"content of '{file.name}'"
+            if certificate.version == 1 and fault and (file.name == SUMMARY or "is not written as" in fault):
+                yield claimed(check, f"'{file.name}' {fault}; an earlier version wrote it in its own way.")
+            elif fault:
+                yield fails(check, f"'{file.name}' {fault}.")
 
 
 def _summary_fault(certificate: Certificate, content: bytes) -> str:
