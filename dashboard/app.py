@@ -17,8 +17,8 @@ from dashboard.elements import routes  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
 from dashboard.process import launch  # noqa: E402
 from dashboard.serving import access  # noqa: E402
-from dashboard.session import state  # noqa: E402
-from dashboard.tasks import warmup  # noqa: E402
+from dashboard.session import compute, state  # noqa: E402
+from dashboard.tasks import waiting, warmup  # noqa: E402
 
 
 def main() -> None:
@@ -29,6 +29,7 @@ def main() -> None:
         st.set_page_config(page_title="anoncore", page_icon=str(HERE / "icon.svg"))
         return
     state.follow_address()
+    compute.begin_page()
     chosen = st.navigation(routes.pages(), position="top")
     if chosen.url_path in routes.MOVED:
         chosen.run()
@@ -59,6 +60,8 @@ def main() -> None:
         making.leave_board(route.section in routes.OF_A_RELEASE)
         st.title(route.title)
     chosen.run()
+    if waiting.is_drawn_whole():
+        compute.end_page()
     # At the end of a page, so that an interrupted drawing keeps it for the next.
     here = state.workspace()
     while here.notices:

@@ -13,6 +13,7 @@ from anoncore.base.number import RISK, measure
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
+from anoncore.kernels.grouping import first_rows
 from anoncore.kernels.rounding import lies_above
 from anoncore.privacy.linked_rows import linked_k
 from anoncore.privacy.published import published_key
@@ -335,14 +336,14 @@ def _of_person(sizes: Int64, own: Codes) -> Int64:
 
 def _classes(release: Release, fragment: Fragment, names: list[str], population: Microdata | None) -> _Classes:
     of_row, own = published_key(fragment, names), release.data.people
-    _, first, records = np.unique(of_row, return_index=True, return_counts=True)
+    records = np.bincount(of_row)
     if own is not None:
         records = distinct_pairs(own, of_row.astype(np.int32), len(records))
     if population is None:
         return _Classes(of_row, records, records)
     if not names:
         return _Classes(of_row, records, np.maximum(records, population.n_rows))
-    people = population_sizes(fragment, names, first, population, release.data.hierarchies)
+    people = population_sizes(fragment, names, first_rows(of_row), population, release.data.hierarchies)
     return _Classes(of_row, records, np.maximum(records, people))
 
 

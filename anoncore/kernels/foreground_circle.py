@@ -17,7 +17,7 @@ import numpy as np
 from anoncore.kernels.arrays import Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel
 
-LEAST_VARIANCE = 20.0
+LEAST_VARIANCE = 5.0
 """Of the number of people with x, from where on few points are enough. Below it polynomials are short."""
 POINTS = 32
 """Points on half of the circle, at most."""

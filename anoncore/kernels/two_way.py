@@ -18,6 +18,8 @@ from anoncore.kernels.arrays import Codes, Floats, Int32, Int64
 from anoncore.kernels.compiler import inner_kernel, kernel
 from anoncore.kernels.sorting import find_value
 
+MOST_DENSE = 4_096
+"""Pairs of values that are all summed, also where these are more than rows: no pair has to be looked for then."""
 SEARCHED = 8
 """Pairs of one value that are gone through in the time in which another value is looked up among them, about."""
 
@@ -106,13 +108,16 @@ def rectangle_frequencies(
 
 @kernel
 def linked_frequencies(
-    x: Codes, y: Codes, codes_x: Codes, codes_y: Codes, n_codes_x: int, n_codes_y: int, order: Int64, starts: Int64
+    x: Codes, y: Codes, codes_x: Codes, codes_y: Codes, n_codes_x: int, n_codes_y: int, starts: Int64
 ) -> Floats:
     """Rows expected at each pair of values where all links inside a group are equally likely, float (n_pairs,).
 
-    The pairs are sorted by x and then by y here. Group g has the rows `order[starts[g]:starts[g + 1]]`, whose values
-    are in `codes_x` and `codes_y` (n_rows,). The result is the sum over groups of count * count / rows of the group.
+    The pairs are sorted by x and then by y here. `codes_x` and `codes_y` (n_rows,) are the values of one group's rows
+    after those of the other: group g has those from `starts[g]` to before `starts[g + 1]`. The result is the sum over
+    groups of count * count / rows of the group.
     """
+    is_dense = n_codes_x * n_codes_y <= max(MOST_DENSE, len(codes_x))
+    sums = np.zeros((n_codes_x, n_codes_y) if is_dense else (0, 0))
     result = np.zeros(len(x))
     first = np.zeros(n_codes_x + 1, np.int64)
     for pair in range(len(x)):
@@ -124,7 +129,7 @@ def linked_frequencies(
     for group in range(len(starts) - 1):
         n_x = n_y = 0
         for place in range(starts[group], starts[group + 1]):
-            a, b = codes_x[order[place]], codes_y[order[place]]
+            a, b = codes_x[place], codes_y[place]
             if count_x[a] == 0:
                 seen_x[n_x] = a
                 n_x += 1
@@ -138,7 +143,10 @@ def linked_frequencies(
             a = seen_x[i]
             share = count_x[a] / n_rows
             begin, end = first[a], first[a + 1]
-            if n_y * SEARCHED < end - begin:
+            if is_dense:
+                for j in range(n_y):
+                    sums[a, seen_y[j]] += share * count_y[seen_y[j]]
+            elif n_y * SEARCHED < end - begin:
                 for j in range(n_y):
                     pair = find_value(y, begin, end, seen_y[j])
                     if pair < end and y[pair] == seen_y[j]:
@@ -149,6 +157,9 @@ def linked_frequencies(
             count_x[a] = 0
         for j in range(n_y):
             count_y[seen_y[j]] = 0
+    if is_dense:
+        for pair in range(len(x)):
+            result[pair] = sums[x[pair], y[pair]]
     return result
 
 

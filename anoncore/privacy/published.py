@@ -106,8 +106,20 @@ def has_single_values(fragment: Fragment, attribute: str) -> bool:
 
 def published_key(fragment: Fragment, known: Collection[str]) -> Int64:
     """Rows numbered by what the fragment publishes of the known attributes, int64 (n_rows,)."""
-    recodings = [recoding for name, recoding in fragment.recodings.items() if name in known]
-    return dense_key((column for one in recodings for column in one.content()), fragment.partition.n_rows)
+    partition = fragment.partition
+    columns: list[Codes] = []
+    by_group: list[Codes] = []
+    for name, recoding in fragment.recodings.items():
+        shared = recoding.group_content() if name in known and recoding.partition is partition else None
+        if shared is not None:
+            by_group += shared
+        elif name in known:
+            columns += recoding.content()
+    if not by_group:
+        return dense_key(columns, partition.n_rows)
+    # There are far fewer groups than rows, and a group's cells are those of all its rows.
+    of_groups = dense_key(by_group, partition.n_groups)[partition.group]
+    return dense_key([of_groups, *columns], partition.n_rows) if columns else of_groups
 
 
 def key_inside_groups(fragment: Fragment, known: Collection[str]) -> Int64:

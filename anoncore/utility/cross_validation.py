@@ -118,10 +118,17 @@ def _table(
         if name == target:
             continue
         recoding = recodings[name]
-        low, high = recoding.bounds()
         single = not isinstance(recoding, Generalized | GroupValues | ColumnRegions)
-        cells[name] = Bounds(low[rows[name]], high[rows[name]], single)
-    return TrainingTable(cells, _values(recodings[target], release.records_order, rng)[rows[target]])
+        if isinstance(recoding, Generalized):
+            of_rows = recoding.partition.group[rows[name]]
+            low, high = recoding.low[of_rows], recoding.high[of_rows]
+        else:
+            low, high = (bound[rows[name]] for bound in recoding.bounds())
+        cells[name] = Bounds(low, high, single)
+    labels = recodings[target]
+    if isinstance(labels, Generalized | GroupValues | ColumnRegions):
+        return TrainingTable(cells, _values(labels, release.records_order, rng)[rows[target]])
+    return TrainingTable(cells, labels.bounds()[0][rows[target]])
 
 
 def _values(recoding: Recoding, along: Rows, rng: np.random.Generator) -> Codes:
@@ -278,6 +285,51 @@ def runs_of_release(
     drawn = [released_tables(release, target, rng) for _ in range(min(linkings, runs))]
     method = CLASSIFIERS[classifier](data)
     return _in_runs(data, method, [drawn[run % len(drawn)] for run in range(runs)], records, pieces, seed, progress)
+
+
+def runs_of_some_rows(
+    release: Release,
+    target: str,
+    classifier: ClassifierName,
+    runs: int,
+    n_rows: int,
+    seed: int,
+    progress: Progress | None,
+) -> list[Predicted]:
+    """The same of a release of people in which no attribute stands twice (`is_linked_by_groups`), by so many rows alone
+    as the runs need, drawn from the whole table.
+
+    No run has a row in common with another one, so that one linking serves all of them. Each row is linked with any one
+    of its group: few of a group are drawn.
+    """
+    rng, data = np.random.default_rng(seed), release.data
+    n_drawn = runs * (LEARNED_PIECES + 1) * (n_rows // LEARNED_PIECES)
+    rows = data.canonical_order[rng.choice(data.n_rows, min(n_drawn, data.n_rows), replace=False)]
+    pieces = _pieces(data.codes[target][rows], n_rows, np.arange(len(rows)), rng)
+    tables = _tables_of_rows(release, target, rows, rng)
+    held_out = [rows[piece] for piece in pieces]
+    return _in_runs(data, CLASSIFIERS[classifier](data), [tables] * runs, pieces, held_out, seed, progress)
+
+
+def is_linked_by_groups(release: Release) -> bool:
+    """Whether nothing but groups says which rows of people belong together, as no attribute stands in two fragments."""
+    names = [name for fragment in release.fragments for name in fragment.attributes]
+    return not release.is_synthetic and release.is_shared and len(names) == len(set(names))
+
+
+def _tables_of_rows(release: Release, target: str, rows: Int64, rng: np.random.Generator) -> tuple[TrainingTable, ...]:
+    """What `released_tables` gives of some rows, where nothing but groups links them."""
+    partition, linked = release.partition, {}
+    group = partition.group[rows]
+    for number, fragment in enumerate(release.fragments):
+        place = (rng.random(len(rows)) * partition.sizes[group]).astype(np.int64)
+        of_fragment = rows if number == 0 else partition.order[partition.starts[group] + place]
+        linked |= dict.fromkeys(fragment.attributes, of_fragment)
+    recodings = {name: release.recoding(name) for name in release.attributes}
+    table = _table(release, recodings, linked, target, rng)
+    if not table.cells:
+        raise ReleaseError(f"The release publishes nothing together with '{target}' that could predict it.")
+    return (table,)
 
 
 def runs_of_original(

@@ -17,13 +17,21 @@ from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.group_sample import sampled
 from anoncore.release.release import Release
 from anoncore.utility.classifiers import ClassifierName
-from anoncore.utility.cross_validation import Predicted, Trial, is_random, runs_of_original, runs_of_release
+from anoncore.utility.cross_validation import (
+    Predicted,
+    Trial,
+    is_linked_by_groups,
+    is_random,
+    runs_of_original,
+    runs_of_release,
+    runs_of_some_rows,
+)
 from anoncore.utility.learning import check_trial, majority
 from anoncore.utility.outcome import class_f, confusion_of, judge, ratio
 
 LARGEST_TRAINING: Mapping[str, int] = MappingProxyType({"tree": 1_000_000, "naive-bayes": 8_000_000, "knn": 200_000})
 """Cells of a training that is made on all rows of the other folds; a larger table is sampled."""
-SAMPLED_TRAINING: Mapping[str, int] = MappingProxyType({"tree": 500_000, "naive-bayes": 4_000_000, "knn": 100_000})
+SAMPLED_TRAINING: Mapping[str, int] = MappingProxyType({"tree": 250_000, "naive-bayes": 4_000_000, "knn": 100_000})
 """Cells of a training on a sample of the rows."""
 TRAININGS = 3
 """Trainings of an estimate."""
@@ -226,14 +234,19 @@ def _from_sample(
     """The estimate from trainings on `n_rows` rows of a large table, carried on to those of the cross-validation."""
     truth, domain = release.data.codes[target], release.data.domain[target]
     report = silent if progress is None else progress
+    asked, of_release = (target, classifier, TRAININGS), part_of(report, 0.0, 0.5)
     # Linking all rows of a large release would take longer than all that is learned from some of them.
-    some = sampled(release, n_rows * LINKED, seed).release
-    asked = target, classifier, TRAININGS
-    released = runs_of_release(some, *asked, linkings, n_rows, seed, part_of(report, 0.0, 0.5))
+    if is_linked_by_groups(release) and len(truth) >= n_rows * 2 * LINKED:
+        learned = truth
+        released = runs_of_some_rows(release, *asked, n_rows, seed, of_release)
+    else:
+        some = sampled(release, n_rows * LINKED, seed).release
+        learned = some.data.codes[target]
+        released = runs_of_release(some, *asked, linkings, n_rows, seed, of_release)
     original = runs_of_original(release, *asked, n_rows, seed, part_of(report, 0.5, 1.0))
     doublings = max(float(np.log2(len(truth) * (1 - 1 / folds) / n_rows)), 0.0)
-    of_release = max(float(np.log2(release.n_records / n_rows)), 0.0) if release.is_synthetic else doublings
-    value, margin = _carried_on(some.data.codes[target], released, len(domain), of_release)
+    to_release = max(float(np.log2(release.n_records / n_rows)), 0.0) if release.is_synthetic else doublings
+    value, margin = _carried_on(learned, released, len(domain), to_release)
     return ClassificationEstimate(
         value=value,
         low=max(value - margin, 0.0),

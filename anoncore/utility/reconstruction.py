@@ -7,13 +7,14 @@ link fragments with groups of their own by the first attribute that both publish
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import occurring_pairs, owners, runs_from, starts_of
+from anoncore.kernels.grouping import different_keys, first_rows, occurring_pairs, owners, runs_from, starts_of
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
@@ -23,6 +24,7 @@ TOLERANCE = 1e-9
 """Share of the rows below which rows that are left over come from rounding."""
 MOST_CELLS = 4_000_000
 """Pairs of regions, or entries of a table of codes, that are held at once."""
+WORD_BITS = 64
 
 
 @record
@@ -41,11 +43,23 @@ class Regions:
     def numbered(self, n_codes: int) -> Int64:
         """A number for each group, int64 (n_groups,); groups have the same one where they allow the same codes."""
         if len(self.low) == len(self.sizes):
-            return np.unique(self.low * n_codes + self.high, return_inverse=True)[1].astype(np.int64)
+            return different_keys(self.low * n_codes + self.high, n_codes * n_codes)[1]
+        if n_codes < WORD_BITS:
+            # A set as a word with one bit per code: a run from a to b is 2^(b + 1) - 2^a.
+            one = np.uint64(1)
+            runs = (one << (self.high + 1).astype(np.uint64)) - (one << self.low.astype(np.uint64))
+            sets = np.add.reduceat(runs, self.offsets[:-1])
+            return np.unique(sets, return_inverse=True)[1].astype(np.int64)
         known: dict[bytes, int] = {}
         runs = np.column_stack((self.low, self.high))
         parts = (runs[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
         return np.array([known.setdefault(part, len(known)) for part in parts], np.int64)
+
+    def some(self, groups: Int64) -> Regions:
+        """The regions of some groups."""
+        n_runs = np.diff(self.offsets)[groups]
+        runs = runs_from(self.offsets[groups], n_runs)
+        return Regions(starts_of(n_runs), self.low[runs], self.high[runs], self.sizes[groups])
 
     def allow(self, group: Codes, codes: Codes, n_codes: int) -> Bools:
         """Whether the group of each row allows the row's code, bool (n_rows,)."""
@@ -114,6 +128,23 @@ class Column:
         """Number of regions."""
         return len(self.regions.sizes)
 
+    @cached_property
+    def number(self) -> Codes:
+        """The number of each region in `different`, int32 (n_regions,)."""
+        if self.is_exact:
+            return np.arange(self.n_codes, dtype=np.int32)
+        return self.regions.numbered(self.n_codes).astype(np.int32)
+
+    @cached_property
+    def different(self) -> Regions:
+        """Every region once: many groups have the same."""
+        return self.regions if self.is_exact else self.regions.some(first_rows(self.number))
+
+    @cached_property
+    def rows(self) -> Codes:
+        """The number of each row's region in `different`, int32 (n_rows,)."""
+        return self.of_row if self.is_exact else self.number[self.of_row]
+
 
 def paired_attributes(release: Release) -> list[str]:
     """The published quasi-identifiers and sensitive attributes, whose pairs the two-way error looks at.
@@ -152,6 +183,7 @@ class Reader:
         self.release = release
         self.data = release.data
         self.columns: dict[tuple[str, str], Column] = {}
+        self._ordered: dict[tuple[str, str], Codes] = {}
 
     @property
     def scale(self) -> float:
@@ -181,10 +213,12 @@ class Reader:
 
     def _of_rows(self, one: Column, other: Column, x: Codes, y: Codes) -> Floats:
         """Expected rows where the cells of a row belong together."""
+        n_one, n_other = len(one.different.sizes), len(other.different.sizes)
         if one.group is not None and one.group is other.group:
-            regions = np.arange(one.n_regions, dtype=np.int32)
-            return _spread(one, other, regions, regions, one.group.sizes, x, y)
-        return _spread(one, other, *pairs_of(one.of_row, other.of_row, one.n_regions, other.n_regions), x, y)
+            key, place = different_keys(one.number * np.int64(n_other) + other.number, n_one * n_other)
+            cells, others = np.divmod(key, n_other)
+            return _spread(one, other, cells, others, np.bincount(place, one.group.sizes), x, y)
+        return _spread(one, other, *pairs_of(one.rows, other.rows, n_one, n_other), x, y)
 
     def _across(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
         """Expected rows where no fragment publishes both attributes."""
@@ -200,12 +234,22 @@ class Reader:
             return self._of_rows(one, other, x, y)
         partition = self.release.partition
         if one.is_exact and other.is_exact:
-            sizes = one.n_codes, other.n_codes
-            return linked_frequencies(x, y, one.of_row, other.of_row, *sizes, partition.order, partition.starts)
+            codes = self._in_groups(fragments[0], first), self._in_groups(fragments[1], second)
+            return linked_frequencies(x, y, *codes, one.n_codes, other.n_codes, partition.starts)
         expected = np.zeros(len(x))
         for cells, others, weight in _linked(one, other, partition):
             expected += _spread(one, other, cells, others, weight, x, y)
         return expected
+
+    def _in_groups(self, fragment: Fragment, name: str) -> Codes:
+        """The codes of an exact attribute, those of one group's rows after the other, int32 (n_rows,)."""
+        key = (fragment.name, name)
+        if key not in self._ordered:
+            column = self.column(fragment, name)
+            # Codes that are taken from all over the table are found sooner where few bytes hold all of them.
+            small = column.of_row.astype(np.min_scalar_type(column.n_codes))
+            self._ordered[key] = small[self.release.partition.order].astype(np.int32)
+        return self._ordered[key]
 
     def joined(
         self, fragments: tuple[Fragment, Fragment], one: Column, other: Column, n_held: int = 0
@@ -248,14 +292,14 @@ def pairs_of(one: Codes, other: Codes, n_one: int, n_other: int) -> tuple[Codes,
 def _spread(
     one: Column,
     other: Column,
-    cells: Codes,
-    others: Codes,
+    cells: Codes | Int64,
+    others: Codes | Int64,
     weight: Int64 | Floats,
     x: Codes,
     y: Codes,
 ) -> Floats:
-    """Expected rows at each pair of codes where each pair of regions is spread evenly over its values."""
-    a, b = one.regions, other.regions
+    """Expected rows at each pair of codes where each pair of the different regions is spread evenly over its values."""
+    a, b = one.different, other.different
     return rectangle_frequencies(
         x,
         y,
@@ -267,8 +311,8 @@ def _spread(
         b.low,
         b.high,
         b.sizes,
-        cells,
-        others,
+        cells.astype(np.int32),
+        others.astype(np.int32),
         weight.astype(np.float64),
         one.n_codes,
         other.n_codes,
@@ -276,9 +320,12 @@ def _spread(
 
 
 def _linked(one: Column, other: Column, partition: Partition) -> Iterator[tuple[Codes, Codes, Floats]]:
-    """Every two regions of a group with the rows that link them, n_a n_b / size, in parts that memory can hold."""
+    """Every two regions of a group, by their numbers in `different`, with the rows that link them, n_a n_b / size, in
+    parts that memory can hold.
+    """
     mine, theirs = (
-        pairs_of(partition.group, column.of_row, partition.n_groups, column.n_regions) for column in (one, other)
+        pairs_of(partition.group, column.rows, partition.n_groups, len(column.different.sizes))
+        for column in (one, other)
     )
     widths = [np.bincount(side[0], minlength=partition.n_groups) for side in (mine, theirs)]
     starts = [starts_of(width) for width in widths]

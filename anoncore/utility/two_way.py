@@ -12,8 +12,11 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import ALSO_SYNTHETIC, COST, measure
 from anoncore.base.score import Score
+from anoncore.base.shared_work import cached
+from anoncore.kernels.arrays import Codes, Int64
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
+from anoncore.table.microdata import Microdata
 from anoncore.utility.reconstruction import Reader, paired_attributes, pairs_of
 
 TWO_WAY_ERROR = replace(
@@ -28,6 +31,8 @@ TWO_WAY_ERROR = replace(
     baseline="0: the original table.",
     release_forms=ALSO_SYNTHETIC,
 )
+LARGEST_KEPT, MOST_KEPT = 20_000, 1_000
+"""Pairs of values of two attributes, and pairs of attributes, up to which those that occur are kept with the table."""
 AT_MOST = "How large it can be at most is told by utility.two_way_error_bound."
 """What can be asked where the error itself cannot be told."""
 
@@ -138,16 +143,28 @@ def _distance(reader: Reader, first: str, second: str) -> float:
     together = reader.together(first, second)
     if together is not None and _is_kept(reader.release, together, first, second):
         return 0.0
-    x, y, counts = pairs_of(data.codes[first], data.codes[second], len(data.domain[first]), len(data.domain[second]))
+    x, y, counts = _true_pairs(data, first, second)
     expected = reader.expected(first, second, x, y)
     # Both sides have as many rows, so what one has too much lies where the other has too little.
     return max(0.0, 1.0 - float(np.minimum(counts, expected).sum()) / data.n_rows)
+
+
+def _true_pairs(data: Microdata, first: str, second: str) -> tuple[Codes, Codes, Int64]:
+    """The pairs of values that occur in the table, with the rows of each; all releases of it share them."""
+    codes, sizes = (data.codes[first], data.codes[second]), (len(data.domain[first]), len(data.domain[second]))
+
+    def pairs() -> tuple[Codes, Codes, Int64]:
+        return pairs_of(*codes, *sizes)
+
+    is_small = sizes[0] * sizes[1] <= LARGEST_KEPT
+    return cached(data, "pairs of values", (first, second), pairs, MOST_KEPT) if is_small else pairs()
 
 
 def _is_kept(release: Release, fragment: Fragment, first: str, second: str) -> bool:
     """Whether a fragment publishes the original values of both attributes."""
     recodings = (fragment.recodings[first], fragment.recodings[second])
     return all(
-        isinstance(recoding, Exact) and np.array_equal(recoding.codes, release.data.codes[name])
+        isinstance(recoding, Exact)
+        and (recoding.codes is release.data.codes[name] or np.array_equal(recoding.codes, release.data.codes[name]))
         for name, recoding in zip((first, second), recodings, strict=True)
     )

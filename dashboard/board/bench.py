@@ -383,7 +383,10 @@ class Bench:
     def _make(self, attempt: Attempt, secret: str | None, asked: tuple[Requirement, ...], report: jobs.Report) -> None:
         try:
             run = attempt.run or self.make(attempt, report)
+            # Each report is where work that nobody waits for any more ends.
+            report(0.97, "Measuring the release")
             quick = attempt.quick.get(secret) or facts.quick(run, secret)
+            report(0.99, "Judging the release")
             marks = facts.marks(run, asked)
             # Its parts are kept, so that the page has the verdict at once.
             facts.verdict_of(run, asked)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from streamlit import runtime
 
 from dashboard.serving import garbage, settings
-from dashboard.session import state
+from dashboard.session import compute, state
 
 VARIABLE = "ANONCORE_KEEP_MINUTES"
 """Environment variable with another number of minutes than the settings say."""
@@ -54,6 +54,7 @@ def _watch() -> None:
     while runtime.exists():
         time.sleep(min(EVERY_SECONDS, max(keep_seconds(), 1.0)))
         try:
+            compute.leave(runtime.get_instance().is_active_session)
             if state.let_go(runtime.get_instance().is_active_session, keep_seconds()):
                 garbage.give_back()
             if settings.current().workspaces.folder:

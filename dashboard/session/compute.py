@@ -10,14 +10,15 @@ The function gets the run's release first, then the arguments. Values are shared
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from anoncore.base.shared_work import Cache
 from dashboard.session.workspace import Run
 from dashboard.tasks import jobs
-from dashboard.tasks.waiting import memo
+from dashboard.tasks.interest import Interest
+from dashboard.tasks.waiting import memo, session_id
 
 MAX_VALUES = 512
 
@@ -37,6 +38,7 @@ class Later:
 
 _values = memo(MAX_VALUES, kept_errors=(Exception,))
 _jobs = memo(MAX_VALUES)
+_interest = Interest()
 
 
 def cached(name: str, run: Run, function: Callable[..., T], *arguments: Hashable) -> T:
@@ -60,19 +62,49 @@ def later(name: str, run: Run, function: Callable[..., Any], *arguments: Hashabl
     What is `urgent` takes a second or few, and waits for no long work (`jobs.start`).
 
     A function with a parameter `progress` gets the callback (fraction, text). Poll from a keyed fragment with
-    `run_every` while the status is running.
+    `run_every` while the status is running. Once no page asks for it any more, it is stopped (`end_page`).
     """
+    key = (run.id, name, *arguments)
+    session = session_id()
+    if session:
+        _interest.ask(session, key)
 
     def work(report: jobs.Report) -> Any:
         extra = {"progress": report} if "progress" in inspect.signature(function).parameters else {}
         return cached(name, run, lambda release, *rest: function(release, *rest, **extra), *arguments)
 
-    job = _jobs.get((run.id, name, *arguments), lambda: jobs.start(work, name, run.owner, urgent=urgent))
+    job = _jobs.get(key, lambda: jobs.start(work, name, run.owner, urgent=urgent))
     if job.status == "done":
         return Later("done", 1.0, job.text, value=job.value)
     if job.running:
         return Later("running", job.fraction, job.text)
     return Later("failed", job.fraction, job.text, error=job.error or "The computation was cancelled.")
+
+
+def begin_page() -> None:
+    """Say that the page is drawn from its top, for whom it is drawn."""
+    _interest.begin(session_id())
+
+
+def end_page() -> None:
+    """Say that the page is drawn to its end: what it did not ask for, and no other page of anybody, is stopped."""
+    _stop(_interest.end(session_id()))
+
+
+def leave(is_there: Callable[[str], bool]) -> None:
+    """Stop what only browser sessions wait for that are not there any more."""
+    for session in _interest.sessions():
+        if not is_there(session):
+            _stop(_interest.leave(session))
+
+
+def _stop(unwanted: Collection[tuple[Hashable, ...]]) -> None:
+    """Cancel these jobs where they run, and forget them: whoever asks again begins anew. What is done stays."""
+    for key in unwanted:
+        job = _jobs.peek(key)
+        if job is not None and job.running:
+            _jobs.drop(lambda other, key=key: other == key)  # type: ignore[misc]
+            job.cancel()
 
 
 def kept(name: str, digests: tuple[Hashable, ...], make: Callable[[], T]) -> T:

@@ -26,6 +26,10 @@ from dashboard.tasks.waiting import memo
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
 MAX_MICRODATA = 8
+LEFT_SECONDS = 10.0
+"""Seconds without a browser session after which a workspace counts as left: a page that is loaded again takes one or
+two.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +98,7 @@ class Workspace:
         self.notices: list[str] = []
         self.steps_done: frozenset[str] = frozenset()
         self.sessions: set[str] = set()
-        self.seen = time.monotonic()
+        self.seen = self.looked_at = time.monotonic()
         self.current: str | None = None
         self._runs: tuple[Run, ...] = ()
         self._awaited: _Awaited | None = None
@@ -143,6 +147,15 @@ class Workspace:
             cancel = getattr(getattr(one, "job", one), "cancel", None)
             if cancel is not None:
                 cancel()
+
+    def rest(self) -> None:
+        """Stop what is worked out for pages that nobody looks at, and begins anew where somebody does; long work that
+        somebody began goes on.
+        """
+        for one in list(self.jobs.values()):
+            rest = getattr(one, "rest", None)
+            if rest is not None:
+                rest()
 
     def load(self, table: LoadedTable, tags: Tags) -> None:
         """Replace the table and its tags; the releases stay until the board is made anew."""
@@ -295,12 +308,19 @@ class Workspaces:
     def take_left(self, is_there: Callable[[str], bool], keep_seconds: float) -> list[Workspace]:
         """Remove and return the workspaces that no session has looked at for so long and where nothing is computed.
 
-        `is_there` tells whether a browser session is connected.
+        Nothing is worked out for pages of a workspace that no session has looked at for LEFT_SECONDS. `is_there` tells
+        whether a browser session is connected.
         """
         now = time.monotonic()
+        for one in self.all():
+            # Outside the lock, as what is stopped may wait for a lock of its own.
+            if now - one.looked_at > LEFT_SECONDS and not any(map(is_there, tuple(one.sessions))):
+                one.rest()
         with self._lock:
             for one in self._items.values():
                 one.sessions = {session for session in one.sessions if is_there(session)}
+                if one.sessions:
+                    one.looked_at = now
                 if one.sessions or one.is_busy:
                     one.seen = now
             left = [one for one in self._items.values() if now - one.seen > keep_seconds]

@@ -41,13 +41,19 @@ def page_ends_early() -> Iterator[None]:
 
     So nobody waits for a page to which they have gone before they can go on to another one.
     """
-    _drawing.page = True
+    _drawing.page, _drawing.is_whole = True, True
     try:
         yield
     except NotReadyError as wait:
+        _drawing.is_whole = False
         _poll(wait)
     finally:
         _drawing.page = False
+
+
+def is_drawn_whole() -> bool:
+    """Whether the page that this thread drew last did not end early."""
+    return bool(getattr(_drawing, "is_whole", True))
 
 
 def may_end_early() -> bool:
@@ -60,6 +66,12 @@ def _poll(wait: NotReadyError) -> None:
     if wait.is_ready():
         redrawing.draw_page()
     st.caption(wait.text)
+
+
+def session_id() -> str:
+    """The browser session for which this thread draws a page; empty where it draws none."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else str(context.session_id)
 
 
 def is_page() -> bool:

@@ -18,7 +18,7 @@ from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.kernels.arrays import Codes
 from anoncore.requirements import KAnonymity
-from anoncore.utility import classification
+from anoncore.utility import classification, classifiers
 from anoncore.utility.classifiers import Bounds, Features, NaiveBayes, NearestNeighbours, PrunedTree, Tree, pruned
 from anoncore.utility.cross_validation import Predicted, released_tables, runs_of_original, runs_of_release
 from anoncore.utility.outcome import judge
@@ -53,6 +53,23 @@ def test_pruning_is_that_of_scikit_learn(seed: int, n: int, cost: float) -> None
     assert found.classes_.tolist() == wanted.classes_.tolist()
     assert found.predict_proba(features) == pytest.approx(wanted.predict_proba(features), abs=1e-12)
     assert len(np.unique(found.predicting[grown.apply(features)])) == wanted.get_n_leaves()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_are_alike_enter_a_tree_once_and_it_stays_the_same(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    features = rng.integers(0, rng.integers(2, 6), (int(rng.integers(10, 400)), 3)).astype(np.int32)
+    labels = ((features[:, 0] + rng.integers(0, 3, len(features))) % 3).astype(np.int32)
+    data = Microdata(pd.DataFrame({"class": labels}), roles={"class": "sensitive"})
+    trees = []
+    for few_alike in (-1.0, 1.0):
+        monkeypatch.setattr(classifiers, "FEW_ALIKE", few_alike)
+        trees.append(Tree(data).train(features, labels, {}, seed))
+    one_by_one, weighted = trees
+    assert weighted.grown.tree_.n_node_samples[0] <= len(np.unique(np.column_stack((features, labels)), axis=0))
+    assert (weighted.predict_proba(features) == one_by_one.predict_proba(features)).all()
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)

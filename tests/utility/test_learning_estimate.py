@@ -11,7 +11,7 @@ import pytest
 from anoncore import CancelledError, Microdata, Release
 from anoncore.base.errors import ParameterError
 from anoncore.utility import classification, classification_estimate, learning_estimate
-from anoncore.utility.cross_validation import runs_of_original, runs_of_release
+from anoncore.utility.cross_validation import _tables_of_rows, runs_of_original, runs_of_release
 from anoncore.utility.learning_estimate import weighted_f
 from tests.utility.releases import generalized, sliced
 
@@ -77,19 +77,23 @@ def test_three_trainings_tell_the_weighted_f(form: str, classifier: str, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_a_sample_of_the_rows_tells_the_weighted_f(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit(monkeypatch, 10_000, 4_000)
+@pytest.mark.parametrize(("n_rows", "widest"), [(2_000, 0.12), (700, 0.18)])
+def test_a_sample_of_the_rows_tells_the_weighted_f(
+    form: str, n_rows: int, widest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of groups, where the sample is most of the table, and else of rows from all over it."""
+    limit(monkeypatch, 10_000, 2 * n_rows)
     held, half = [], []
     for seed in range(12):
         release = release_of(people(seed, 6_000), form)
         found = classification_estimate(release, "class", "naive-bayes", seed=seed, repeats=2)
         exact = classification(release, "class", "naive-bayes", seed=seed, repeats=2)
-        assert (found.n_trained, found.n_rows) == (3, 2_000)
-        assert found.how == "from 3 trainings on 2,000 of 6,000 rows"
+        assert (found.n_trained, found.n_rows) == (3, n_rows)
+        assert found.how == f"from 3 trainings on {n_rows:,} of 6,000 rows"
         held.append(found.low <= exact.weighted_f <= found.high)
         half.append((found.high - found.low) / 2)
     assert np.mean(held) >= 0.9
-    assert np.median(half) < 0.12
+    assert np.median(half) < widest
 
 
 def test_a_run_on_a_sample_predicts_rows_that_it_does_not_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,6 +108,45 @@ def test_a_run_on_a_sample_predicts_rows_that_it_does_not_learn_from(monkeypatch
         assert np.abs(np.array(shares) - np.bincount(data.codes["class"]) / 2_000).max() < 0.011
     again = runs_of_original(release_of(data, "linked"), "class", "tree", 3, 400, 0, None)
     assert again is original, "it is worked out once for all releases of a table"
+
+
+def few_large_groups(seed: int, n: int = 12_000) -> Release:
+    """Large buckets, in each of which a town goes with a class by chance; in the whole table it does not."""
+    rng = np.random.default_rng(seed)
+    town = rng.integers(0, 30, n)
+    frame = pd.DataFrame({"town": town.astype(str), "age": rng.integers(0, 50, n), "class": rng.choice(["a", "b"], n)})
+    data = Microdata(frame, roles={"town": "quasi-identifier", "age": "quasi-identifier", "class": "sensitive"})
+    order = np.lexsort((rng.random(n), town, data.codes["class"]))
+    group = np.empty(n, np.int64)
+    group[order] = np.arange(n) // 200
+    return sliced(data, group.tolist(), [["town", "age"], ["class"]])
+
+
+def test_few_large_groups_do_not_pass_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a few groups alone the classifier would learn what holds in these few and in no others."""
+    limit(monkeypatch, 10_000, 2_000)
+    for seed in range(4):
+        release = few_large_groups(seed)
+        found = classification_estimate(release, "class", "naive-bayes", seed=seed)
+        exact = classification(release, "class", "naive-bayes", seed=seed)
+        assert found.low <= exact.weighted_f <= found.high
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_from_all_over_the_table_are_linked_inside_their_groups(form: str) -> None:
+    release = release_of(people(4, 2_000), form)
+    rows = np.random.default_rng(1).permutation(2_000)[:500]
+    (table,) = _tables_of_rows(release, "class", rows, np.random.default_rng(0))
+    group, codes = release.partition.group, release.data.codes
+    for row, label in zip(rows.tolist(), table.labels.tolist(), strict=True):
+        assert label in codes["class"][group == group[row]]
+    if form == "regions":
+        assert (table.cells["age"].low <= codes["age"][rows]).all()
+        assert (table.cells["age"].high >= codes["age"][rows]).all()
+        assert (table.labels == codes["class"][rows]).all()
+    else:
+        assert (table.cells["age"].low == codes["age"][rows]).all()
+        assert (table.labels != codes["class"][rows]).any(), "links are random"
 
 
 def test_a_seed_repeats_it(monkeypatch: pytest.MonkeyPatch) -> None:
