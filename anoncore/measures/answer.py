@@ -21,6 +21,8 @@ from anoncore.requirements import Requirement, TCloseness
 
 FOREGROUND = "foreground knowledge"
 """What the attack is called that learns from all groups together."""
+ROWS_COUNTED = "only rows were counted, and a person may have several: say first whose row each is."
+"""What is open about a release of a table of which nobody said whose its rows are."""
 
 
 @dataclass(frozen=True)
@@ -228,16 +230,15 @@ def _not_published(cheaper: Sequence[Candidate]) -> list[str]:
     return said
 
 
-def reasons(people: str, smallest: int | None, is_bucket: bool, distance: float | None) -> tuple[str, ...]:
+def reasons(smallest: int | None, is_bucket: bool, distance: float | None) -> tuple[str, ...]:
     """What is good about a release, in its numbers, none of them rounded to its advantage.
 
-    `people` is what rows may be called: people, or rows. `smallest` is among how many the worst off hide and `distance`
-    how far the farthest group is from the table; None where there is none.
+    `smallest` is among how many the worst off hide and `distance` how far the farthest group is from the table; None
+    where there is none.
     """
     said = []
     if smallest is not None:
-        who = "everybody hides" if people == "people" else "every row hides"
-        said.append(f"{'every secret hides' if is_bucket else who} among {smallest:,} or more")
+        said.append(f"{'every secret hides' if is_bucket else 'everybody hides'} among {smallest:,} or more")
     if distance is not None:
         said.append(f"no group is farther than {upwards(distance)} from the table")
     return tuple(said)
@@ -323,7 +324,6 @@ def _candidate(
     judged = verdict(release, wanted, cache=cache)
     lost, text = _lost(release, cache)
     smallest = None if release.is_synthetic else int(hidden_among(release).min())
-    people = release.data.people_word
     return Candidate(
         id=name,
         title=name,
@@ -332,8 +332,9 @@ def _candidate(
         against=_against(judged, strongest, release.data.attacked_word),
         lost=lost,
         lost_text=text,
-        reasons=reasons(people, smallest, has_buckets(release), _distance(release, promise, cache)),
+        reasons=reasons(smallest, has_buckets(release), _distance(release, promise, cache)),
         is_bound=not release.data.knows_rows,
+        undecided="" if release.data.people_word == "people" else ROWS_COUNTED,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import listing, share_text
 from anoncore.measures.answer import (
+    ROWS_COUNTED,
     Answer,
     Candidate,
     and_list,
@@ -90,9 +91,7 @@ def _candidate(column: Shown, asked: Asked) -> Candidate:
         against=_against(column, asked),
         lost=_order(column)[0],
         lost_text=_lost(quick),
-        reasons=reasons(
-            asked.people, quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest")
-        ),
+        reasons=reasons(quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest")),
         is_bound="at_most" in quick["lost"],
         undecided=_undecided(column, asked),
     )
@@ -116,8 +115,10 @@ def _against(column: Shown, asked: Asked) -> str:
 
 def _undecided(column: Shown, asked: Asked) -> str:
     """What may speak against a release as far as an estimate tells, or as long as it is not attacked and held against
-    the policy; empty for nothing.
+    the policy, or nobody said whose the rows are; empty for nothing.
     """
+    if asked.people != "people":
+        return ROWS_COUNTED
     rules = column.slow_of(POLICY)
     if asked.policy and rules.exact is None and not rules.problem:
         return f"not all rules of {asked.policy} are measured yet."

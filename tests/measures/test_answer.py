@@ -51,6 +51,21 @@ def test_without_the_attack_the_answer_says_that_it_was_not_measured() -> None:
     assert found.more == ("How many people it gives away was not measured: 'illness'.",)
 
 
+def test_where_a_person_may_have_several_rows_nothing_is_to_be_published() -> None:
+    """Of the groups of three rows, one may be a single person's."""
+    frame = people().frame.assign(name=[f"p{row // 3}" for row in range(24)])
+    roles = {**ROLES, "name": "identifier"}
+    asked = [KAnonymity(k=3)]
+    found = answer([mondrian(Microdata(frame, roles), 3)], asked, is_attacked=False)
+    assert (found.tone, found.column) == ("plain", "Mondrian")
+    assert found.text == (
+        "Not known yet: Mondrian keeps all that you ask, but only rows were counted, and a person may have several: "
+        "say first whose row each is."
+    )
+    alone = people().frame.assign(name=[f"p{row}" for row in range(24)])
+    assert answer([mondrian(Microdata(alone, roles), 3)], asked, is_attacked=False).tone == "good"
+
+
 def test_an_attack_that_cannot_be_made_is_never_taken_for_one_that_found_nobody() -> None:
     # Between four people nothing can be learned, so that the attack has no excess.
     frame = pd.DataFrame({"age": [20, 21, 40, 41], "illness": ["flu", "cold", "flu", "cold"]})

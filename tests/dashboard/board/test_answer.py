@@ -100,14 +100,25 @@ def test_of_what_may_lose_less_than_is_told_nothing_is_said_to_lose_more():
     assert (least.loses_least, least.column) == (True, "c2")
 
 
-def test_buckets_hide_secrets_and_rows_are_not_called_people():
+def test_of_buckets_only_secrets_hide():
     bucket = column("c1", "Anatomy", 0.01, word="bucket", distance={"why": "none"})
     assert answer([bucket], ASKED).text.endswith(
         ": it keeps all that you ask; counted by two columns, 1.0% of the rows are in the wrong place. Every secret "
         "hides among 11 or more."
     )
+
+
+def test_where_a_person_may_have_several_rows_nothing_is_said_to_be_published():
+    """A group of ten rows may be one person's."""
     rows = replace(ASKED, people="rows")
-    assert ". Every row hides among 11 or more and no group" in answer([column("c1", "Mondrian", 0.3)], rows).text
+    found = answer([column("c1", "Mondrian", 0.3)], rows)
+    assert (found.tone, found.column) == ("plain", "c1")
+    assert found.text == (
+        "Not known yet: Mondrian keeps all that you ask, but only rows were counted, and a person may have several: "
+        "say first whose row each is."
+    )
+    missed = answer([column("c1", "Mondrian", 0.3, mark("k", "missed", "1"))], rows)
+    assert missed.text.startswith("None of these keeps all that you ask.")
 
 
 def test_what_keeps_all_but_fails_badly_elsewhere_is_not_yet_to_be_published():

@@ -274,10 +274,11 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     assert "the original is not here, and it may be less; cells of age, town that" in cell(found, "lost")["sub"]
     assert cell(found, "predictable")["state"] == "failed"
     assert "beside the table that it was made of" in cell(found, "predictable")["why"]
-    # What single groups give away is seen in them, and why nothing else was tried is said beside it.
+    # What single groups give away is seen in them, that nothing else was tried is said beside it, and why on hovering.
     given = cell(found, "given")
     assert given["by"] == "single groups"
-    assert "beside the table that it was made of" in given["sub"]
+    assert given["sub"].endswith("foreground knowledge cannot be tried")
+    assert "beside the table that it was made of" in given["full"]
     believed = attacks.attribute_disclosure(run.release, "illness").confidence > 0.5 + 1e-9
     assert np.isclose(given["value"], believed.mean())
 
