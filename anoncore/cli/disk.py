@@ -49,6 +49,8 @@ MADE = 0.75
 """Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
 SIZE, UNITS = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)", re.IGNORECASE), {"MB": 1_000_000, "GB": 1_000_000_000}
 """How the size of memory is written."""
+TWO_WAY = "utility.two_way_error"
+"""The measure of a recipe that a run on disk or Spark takes, too."""
 NOT_LOOKED = (
     "whether a column that is published as it is breaks what was asked was not looked for: that is part of the "
     "certificate, which --no-certificate leaves out."
@@ -118,6 +120,7 @@ def _run_to(
             memory=arguments.memory,
             note=log().note,
             cluster=Cluster(arguments.master, options),
+            two_way=any(one.name == TWO_WAY for one in recipe.measures),
         )
         run = _run(engine)(recipe, folder, settings)
         report(1.0, "Done")
@@ -130,8 +133,9 @@ def _run_to(
     written |= {str(path): told_of_it for path, told_of_it in about.items()}
     found_verdict = found[0].verdict if found else None
     lines = tuple(_summary(run, found_verdict, profiles[0]))
-    figures = {"rows": {"release": run.n_rows}, "notes": run.notes, "measures": {}}
-    figures["measures"] = {"information_loss": run.information_loss, "discernibility": run.discernibility}
+    measured: dict[str, float] = {"information_loss": run.information_loss, "discernibility": run.discernibility}
+    measured |= {} if run.two_way_error is None else {TWO_WAY: float(run.two_way_error)}
+    figures = {"rows": {"release": run.n_rows}, "notes": run.notes, "measures": measured}
     left_out = profiles[0].left_out
     tell_run(arguments, RunAccount(lines, found_verdict, left_out, figures, written, key or "", told))
     return found[0].verdict.breaking if found else ""
@@ -203,7 +207,8 @@ def _summary(run: LargeRun, found: Verdict | None, profile: TableProfile) -> Ite
     for note in run.notes:
         yield f"  Note: {note}"
     loss, discernibility = 100 * run.information_loss, run.discernibility
-    yield f"information loss {loss:.4g}%, discernibility {discernibility:.4g}; lower is better"
+    error = "" if run.two_way_error is None else f", two-way error {100 * run.two_way_error:.4g}%"
+    yield f"information loss {loss:.4g}%, discernibility {discernibility:.4g}{error}; lower is better"
 
 
 def add_engine_options(run: argparse.ArgumentParser) -> None:
@@ -280,9 +285,9 @@ def run_where_it_fits(
     used = on_disk(recipe)
     engine = "disk (DuckDB)" if chosen.engine == "disk" else "Spark"
     log().note(f"{chosen.reason} Engine: {engine}, algorithm: {used.title}.")
-    if recipe.measures:
-        names = listing([one.label for one in recipe.measures])
-        log().warn(f"{names} are measured in memory only, and left out.")
+    in_memory = [one.label for one in recipe.measures if one.name != TWO_WAY]
+    if in_memory:
+        log().warn(f"{listing(in_memory)} are measured in memory only, and left out.")
     breaking = run_in_parts(arguments, recipe, folder, chosen.engine, certificates)
     if used.has_guessable_seed:
         log().warn("the recipe holds a seed; leave it out for a release that is published.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,21 +18,24 @@ from anoncore.algorithms.rothko.fields import MEGABYTE
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
-from anoncore.base.errors import DataError
+from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.faults import require_space, writing
 from anoncore.base.memory import free_memory, resident_memory
-from anoncore.base.progress import Progress
+from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import size_text
 from anoncore.base.version import __version__
+from anoncore.engines.column_coding import CodedColumn, CountedTable
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
 from anoncore.engines.memory_need import COUNTED, memory_plan
 from anoncore.engines.output_folder import SUMMARY, folder_when_complete, summary_text, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
+from anoncore.engines.two_way import two_way_error_of_parts
 from anoncore.kernels.arrays import record
 from anoncore.sources.addresses import is_secret, parameters_of
 from anoncore.sources.large_table import LargeTable
+from anoncore.utility.two_way import TwoWayError
 
 VALUES_READ, ROWS_CODED, ROWS_DIVIDED = 0.15, 0.4, 0.6
 """Share of a run that is over after each step, as a rule of thumb for the estimate of the time left."""
@@ -46,7 +49,8 @@ class LargeRun:
     """What a run gave: the folder of Parquet files, the classes it found, and what it did.
 
     `information_loss` is the mean loss of a cell of the quasi-identifiers, 0 exact to 1 nothing left, `losses` the same
-    by attribute; `discernibility` the sum of squared class sizes.
+    by attribute; `discernibility` the sum of squared class sizes. `two_way_error` is there where it was asked for and
+    could be measured.
     """
 
     output: Path
@@ -60,6 +64,7 @@ class LargeRun:
     discernibility: int
     counters: Counters
     notes: tuple[str, ...]
+    two_way_error: TwoWayError | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ class RunSettings:
 
     `workspace` is the folder for temporary files, `progress` hears of the run and may raise CancelledError to stop it.
     With `replace` an earlier release gives way, and nothing else. With `key` the table is hashed on the way, with
-    `mapping` what became what is counted. `finish` gets the folder when all its files are written and before it
+    `mapping` what became what is counted, and with `two_way` the two-way error is measured, for which pairs of columns
+    are counted in the table and in the parts. `finish` gets the folder when all its files are written and before it
     appears: what it writes there appears with it, and where it raises there is no release. At most `workers` parts are
     in memory at a time, by default one for each processor. A run on disk keeps to `memory` bytes, by default those that
     are free, and tells `note` what it needs once it knows the values of the table. `cluster` is where Spark runs.
@@ -117,6 +123,7 @@ class RunSettings:
     memory: int | None = None
     note: Callable[[str], None] | None = None
     cluster: Cluster = Cluster()
+    two_way: bool = False
 
 
 USUAL = RunSettings()
@@ -158,9 +165,12 @@ def anonymize_table(
             if settings.finish is not None:
                 watch.say(0.99, "Looking at columns that are published as they are")
                 related = relations_of(table, run.profile)
+            found = result(output, run.algorithm, run.setting, results)
+            if settings.two_way:
+                about = run.profile, run.columns
+                found = with_two_way_error(found, table, parts, work, about, results, settings)
         finally:
             table.close()
-        found = result(output, run.algorithm, run.setting, results)
         write_summary(parts, found)
         if settings.finish is not None:
             written = WrittenParts(
@@ -268,7 +278,7 @@ class _Run:
         if self.plan.frontier:
             fitting["frontier_memory"] = self.plan.frontier / MEGABYTE
         self.algorithm = algorithm.replace(**fitting)
-        self.profile, self.setting = profile, Setting.of(self.algorithm, profile)
+        self.profile, self.columns, self.setting = profile, columns, Setting.of(self.algorithm, profile)
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
         space = space_needed(table.n_rows, self.setting.width, carried)
         if settings.note is not None:
@@ -283,7 +293,7 @@ class _Run:
             settings.key,
         )
         self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
-        self.publisher = Publisher(self.setting, table, parts, pairs)
+        self.publisher = Publisher(self.setting, table, parts, pairs, settings.two_way)
 
     def publish(self) -> list[PartResult]:
         """Finish every part in a pool of threads, while further ones are divided."""
@@ -331,6 +341,30 @@ def result(output: Path, model: Rothko, setting: Setting, results: list[PartResu
         counters=setting.counters,
         notes=(f"Cells are the {cells}.", model.account(setting.counters)),
     )
+
+
+def with_two_way_error(
+    run: LargeRun,
+    table: CountedTable,
+    folder: Path,
+    workspace: Path,
+    about: tuple[TableProfile, Mapping[str, CodedColumn]],
+    results: Sequence[PartResult],
+    settings: RunSettings,
+) -> LargeRun:
+    """The run with its two-way error; where it cannot be measured, the settings are told why."""
+    report = silent if settings.progress is None else settings.progress
+
+    def step(text: str) -> None:
+        report(0.99, text)
+
+    cells = (one.cells for one in results)
+    try:
+        return replace(run, two_way_error=two_way_error_of_parts(table, folder, workspace, about, cells, step))
+    except ReleaseError as error:
+        if settings.note is not None:
+            settings.note(f"The two-way error was not measured: {error}")
+        return run
 
 
 def _summary(run: LargeRun) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
 from anoncore.engines.file_rows import CODES, FileRows, list_codes
+from anoncore.engines.two_way import TextRegions
 from anoncore.engines.value_pairs import pairs_of_class, pairs_of_rows, write_pairs
 from anoncore.kernels.arrays import Floats, Int32, Int64, record
 from anoncore.kernels.rothko import extents_of_runs
@@ -28,7 +29,10 @@ from anoncore.table.domain import Domain, Kind
 
 @record
 class PartResult:
-    """Groups of a part: how many, the smallest and largest, the squared sizes' sum, and row losses per attribute."""
+    """Groups of a part: how many, the smallest and largest, the squared sizes' sum, and row losses per attribute.
+
+    `cells` are its different cells by attribute, where they are wanted.
+    """
 
     rows: int
     groups: int
@@ -36,14 +40,15 @@ class PartResult:
     largest: int
     squares: int
     losses: Floats
+    cells: Mapping[str, TextRegions]
 
 
 class PartTables:
-    """Finishes parts in memory: rows to the table that is published."""
+    """Finishes parts in memory: rows to the table that is published. With `wants_cells` a part tells its cells."""
 
-    def __init__(self, setting: Setting, pairs: Path | None = None) -> None:
+    def __init__(self, setting: Setting, pairs: Path | None = None, wants_cells: bool = False) -> None:
         self._setting = setting
-        self._pairs = pairs
+        self._pairs, self._wants_cells = pairs, wants_cells
         self.names = setting.data.attributes
         self.domains = {name: setting.data.domain[name] for name in setting.data.quasi_identifiers}
 
@@ -62,9 +67,10 @@ class PartTables:
             _require(check, check.levels(partition, None if column is None else np.ascontiguousarray(rows[:, column])))
         boxes = boxes if len(boxes) else self._extents(rows, partition)
         columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-        losses, pairs = [], []
+        losses, pairs, recodings = [], [], {}
         for place, (name, domain) in enumerate(self.domains.items()):
-            texts, loss = self.cells(domain, partition, rows[:, place], boxes[:, place])
+            recoding = recodings[name] = self.recoding(domain, partition, rows[:, place], boxes[:, place])
+            texts, loss = coded_texts(recoding), recoding.loss()
             # Rows stand by group, so that what is published of a group is repeated.
             codes = np.repeat(texts.indices.to_numpy(), partition.sizes)
             columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes), texts.dictionary)
@@ -80,7 +86,13 @@ class PartTables:
         published = pa.table({name: columns[name] for name in self.names})
         sizes = partition.sizes
         result = PartResult(
-            len(rows), len(sizes), int(sizes.min()), int(sizes.max()), int((sizes**2).sum()), np.array(losses)
+            len(rows),
+            len(sizes),
+            int(sizes.min()),
+            int(sizes.max()),
+            int((sizes**2).sum()),
+            np.array(losses),
+            self.known(recodings),
         )
         return published, result
 
@@ -90,20 +102,24 @@ class PartTables:
         extents_of_runs(rows, partition.starts, low, high)
         return np.stack([low, high], axis=2)
 
-    def cells(
-        self, domain: Domain, partition: Partition, codes: Int32, boxes: Int32
-    ) -> tuple[pa.DictionaryArray, Floats]:
-        """Text and loss of each group, from the codes of its rows and from `boxes` int32 (n_groups, 2): the tree's
-        where these are published, else its lowest and highest code.
+    def known(self, recodings: Mapping[str, Generalized]) -> dict[str, TextRegions]:
+        """What the cells of a part are, where that is wanted."""
+        return {name: TextRegions.of(one) for name, one in recodings.items()} if self._wants_cells else {}
+
+    def recoding(self, domain: Domain, partition: Partition, codes: Int32, boxes: Int32) -> Generalized:
+        """The cell of each group, from the codes of its rows and from `boxes` int32 (n_groups, 2): the tree's where
+        these are published, else its lowest and highest code.
         """
         is_range = domain.tree is None and domain.kind is Kind.NUMERIC
         if self._setting.model.recoding == "regions" or is_range:
-            recoding = Generalized.of_boxes(domain, partition, boxes)
-        else:
-            recoding = Generalized.of_rows(domain, partition, codes)
-        texts, region = recoding.numbered_texts
-        coded = pa.DictionaryArray.from_arrays(pa.array(region, pa.int32()), pa.array(texts, pa.string()))
-        return coded, recoding.loss()
+            return Generalized.of_boxes(domain, partition, boxes)
+        return Generalized.of_rows(domain, partition, codes)
+
+
+def coded_texts(recoding: Generalized) -> pa.DictionaryArray:
+    """The text of each group's cell."""
+    texts, region = recoding.numbered_texts
+    return pa.DictionaryArray.from_arrays(pa.array(region, pa.int32()), pa.array(texts, pa.string()))
 
 
 def _require(check: Check, levels: Floats) -> None:
@@ -114,9 +130,11 @@ def _require(check: Check, levels: Floats) -> None:
 class Publisher:
     """Turns parts into Parquet files; several threads may publish at a time."""
 
-    def __init__(self, setting: Setting, table: LargeTable, folder: Path, pairs: Path | None = None) -> None:
+    def __init__(
+        self, setting: Setting, table: LargeTable, folder: Path, pairs: Path | None = None, wants_cells: bool = False
+    ) -> None:
         self._setting, self._table, self._folder = setting, table, folder
-        self._tables = PartTables(setting, pairs)
+        self._tables = PartTables(setting, pairs, wants_cells)
         self._pairs = pairs
 
     def publish(self, part: Part, number: int) -> PartResult:
@@ -145,20 +163,21 @@ class Publisher:
         for check, checked in self._setting.checked_columns:
             level = check.table_level(source.n_rows, None if checked is None else counts[checked])
             _require(check, np.array([level]))
-        texts, losses = {}, []
+        texts, losses, recodings = {}, [], {}
         for place, (name, domain) in enumerate(domains.items()):
             present = np.flatnonzero(counts[place]).astype(np.int32)
             box = region[place] if self._setting.model.recoding == "regions" else present[[0, -1]]
             alone = Partition(np.zeros(len(present), np.int32))
-            texts[name], loss = self._tables.cells(domain, alone, present, box[None])
-            losses.append(float(loss[0]) * source.n_rows)
+            recoding = recodings[name] = self._tables.recoding(domain, alone, present, box[None])
+            texts[name] = coded_texts(recoding)
+            losses.append(float(recoding.loss()[0]) * source.n_rows)
         if self._pairs is not None:
             every = zip(counts, texts.values(), strict=False)
             write_pairs(self._pairs, number, [pairs_of_class(place, *one) for place, one in enumerate(every)])
         with writing(self._folder):
             self._write_class(source, texts, target)
         n = source.n_rows
-        return PartResult(n, 1, n, n, n * n, np.array(losses))
+        return PartResult(n, 1, n, n, n * n, np.array(losses), self._tables.known(recodings))
 
     def _write_class(self, source: FileRows, texts: dict[str, pa.DictionaryArray], target: Path) -> None:
         fields = [source.schema.field(name) for name in source.schema.names[1:]]

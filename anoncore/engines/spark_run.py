@@ -35,6 +35,7 @@ from anoncore.engines.large_run import (
     check_output,
     pairs_folder,
     result,
+    with_two_way_error,
     write_summary,
 )
 from anoncore.engines.output_folder import folder_when_complete
@@ -265,9 +266,13 @@ def anonymize_on_spark(
         results = Path(folder) / "results"
         results.mkdir()
         pairs = pairs_folder(Path(folder)) if settings.mapping else None
-        _publish(parts, algorithm, profile, table.labels, f"{folder}/published", results, pairs)
+        _publish(parts, algorithm, profile, table.labels, f"{folder}/published", results, pairs, settings.two_way)
         _move(Path(folder) / "published", parts_folder)
-        found = result(output, algorithm, setting, [pickle.loads(one.read_bytes()) for one in results.iterdir()])
+        told = [pickle.loads(one.read_bytes()) for one in results.iterdir()]
+        found = result(output, algorithm, setting, told)
+        if settings.two_way:
+            work = Path(folder)
+            found = with_two_way_error(found, table, parts_folder, work, (profile, columns), told, settings)
         write_summary(parts_folder, found)
         if settings.finish is not None:
             report(0.95, "Looking at columns that are published as they are")
@@ -345,8 +350,8 @@ def replace_part(path: Path, content: bytes) -> None:
 @lru_cache(maxsize=1)
 def _tables(pickled: bytes) -> PartTables:
     """What finishes parts, made once in a worker: compiled functions have other addresses in every process."""
-    algorithm, profile, pairs = pickle.loads(pickled)
-    return PartTables(Setting.of(algorithm, profile), pairs)
+    algorithm, profile, pairs, wants_cells = pickle.loads(pickled)
+    return PartTables(Setting.of(algorithm, profile), pairs, wants_cells)
 
 
 def _publish(
@@ -357,11 +362,12 @@ def _publish(
     output: str,
     results: Path,
     pairs: Path | None,
+    wants_cells: bool,
 ) -> None:
     """Finish every part in a task of its own, write what they give, and leave what they found in files of `results`."""
     from pyspark.sql import functions, types
 
-    pickled = pickle.dumps((algorithm, profile, pairs))
+    pickled = pickle.dumps((algorithm, profile, pairs, wants_cells))
     names = {label: name for name, label in labels.items()}
     regions: list[Int32] = [part.region for part in parts]
     final = [part.is_class for part in parts]

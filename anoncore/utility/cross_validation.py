@@ -319,8 +319,8 @@ def is_linked_by_groups(release: Release) -> bool:
 
 def _tables_of_rows(release: Release, target: str, rows: Int64, rng: np.random.Generator) -> tuple[TrainingTable, ...]:
     """What `released_tables` gives of some rows, where nothing but groups links them."""
-    partition, linked = release.partition, {}
-    group = partition.group[rows]
+    partition = release.partition
+    group, linked = partition.group[rows], dict[str, Int64]()
     for number, fragment in enumerate(release.fragments):
         place = (rng.random(len(rows)) * partition.sizes[group]).astype(np.int64)
         of_fragment = rows if number == 0 else partition.order[partition.starts[group] + place]

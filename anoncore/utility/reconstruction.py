@@ -140,6 +140,11 @@ class Column:
         """Every region once: many groups have the same."""
         return self.regions if self.is_exact else self.regions.some(first_rows(self.number))
 
+    @property
+    def spread(self) -> tuple[Regions, int]:
+        """The different regions, and the number of codes over which they spread."""
+        return self.different, self.n_codes
+
     @cached_property
     def rows(self) -> Codes:
         """The number of each row's region in `different`, int32 (n_rows,)."""
@@ -217,8 +222,8 @@ class Reader:
         if one.group is not None and one.group is other.group:
             key, place = different_keys(one.number * np.int64(n_other) + other.number, n_one * n_other)
             cells, others = np.divmod(key, n_other)
-            return _spread(one, other, cells, others, np.bincount(place, one.group.sizes), x, y)
-        return _spread(one, other, *pairs_of(one.rows, other.rows, n_one, n_other), x, y)
+            return spread(one.spread, other.spread, cells, others, np.bincount(place, one.group.sizes), x, y)
+        return spread(one.spread, other.spread, *pairs_of(one.rows, other.rows, n_one, n_other), x, y)
 
     def _across(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
         """Expected rows where no fragment publishes both attributes."""
@@ -238,7 +243,7 @@ class Reader:
             return linked_frequencies(x, y, *codes, one.n_codes, other.n_codes, partition.starts)
         expected = np.zeros(len(x))
         for cells, others, weight in _linked(one, other, partition):
-            expected += _spread(one, other, cells, others, weight, x, y)
+            expected += spread(one.spread, other.spread, cells, others, weight, x, y)
         return expected
 
     def _in_groups(self, fragment: Fragment, name: str) -> Codes:
@@ -289,17 +294,20 @@ def pairs_of(one: Codes, other: Codes, n_one: int, n_other: int) -> tuple[Codes,
     return first.astype(np.int32), second.astype(np.int32), counts.astype(np.int64)
 
 
-def _spread(
-    one: Column,
-    other: Column,
+def spread(
+    one: tuple[Regions, int],
+    other: tuple[Regions, int],
     cells: Codes | Int64,
     others: Codes | Int64,
     weight: Int64 | Floats,
     x: Codes,
     y: Codes,
 ) -> Floats:
-    """Expected rows at each pair of codes where each pair of the different regions is spread evenly over its values."""
-    a, b = one.different, other.different
+    """Expected rows at each pair of codes where each pair of the different regions is spread evenly over its values.
+
+    Of both attributes the different regions are given, and the number of codes.
+    """
+    (a, n_one), (b, n_other) = one, other
     return rectangle_frequencies(
         x,
         y,
@@ -314,8 +322,8 @@ def _spread(
         cells.astype(np.int32),
         others.astype(np.int32),
         weight.astype(np.float64),
-        one.n_codes,
-        other.n_codes,
+        n_one,
+        n_other,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -13,7 +14,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.base.number import ALSO_SYNTHETIC, COST, measure
 from anoncore.base.score import Score
 from anoncore.base.shared_work import cached
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes, Floats, Int64
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.table.microdata import Microdata
@@ -129,7 +130,12 @@ def two_way_error(release: Release) -> TwoWayError:
     distances = np.zeros((len(names), len(names)))
     for first, second in combinations(range(len(names)), 2):
         distances[[first, second], [second, first]] = _distance(reader, names[first], names[second])
-    pairs = pd.DataFrame(distances, index=names, columns=names)
+    return error_of_pairs(names, distances)
+
+
+def error_of_pairs(names: Sequence[str], distances: Floats) -> TwoWayError:
+    """The mean of the distances of all pairs, which are given attributes by attributes."""
+    pairs = pd.DataFrame(distances, index=list(names), columns=list(names))
     mean = float(distances[np.triu_indices(len(names), 1)].mean())
     return TwoWayError(mean, TWO_WAY_ERROR, baseline=0.0, pairs=pairs)
 
@@ -145,8 +151,13 @@ def _distance(reader: Reader, first: str, second: str) -> float:
         return 0.0
     x, y, counts = _true_pairs(data, first, second)
     expected = reader.expected(first, second, x, y)
+    return distance_of(counts, expected, data.n_rows)
+
+
+def distance_of(counts: Int64, expected: Floats, n_rows: int) -> float:
+    """Total variation distance of the rows that a table has at its pairs of values and of those that are expected."""
     # Both sides have as many rows, so what one has too much lies where the other has too little.
-    return max(0.0, 1.0 - float(np.minimum(counts, expected).sum()) / data.n_rows)
+    return max(0.0, 1.0 - float(np.minimum(counts, expected).sum()) / n_rows)
 
 
 def _true_pairs(data: Microdata, first: str, second: str) -> tuple[Codes, Codes, Int64]:

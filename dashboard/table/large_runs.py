@@ -259,7 +259,8 @@ def _certified_run(made: FullRun, recipe: Recipe, workspace: Path | None, replac
         for ending in made.private:
             write_private(ending, private_path(made.output, ending), written, found)
 
-    settings = RunSettings(workspace, part_of(report, 0.0, MADE), replace, key, MAPPING in made.private, finish)
+    progress = part_of(report, 0.0, MADE)
+    settings = RunSettings(workspace, progress, replace, key, MAPPING in made.private, finish, two_way=True)
     return run_on_disk(recipe, made.output, settings)
 
 

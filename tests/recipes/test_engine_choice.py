@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, Recipe, RecipeError
+from anoncore import Microdata, Recipe, RecipeError, utility
 from anoncore.algorithms import Mondrian, RothkoTree
 from anoncore.base import memory
 from anoncore.cli import main
@@ -128,6 +129,21 @@ def test_the_command_says_which_engine_it_took(tmp_path, monkeypatch, capsys, al
     assert main(words) == 2
     assert "exists; choose another --output, or add --force" in capsys.readouterr().err
     assert main([*words, "--force"]) == 0
+
+
+def test_a_run_on_disk_measures_the_two_way_error_where_the_recipe_asks_for_it(tmp_path, capsys):
+    recipe = write_recipe(tmp_path, more='measures = ["utility.two_way_error", "utility.discernibility"]')
+    words = ["run", str(recipe), "--engine", "disk", "--json", "--report", "--output", str(tmp_path / "results")]
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert "'utility.discernibility' are measured in memory only, and left out" in said.err
+    assert "utility.two_way_error" not in said.err
+    measured = json.loads(said.out)["measures"]["utility.two_way_error"]
+    release = Mondrian((KAnonymity(k=5),), strict=True).anonymize(Microdata(people(), ROLES))
+    assert measured == pytest.approx(float(utility.two_way_error(release)))
+    (report,) = (tmp_path / "results").glob("*-report.html")
+    assert "Two-way error" in report.read_text()
+    assert "The two-way error was not measured" not in report.read_text()
 
 
 def test_a_run_on_disk_names_an_earlier_release_in_its_certificate(tmp_path, capsys):

@@ -311,7 +311,7 @@ class _Frequencies:
 
     def shares(self, n: int) -> list[_Frequencies]:
         """The statistics and every n-th set of a node for the first one, the following sets for each other one."""
-        numbers = [range(first, len(self._pairs), n) for first in range(min(n, len(self._pairs)))]
+        numbers = [range(first, len(self._pairs), n) for first in range(max(1, min(n, len(self._pairs))))]
         shares = []
         for place, own in enumerate(numbers):
             share = copy(self)

@@ -37,13 +37,15 @@ from anoncore.publishing.report.single import drawn_beliefs, drawn_distances, dr
 from anoncore.publishing.report.subject import SAMPLE_ROWS, method, sample_of
 from anoncore.recipes.engine_choice import tags_of
 from anoncore.recipes.recipe import Recipe
+from anoncore.utility.two_way import TWO_WAY_ERROR
 
 RISK = 0.2
 """The probability to be found above which a record counts as at risk, as in reports of releases in memory."""
 IN_MEMORY = (
-    "Foreground knowledge, prediction, counting queries, the two-way error and the share of what is believed rightly "
-    "are measured of releases in memory only: draw a sample of the table for them."
+    "Foreground knowledge, prediction, counting queries and the share of what is believed rightly are measured of "
+    "releases in memory only: draw a sample of the table for them."
 )
+NOT_ASKED = "The two-way error was not measured; a recipe asks for it by the measure utility.two_way_error."
 REPORT, MAPPING = "-report.html", "-mapping-not-for-publication.csv"
 """How the names of files end that stay with those who made the release."""
 
@@ -54,6 +56,7 @@ def parts_report(found: CertifiedParts, run: LargeRun, folder: Path, label: str)
     `folder` has the parts, of which the first rows are shown. Numbers are those of all rows.
     """
     losses = drawn_losses(run.losses, run.information_loss, CRITERIA["information-loss"].meaning)
+    missing = [*found.certificate.not_checked, *([NOT_ASKED] if run.two_way_error is None else []), IN_MEMORY]
     sections = [
         _summary(found, run),
         holds(found.verdict),
@@ -63,7 +66,7 @@ def parts_report(found: CertifiedParts, run: LargeRun, folder: Path, label: str)
         section("What it costs", "cost.html", figures=[losses], no_queries=""),
         _published(found, run, folder),
         method(run.algorithm, run.notes),
-        section("What was not checked", "not_checked.html", missing=[*found.certificate.not_checked, IN_MEMORY]),
+        section("What was not checked", "not_checked.html", missing=missing),
     ]
     return page_of(label, sections)
 
@@ -80,7 +83,8 @@ def numbers_of(found: CertifiedParts, run: LargeRun) -> dict[str, float]:
     if secrets:
         numbers["t"] = max(one.worst for name in secrets for one in scan.of(distance_question(name)))
         numbers["largest-belief"] = max(float(beliefs(scan, name).max()) for name in secrets)
-    return numbers | {"reidentified-mean": len(scan.sizes) / scan.n_rows, "information-loss": run.information_loss}
+    numbers |= {"reidentified-mean": len(scan.sizes) / scan.n_rows, "information-loss": run.information_loss}
+    return numbers if run.two_way_error is None else numbers | {TWO_WAY_ERROR.name: float(run.two_way_error)}
 
 
 def _summary(found: CertifiedParts, run: LargeRun) -> Section:
