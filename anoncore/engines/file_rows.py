@@ -124,11 +124,12 @@ class FileRows:
         n_waiting, counting = 0, Lock()
 
         def by_leaf(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Int64]:
-            order, starts = grouped_rows(slot[leaves_of(list_codes(batch.column(0)), arrays)], len(leaves))
+            leaf = leaves_of(list_codes(batch.column(0)), arrays)
+            order, starts = grouped_rows(slot[leaf], len(leaves))
             moved = batch.take(pa.array(order))
             if accumulator is not None:
                 with counting:
-                    accumulator.add(list_codes(moved.column(0)))
+                    accumulator.add(list_codes(moved.column(0)), leaf[order])
             return moved, starts
 
         def flush() -> None:

@@ -19,11 +19,11 @@ ROW_BYTES, CELL_BYTES = 80, 28
 """Bytes of a row of a part while it is finished, beside those of each of its columns."""
 LEAST_ROWS = 50_000
 """Rows of a part that should fit into memory: with fewer the table is divided into too many files."""
-COUNTED = (512_000_000, 256_000_000, 128_000_000)
+COUNTED = (256_000_000, 128_000_000)
 """Bytes of the groups that are counted for a certificate before they are spilled, as they are tried in turn."""
 FRONTIER = 8
 """The share of a limit that the counts of open nodes may take."""
-GROUP_BYTES = 100
+GROUP_BYTES = 70
 """Bytes of a group in a certificate's scan: its size, and what it reaches of everything that is asked."""
 
 

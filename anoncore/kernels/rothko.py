@@ -115,31 +115,40 @@ def extents_of_runs(rows: Int32, starts: Int64, low: Int32, high: Int32) -> None
         extent(rows, starts[run], starts[run + 1], low[run], high[run])
 
 
+@inner_kernel
+def _widen(rows: Int32, begin: int, end: int, low: Int32, high: Int32) -> None:
+    """Widen the extent of a leaf by rows begin..end-1, which lie in it."""
+    for row in range(begin, end):
+        for a in range(len(low)):
+            low[a] = min(low[a], rows[row, a])
+            high[a] = max(high[a], rows[row, a])
+
+
 @kernel
-def add_statistics(rows: Int32, tree: TreeArrays, statistics: LeafStatistics, count_start: Int64) -> None:
-    """Add rows to the statistics of their leaves."""
-    low, high, totals = statistics.low, statistics.high, statistics.totals
-    n_attributes = low.shape[1]
-    for row in range(len(rows)):
-        line = statistics.slot[_leaf(rows, row, tree)]
-        if line < 0:
-            continue
-        statistics.sizes[line] += 1
-        for a in range(n_attributes):
-            code = rows[row, a]
-            low[line, a] = min(low[line, a], code)
-            high[line, a] = max(high[line, a], code)
-        for column in range(len(count_start) - 1):
-            totals[line, count_start[column] + rows[row, n_attributes + column]] += 1
+def add_statistics(rows: Int32, leaf: Int32, statistics: LeafStatistics, count_start: Int64) -> None:
+    """Add rows to the statistics of their leaves. Rows that follow each other in one leaf are added together."""
+    n_attributes, begin = statistics.low.shape[1], 0
+    while begin < len(rows):
+        line, end = statistics.slot[leaf[begin]], begin + 1
+        while end < len(rows) and leaf[end] == leaf[begin]:
+            end += 1
+        if line >= 0:
+            statistics.sizes[line] += end - begin
+            _widen(rows, begin, end, statistics.low[line], statistics.high[line])
+            totals = statistics.totals[line]
+            for row in range(begin, end):
+                for column in range(len(count_start) - 1):
+                    totals[count_start[column] + rows[row, n_attributes + column]] += 1
+        begin = end
 
 
 @kernel
 def add_frequencies(
-    rows: Int32, tree: TreeArrays, requests: Requests, counts: Counts, count_start: Int64, n_attributes: int
+    rows: Int32, leaf: Int32, requests: Requests, counts: Counts, count_start: Int64, n_attributes: int
 ) -> None:
     """Add rows to the frequency sets that are asked for their leaf; `counts` holds all sets one after the other."""
     for row in range(len(rows)):
-        node = _leaf(rows, row, tree)
+        node = leaf[row]
         for r in range(requests.node_start[node], requests.node_start[node + 1]):
             line = requests.base[r] + np.int64(rows[row, requests.attribute[r]] - requests.low[r]) * requests.width
             counts[line] += np.uint32(1)

@@ -25,8 +25,8 @@ def no_check() -> None:
 class Accumulator(Protocol):
     """What a scan fills."""
 
-    def add(self, rows: Int32) -> None:
-        """Count rows."""
+    def add(self, rows: Int32, leaf: Int32 | None = None) -> None:
+        """Count rows; `leaf` int32 (n_rows,) is where each of them ends in the tree, if that is known already."""
 
     def shares(self, n: int) -> Sequence[Accumulator]:
         """At most n accumulators, at least one, that fill this one together once every row was added to each of them;

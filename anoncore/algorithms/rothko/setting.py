@@ -14,7 +14,7 @@ from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.arrays import Int32, Int64, record
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.rothko import LeafStatistics, TreeArrays, add_statistics
+from anoncore.kernels.rothko import LeafStatistics, TreeArrays, add_statistics, leaves_of
 from anoncore.kernels.sweep import Search
 from anoncore.requirements import Check, CheckSet
 from anoncore.table.domain import Domain, kernel_attributes
@@ -143,9 +143,9 @@ class Statistics:
             totals=np.zeros((n, int(self._count_start[-1])), np.int64),
         )
 
-    def add(self, rows: Int32) -> None:
-        """Count rows."""
-        add_statistics(rows, self._tree, self._counted, self._count_start)
+    def add(self, rows: Int32, leaf: Int32 | None = None) -> None:
+        """Count rows; `leaf` int32 (n_rows,) is where each of them ends in the tree, if that is known already."""
+        add_statistics(rows, leaves_of(rows, self._tree) if leaf is None else leaf, self._counted, self._count_start)
 
     def shares(self, n: int) -> list[Statistics]:
         """These: what there is to count is little."""

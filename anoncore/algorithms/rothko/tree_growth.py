@@ -17,7 +17,7 @@ from anoncore.algorithms.rothko.setting import Extent, Node, Part, Setting, Stat
 from anoncore.kernels.arrays import Counts, Int32
 from anoncore.kernels.attributes import HIERARCHY
 from anoncore.kernels.grouping import starts_of
-from anoncore.kernels.rothko import Requests, add_frequencies, best_cut, children_cut, median_cut
+from anoncore.kernels.rothko import Requests, add_frequencies, best_cut, children_cut, leaves_of, median_cut
 from anoncore.kernels.splitting import NODE_CHILDREN, THRESHOLD
 from anoncore.kernels.sweep import INFOGAIN, TIE
 
@@ -303,20 +303,20 @@ class _Frequencies:
             width=self._width,
         )
 
-    def add(self, rows: Int32) -> None:
-        """Count rows."""
+    def add(self, rows: Int32, leaf: Int32 | None = None) -> None:
+        """Count rows; `leaf` int32 (n_rows,) is where each of them ends in the tree, if that is known already."""
+        leaf = leaves_of(rows, self._tree) if leaf is None else leaf
         if self._statistics is not None:
-            self._statistics.add(rows)
-        add_frequencies(rows, self._tree, self._requests, self._counts, self._count_start, self._n_attributes)
+            self._statistics.add(rows, leaf)
+        add_frequencies(rows, leaf, self._requests, self._counts, self._count_start, self._n_attributes)
 
     def shares(self, n: int) -> list[_Frequencies]:
         """The statistics and every n-th set of a node for the first one, the following sets for each other one."""
-        numbers = [range(first, len(self._pairs), n) for first in range(max(1, min(n, len(self._pairs))))]
         shares = []
-        for place, own in enumerate(numbers):
+        for first in range(max(min(n, len(self._pairs)), 1)):
             share = copy(self)
-            share._statistics = self._statistics if place == 0 else None
-            share._requests = share._requested(own)
+            share._statistics = self._statistics if first == 0 else None
+            share._requests = self._requested(range(first, len(self._pairs), n))
             shares.append(share)
         return shares
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anoncore.base.errors import DataError
+from anoncore.base.pipeline import in_threads
 from anoncore.base.progress import Progress, silent
 from anoncore.base.temporary import temporary_directory
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
@@ -41,7 +42,7 @@ TABLE = "release"
 """What the table of a release in parts is called, as that of a release in memory."""
 AT_ONCE = 8
 """Sets of columns that one reading of the parts answers for."""
-MEMORY = 512_000_000
+MEMORY = 256_000_000
 """Bytes that DuckDB keeps in memory of rows that are read in several pieces."""
 BATCH_ROWS = 1 << 18
 Split = tuple[tuple[str, ...], int]
@@ -55,6 +56,8 @@ each attribute that is asked about (n_rows,)."""
 Groups = tuple[Int64, Codes, Int64]
 """Some whole groups one after the other: where the codes of each begin and the last ones end (n_groups + 1,), codes of
 a sensitive attribute (n,), and how many rows of the group each stands for (n,)."""
+Computed = tuple[str | None, int, bytes]
+"""What levels are computed of: the attribute, the level function and what it compares groups with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +256,9 @@ class _InDatabase:
                 together += codes.astype(np.uint64)[:, None] * factor
                 cells[self._columns[name]] = codes
             number, first = numbered_keys(together)
-            counted = pa.table({name: one[first] for name, one in cells.items()} | {"n": np.bincount(number)})
+            counted = pa.table(
+                {name: one[first] for name, one in cells.items()} | {"n": np.bincount(number).astype(np.int32)}
+            )
             self._database.register("counted", counted)
             self._database.execute("CREATE TABLE IF NOT EXISTS cells AS SELECT * FROM counted LIMIT 0")
             self._database.execute("INSERT INTO cells SELECT * FROM counted")
@@ -273,7 +278,7 @@ class _InDatabase:
             starts = np.append(0, np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1])) + 1)
             # The last group may go on in the next batch.
             starts = np.append(starts, len(a)) if batch is None else starts
-            yield starts, codes[: starts[-1]], counts[: starts[-1]]
+            yield starts, codes[: starts[-1]], counts[: starts[-1]].astype(np.int64)
             rest = [column[starts[-1] :] for column in rows]
 
     def classes(self, place: int, k: int) -> tuple[int, int]:
@@ -296,17 +301,31 @@ def _levels(
 ) -> dict[Question, list[Level]]:
     checks = [(question, check) for question in questions for check in checks_of(question, values)]
     every = np.arange(len(sizes) + 1), np.zeros(len(sizes), dtype=np.int32), sizes
-    found = {place: [_level(check, every)] for place, (_, check) in enumerate(checks) if check.values is None}
+    found = {_computed(check): _level(check, every) for _, check in checks if check.values is None}
     for name in dict.fromkeys(check.values.attribute for _, check in checks if check.values is not None):
         codes = np.array([values[name].codes[text] for text in numbered[name].numbers], dtype=np.int32)
-        places = [place for place, (_, check) in enumerate(checks) if check.attribute == name]
-        for starts, numbers, rows in groups.of(name):
-            for place in places:
-                found.setdefault(place, []).append(_level(checks[place][1], (starts, codes[numbers], rows)))
+        own = {_computed(check): check for _, check in checks if check.attribute == name}
+
+        def levels_of(some: Groups, codes: Codes = codes, own: Mapping[Computed, Check] = own) -> list[Floats]:
+            starts, numbers, rows = some
+            return [_level(check, (starts, codes[numbers], rows)) for check in own.values()]
+
+        arrays, begin = [np.empty(len(sizes)) for _ in own], 0
+        with closing(in_threads(levels_of, groups.of(name))) as pieces:
+            for piece in pieces:
+                for array, reached in zip(arrays, piece, strict=True):
+                    array[begin : begin + len(reached)] = reached
+                begin += len(piece[0])
+        found |= dict(zip(own, arrays, strict=True))
     levels: dict[Question, list[Level]] = {}
-    for place, (question, check) in enumerate(checks):
-        levels.setdefault(question, []).append(Level(check, np.concatenate(found[place]), known))
+    for question, check in checks:
+        levels.setdefault(question, []).append(Level(check, found[_computed(check)], known))
     return levels
+
+
+def _computed(check: Check) -> Computed:
+    """What is computed for a check: questions that differ in what is enough alone are about the same levels."""
+    return check.attribute, check.requirement.level.address, check.reference.tobytes()
 
 
 def _level(check: Check, groups: Groups) -> Floats:
