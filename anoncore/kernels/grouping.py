@@ -157,7 +157,7 @@ def different_keys(keys: Int64, size: int) -> tuple[Int64, Int64]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
 
 
-def numbered_inside_groups(group: Codes | Int64, keys: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+def numbered_inside_groups(group: Codes | Int64, keys: Int64 | Codes) -> tuple[Int64, Int64, Int64, Int64]:
     """Number the different keys of each group, in ascending order, from one group to the next.
 
     Gives the number of every row, int64 (n_rows,), and of each number its group, its key, and how many rows have it,
