@@ -11,16 +11,20 @@ import numpy as np
 from anoncore.base.arguments import checked
 from anoncore.base.errors import ReleaseError
 from anoncore.base.number import measure
+from anoncore.base.shared_work import cached
 from anoncore.base.texts import listing
-from anoncore.kernels.arrays import Floats, Int64, record
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.grouping import dense_key, different_keys, first_rows, grouped_rows, owners, starts_of
 from anoncore.kernels.matching import Columns, slicing_posterior
 from anoncore.privacy.published import Cells, Entries, fragments_of, key_inside_groups, published_key
 from anoncore.release.overlap import links
+from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment, Release
 from anoncore.table.people import distinct_pairs
 
 ALL_ROWS = slice(None)
+MOST_KEPT = 2
+"""Ways to put a table's attributes side by side whose signatures are kept with it."""
 MOST_ENTRIES = 5_000_000
 """Beliefs above 0 that are held at once, unless those about a single person are more."""
 
@@ -311,18 +315,47 @@ def bucket_factors(release: Release, attribute: str) -> list[BucketFactor]:
 
 def _linked_by_buckets(release: Release, attribute: str) -> SignaturePosterior:
     factors = bucket_factors(release, attribute)
-    keys = [published_key(factor.fragment, factor.known) for factor in factors]
-    signature = dense_key(keys, release.data.n_rows)
-    first = first_rows(signature)
-    return bucket_posterior(release, attribute, factors, keys, signature, np.column_stack([key[first] for key in keys]))
+    keys, signature, shown = _signatures(release, factors)
+    return bucket_posterior(release, attribute, factors, keys, signature.astype(np.int64), shown)
+
+
+def _signatures(release: Release, factors: Sequence[BucketFactor]) -> tuple[tuple[Codes, ...], Codes, Int64]:
+    """What each factor shows of the rows, as numbers int32 (n_rows,), the signature of each row, int32 (n_rows,), and
+    what each signature shows, int64 (n_signatures, n_factors).
+
+    Releases of a table that put the same exact attributes side by side share them.
+    """
+
+    def numbered() -> tuple[tuple[Codes, ...], Codes, Int64]:
+        keys = tuple(published_key(factor.fragment, factor.known).astype(np.int32) for factor in factors)
+        signature = dense_key(keys, release.data.n_rows)
+        first = first_rows(signature)
+        shown = np.column_stack([key[first] for key in keys]).astype(np.int64)
+        return keys, signature.astype(np.int32), shown
+
+    for factor in factors:
+        for name in factor.known:
+            recoding = factor.fragment.recodings[name]
+            if not isinstance(recoding, Exact) or recoding.codes is not release.data.codes[name]:
+                return numbered()
+    # Numbers follow the published order of the attributes.
+    asked = tuple(
+        (tuple(name for name in factor.fragment.recodings if name in factor.known), factor.power) for factor in factors
+    )
+    return cached(release.data, "signatures", asked, numbered, MOST_KEPT)
 
 
 def bucket_posterior(
-    release: Release, attribute: str, factors: list[BucketFactor], keys: list[Int64], signature: Int64, shown: Int64
+    release: Release,
+    attribute: str,
+    factors: list[BucketFactor],
+    keys: Sequence[Int64 | Codes],
+    signature: Int64,
+    shown: Int64,
 ) -> BucketPosterior:
     """p(t, s) of people by the cells that they show.
 
-    `keys` number what each factor shows of the rows, int64 (n_rows,) each; `shown` int64 (n_signatures, n_factors) are
+    `keys` number what each factor shows of the rows, (n_rows,) each; `shown` int64 (n_signatures, n_factors) are
     such numbers, of people who fit at least one bucket, and `signature` those among these people who have the rows.
     """
     n_codes = len(release.data.domain[attribute])

@@ -19,7 +19,7 @@ import pandas as pd
 
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int32, Int64, Words
 from anoncore.kernels.compiler import inner_kernel, kernel
-from anoncore.kernels.sorting import filled_with
+from anoncore.kernels.sorting import filled_with, stable_order
 
 N = TypeVar("N", bound=np.generic)
 LARGEST = np.iinfo(np.int32).max
@@ -157,7 +157,7 @@ def different_keys(keys: Int64, size: int) -> tuple[Int64, Int64]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
 
 
-def numbered_inside_groups(group: Codes | Int64, keys: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+def numbered_inside_groups(group: Codes | Int64, keys: Int64 | Codes) -> tuple[Int64, Int64, Int64, Int64]:
     """Number the different keys of each group, in ascending order, from one group to the next.
 
     Gives the number of every row, int64 (n_rows,), and of each number its group, its key, and how many rows have it,
@@ -240,16 +240,18 @@ def order_by_nearness(columns: Sequence[Codes], n_rows: int) -> Int64:
     """
     if not columns:
         return np.arange(n_rows)
-    halves = []
-    for codes in columns:
+    n_bits = min(NEAR_BITS * len(columns), MOST_BITS)
+    key = np.zeros(n_rows, np.int64)
+    for column, codes in enumerate(columns):
         up_to = np.cumsum(np.bincount(codes))
         rank = up_to - np.diff(up_to, prepend=0) / 2
-        halves.append((rank * 2**NEAR_BITS / n_rows).astype(np.int64)[codes])
-    key = np.zeros(n_rows, np.int64)
-    for bit in range(min(NEAR_BITS * len(columns), MOST_BITS)):
-        level, column = divmod(bit, len(columns))
-        key = key * 2 + (halves[column] >> (NEAR_BITS - 1 - level) & 1)
-    return np.argsort(key, kind="stable")
+        halves = (rank * 2**NEAR_BITS / n_rows).astype(np.int64)
+        # The bits of each code at their places in the key: the first halves of all columns, then the second ones.
+        spread = np.zeros_like(halves)
+        for level, bit in enumerate(range(column, n_bits, len(columns))):
+            spread |= (halves >> (NEAR_BITS - 1 - level) & 1) << (n_bits - 1 - bit)
+        key |= spread[codes]
+    return stable_order(key, n_bits, np.arange(n_rows))
 
 
 class WordTable(NamedTuple):

@@ -6,8 +6,9 @@ f is the degree of the match and D the distribution of the sensitive value in it
 
 - `rows` int32 (n_rows, n_columns): codes of the quasi-identifiers, then from column `Signatures.first_factor` on the
   cells of every row: a code per factor, then a code per sensitive factor. A bucket is the run of rows lo..hi-1.
-- `Masses.counts`, `Masses.pair_counts` int32 (3, n_codes): the bucket's rows with each cell, one line each for the
-  bucket (WHOLE) and for the sides of a split that is tried (LEFT, RIGHT). Between two buckets all are 0.
+- `Masses.counts`, `Masses.pair_counts` int32 (n_codes, 3): the bucket's rows with each cell, one column each for the
+  bucket (WHOLE) and for the sides of a split that is tried (LEFT, RIGHT), which are read together. Between two buckets
+  all are 0.
 - n, n_left, n_right: rows of the bucket and of its sides. `side` is one of WHOLE, LEFT, RIGHT.
 """
 
@@ -67,7 +68,8 @@ class Masses(NamedTuple):
     total that a signature had since the sums were made anew.
 
     Memory: `rest` float (n_entries,) is an entry's mass without the bucket at hand, `counts` and `pair_counts` are as
-    above, `touched` int32 (n_signatures,) lists the signatures that match the bucket.
+    above, `touched` int32 (n_signatures,) lists the signatures that match the bucket. `seen` int32 (n_codes,) lists the
+    bucket's codes of each factor, from where its counts begin.
     """
 
     high: Floats
@@ -77,6 +79,7 @@ class Masses(NamedTuple):
     counts: Int32
     pair_counts: Int32
     touched: Int32
+    seen: Int32
 
 
 def new_masses(table: Signatures) -> Masses:
@@ -87,9 +90,10 @@ def new_masses(table: Signatures) -> Masses:
         low=np.zeros(n_entries),
         peak=np.zeros(n_signatures),
         rest=np.zeros(n_entries),
-        counts=np.zeros((3, int(table.factor_start[-1])), np.int32),
-        pair_counts=np.zeros((3, int(table.pair_start[-1])), np.int32),
+        counts=np.zeros((int(table.factor_start[-1]), 3), np.int32),
+        pair_counts=np.zeros((int(table.pair_start[-1]), 3), np.int32),
         touched=np.empty(n_signatures, np.int32),
+        seen=np.empty(int(table.factor_start[-1]), np.int32),
     )
 
 
@@ -98,9 +102,9 @@ def count_row(rows: Int32, row: int, side: int, table: Signatures, masses: Masse
     """Add `change` to the counts of one row's cells."""
     n_factors = len(table.power)
     for f in range(n_factors):
-        masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] += change
+        masses.counts[table.factor_start[f] + rows[row, table.first_factor + f], side] += change
     for j in range(len(table.pair_power)):
-        masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] += change
+        masses.pair_counts[table.pair_start[j] + rows[row, table.first_factor + n_factors + j], side] += change
 
 
 @inner_kernel
@@ -108,11 +112,14 @@ def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masse
     """Set the counts of the cells of rows lo..hi-1 to 0 on all sides or lines."""
     n_factors = len(table.power)
     for row in range(lo, hi):
-        for side in range(len(masses.counts)):
-            for f in range(n_factors):
-                masses.counts[side, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
-            for j in range(len(table.pair_power)):
-                masses.pair_counts[side, table.pair_start[j] + rows[row, table.first_factor + n_factors + j]] = 0
+        for f in range(n_factors):
+            cell = table.factor_start[f] + rows[row, table.first_factor + f]
+            for side in range(masses.counts.shape[1]):
+                masses.counts[cell, side] = 0
+        for j in range(len(table.pair_power)):
+            cell = table.pair_start[j] + rows[row, table.first_factor + n_factors + j]
+            for side in range(masses.counts.shape[1]):
+                masses.pair_counts[cell, side] = 0
 
 
 @inner_kernel
@@ -121,8 +128,8 @@ def mark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatur
     n_signatures = 0
     for row in range(lo, hi):
         cell = table.factor_start[f] + rows[row, table.first_factor + f]
-        if masses.counts[line, cell] == 0:
-            masses.counts[line, cell] = 1
+        if masses.counts[cell, line] == 0:
+            masses.counts[cell, line] = 1
             n_signatures += table.code_start[cell + 1] - table.code_start[cell]
     return n_signatures
 
@@ -131,7 +138,7 @@ def mark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatur
 def unmark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatures, masses: Masses) -> None:
     """Take the marks of the bucket's codes of a factor away."""
     for row in range(lo, hi):
-        masses.counts[line, table.factor_start[f] + rows[row, table.first_factor + f]] = 0
+        masses.counts[table.factor_start[f] + rows[row, table.first_factor + f], line] = 0
 
 
 @inner_kernel
@@ -141,8 +148,8 @@ def list_signatures(rows: Int32, lo: int, hi: int, f: int, line: int, n: int, ta
     """
     for row in range(lo, hi):
         cell = table.factor_start[f] + rows[row, table.first_factor + f]
-        if masses.counts[line, cell] == 0:
-            masses.counts[line, cell] = 1
+        if masses.counts[cell, line] == 0:
+            masses.counts[cell, line] = 1
             for listed in range(table.code_start[cell], table.code_start[cell + 1]):
                 masses.touched[n] = table.with_code[listed]
                 n += 1
@@ -150,24 +157,11 @@ def list_signatures(rows: Int32, lo: int, hi: int, f: int, line: int, n: int, ta
 
 
 @inner_kernel
-def _leading_factor(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
-    """The factor whose codes in the bucket belong to the fewest signatures."""
-    best, fewest = 0, -1
-    for f in range(len(table.power)):
-        # The counts of the left side are free until a split is tried.
-        listed = mark_codes(rows, lo, hi, f, LEFT, table, masses)
-        unmark_codes(rows, lo, hi, f, LEFT, table, masses)
-        if fewest < 0 or listed < fewest:
-            best, fewest = f, listed
-    return best
-
-
-@inner_kernel
 def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinct: bool) -> float:
     """The factors' part of w(t, s, B) for the n rows of a side; 0 if signature t does not match it."""
     product = 1.0
     for f in range(len(table.power)):
-        count = masses.counts[side, table.factor_start[f] + table.codes[t, f]]
+        count = masses.counts[table.factor_start[f] + table.codes[t, f], side]
         if count == 0:
             return 0.0
         if table.power[f] > 0:
@@ -180,13 +174,32 @@ def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinc
 @inner_kernel
 def touch(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masses) -> int:
     """Count the bucket's rows and list the signatures that match it, in `masses.touched`; returns their number."""
+    n_factors = len(table.power)
+    n_seen, listed = np.zeros(n_factors, np.int64), np.zeros(n_factors, np.int64)
     for row in range(lo, hi):
-        count_row(rows, row, WHOLE, table, masses, ONE)
+        for f in range(n_factors):
+            cell = table.factor_start[f] + rows[row, table.first_factor + f]
+            if masses.counts[cell, WHOLE] == 0:
+                masses.seen[table.factor_start[f] + n_seen[f]] = cell
+                n_seen[f] += 1
+                listed[f] += table.code_start[cell + 1] - table.code_start[cell]
+            masses.counts[cell, WHOLE] += 1
+        for j in range(len(table.pair_power)):
+            cell = table.pair_start[j] + rows[row, table.first_factor + n_factors + j]
+            masses.pair_counts[cell, WHOLE] += 1
     # A signature matches only if the bucket shows its code of every factor. So it is enough to look at the signatures
     # that share a code of one factor with the bucket, and the leading factor has the fewest of them.
-    lead = _leading_factor(rows, lo, hi, table, masses)
-    n_listed, n_touched = list_signatures(rows, lo, hi, lead, LEFT, NONE, table, masses), 0
-    unmark_codes(rows, lo, hi, lead, LEFT, table, masses)
+    lead = 0
+    for f in range(1, n_factors):
+        if listed[f] < listed[lead]:
+            lead = f
+    n_listed, n_touched = 0, 0
+    begin = table.factor_start[lead]
+    for i in range(begin, begin + n_seen[lead]):
+        cell = masses.seen[i]
+        for place in range(table.code_start[cell], table.code_start[cell + 1]):
+            masses.touched[n_listed] = table.with_code[place]
+            n_listed += 1
     for i in range(n_listed):
         t = masses.touched[i]
         if degree(table, masses, t, WHOLE, hi - lo, hi > lo) > 0.0:
@@ -201,7 +214,7 @@ def weight(table: Signatures, masses: Masses, entry: int, side: int, n: int, pro
     if product == 0.0:
         return 0.0
     for j in range(len(table.pair_power)):
-        count = masses.pair_counts[side, table.pair_start[j] + table.pairs[entry, j]]
+        count = masses.pair_counts[table.pair_start[j] + table.pairs[entry, j], side]
         if count == 0:
             return 0.0
         if distinct:

@@ -33,7 +33,7 @@ from anoncore.kernels.slicing import (
 from anoncore.kernels.sorting import find_value
 
 LINES = 5
-"""Lines of counts in `Masses`: both buckets before and after an exchange, and marks of the cells that were met."""
+"""Columns of counts in `Masses`: both buckets before and after an exchange, and marks of the cells that were met."""
 MINE_BEFORE: int = np.int64(0)  # type: ignore[assignment]
 MINE_AFTER: int = np.int64(1)  # type: ignore[assignment]
 OTHER_BEFORE: int = np.int64(2)  # type: ignore[assignment]
@@ -270,7 +270,7 @@ def exchange_between_buckets(
 ) -> float:
     """Try one exchange for each of the places from `begin` up to `end`; returns how many rows a reader gets right more.
 
-    `masses` has `LINES` lines of counts.
+    `masses` has `LINES` columns of counts.
     """
     total = 0.0
     for i in range(begin, end):

@@ -109,9 +109,9 @@ def sort_in_place(values: Any) -> None:
 
 
 @inner_kernel
-def kth_smallest(values: Floats, k: int) -> float:
-    """The value that stands at position k, counted from 0, once the values float (n,) are sorted."""
-    rest = np.empty(len(values))
+def kth_smallest(values: Any, k: int) -> Any:
+    """The value that stands at position k, counted from 0, once the values are sorted."""
+    rest = np.empty_like(values)
     for i in range(len(values)):
         rest[i] = values[i]
     low, high = 0, len(values) - 1

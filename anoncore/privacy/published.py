@@ -159,8 +159,8 @@ class Cells:
     people: Codes | None = None
 
     @classmethod
-    def of(cls, partition: Partition, key: Int64, people: Codes | None = None) -> Cells:
-        """The cells of a partition whose rows are numbered by `key`, int64 (n_rows,), from 0 without gaps."""
+    def of(cls, partition: Partition, key: Int64 | Codes, people: Codes | None = None) -> Cells:
+        """The cells of a partition whose rows are numbered by `key`, (n_rows,), from 0 without gaps."""
         of_row, group, value, count = numbered_inside_groups(partition.group, key)
         if people is not None:
             count = _people_of(of_row, people, len(value))

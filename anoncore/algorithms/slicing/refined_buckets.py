@@ -72,8 +72,8 @@ def refined_buckets(
     place = put_at(at, np.arange(data.n_rows))
     (table,), (kept,) = search.tables, search.masses
     masses = kept._replace(
-        counts=np.zeros((LINES, kept.counts.shape[1]), np.int32),
-        pair_counts=np.zeros((LINES, kept.pair_counts.shape[1]), np.int32),
+        counts=np.zeros((len(kept.counts), LINES), np.int32),
+        pair_counts=np.zeros((len(kept.pair_counts), LINES), np.int32),
     )
     limits = Limits(float(search.guards.l[0]), search.guards.distinct, MOST_ROWS)
     moving = sizes[sizes <= MOST_ROWS].astype(np.float64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anoncore.base.memory import require_memory
+from anoncore.base.shared_work import cached
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
@@ -132,7 +133,8 @@ class TupleSearch:
         """
         checks, names = CheckSet(requirements, data), data.quasi_identifiers
         known = [data.codes[name] for name in names]
-        order = order_by_nearness(known, data.n_rows)
+        # It is the same whatever is asked of the buckets.
+        order = cached(data, "order by nearness", names, lambda: order_by_nearness(known, data.n_rows), most=1)
         beliefs = tuple(_Beliefs.of(data, columns, name, order) for name in levels)
         rows = np.column_stack(
             [codes[order] for codes in known]

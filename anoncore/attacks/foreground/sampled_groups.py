@@ -121,7 +121,7 @@ FEWEST_NEEDING = 200
 COUNTED_GROUPS = 500
 """Groups of one size, or as many of different sizes as tell as much, that are attacked; and of COUNTED at least one."""
 COUNTED = 4
-TEACHING_GROUPS = 40
+TEACHING_GROUPS = 30
 """The same of those that teach, whatever it takes: a few large groups teach little else than their own noise."""
 MOST_WORK = 32_000_000
 """Work of the attack and a control together, as `SetLeak.work` counts it, up to which more groups teach: about half a
