@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import duckdb
 import pyarrow as pa
@@ -59,10 +59,16 @@ def test_every_combination_is_counted_once_in_any_number_of_scans(table, monkeyp
 
 
 class Short:
-    """A connection whose memory does not suffice for a count in fewer than so many scans."""
+    """A connection, and its only cursor, whose memory does not suffice for a count in fewer than so many scans."""
 
     def __init__(self, connection, scans):
         self.connection, self.scans, self.asked = connection, scans, []
+
+    def cursor(self):
+        return nullcontext(self)
+
+    def execute(self, query):
+        return self.connection.execute(query)
 
     def sql(self, query):
         self.asked.append(query)
