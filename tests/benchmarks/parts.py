@@ -183,7 +183,7 @@ def measured(asked: argparse.Namespace, table: Path, work: Path, k: int) -> dict
     roles = "\n".join([*(f'{one} = "quasi-identifier"' for one in known), 'car = "sensitive"'])
     recipe = work / "table.toml"
     fields = {"roles": roles, "algorithm": asked.algorithm, "k": k, "memory_rows": asked.memory_rows}
-    recipe.write_text(RECIPE.format(**fields).replace("table.parquet", str(table)), encoding="utf-8")
+    recipe.write_text(RECIPE.format(**fields).replace("table.parquet", table.name), encoding="utf-8")
     words = ["run", str(recipe), "--engine", "disk", "--quiet"] + (["--memory", asked.memory] if asked.memory else [])
     steps = {"run": timed("run without a certificate", *words, "--no-certificate", "--output", str(work / "bare"))}
     shutil.rmtree(work / "bare")
@@ -220,9 +220,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         work = Path(name)
         for rows, given in zip_longest(asked.rows, asked.table):
-            table = given.resolve() if given is not None else work / f"table-{rows}.parquet"
+            # A recipe reads only below its own folder.
+            table = work / f"table-{rows}.parquet"
             if given is None:
                 make_table(table, rows)
+            else:
+                table.symlink_to(given.resolve())
             print(f"{rows:,} rows, {table.stat().st_size / 1e6:.0f} MB", flush=True)
             copies, found = [copied(table, work / "copy.parquet")], {}
             for k in asked.k:
@@ -246,8 +249,7 @@ def main() -> None:
                         line += f"; {' and '.join(growth)} of {rows / fewer:.0f} x fewer rows"
                     print(line, flush=True)
                     before[k, what] = (rows, step)
-            if given is None:
-                table.unlink()
+            table.unlink()
 
 
 if __name__ == "__main__":
