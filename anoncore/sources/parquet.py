@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -178,9 +178,15 @@ def coded_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, names=schema.names)
 
 
-def coded_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of tables that `coded_table` makes."""
-    return pa.schema([pa.field(one.name, CODED_TEXT if is_text(one.type) else value_type(one.type)) for one in schema])
+def coded_writer(target: Path | BinaryIO | pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+    """What writes tables that `coded_table` makes, without metadata.
+
+    Of texts the file has no smallest and largest one: these take as long as all else, and no reader of ranges such as
+    `20-29` skips rows by them.
+    """
+    kinds = [pa.field(one.name, CODED_TEXT if is_text(one.type) else value_type(one.type)) for one in schema]
+    others = [one.name for one in schema if not is_text(one.type)]
+    return pq.ParquetWriter(target, pa.schema(kinds), store_schema=False, write_statistics=others or False)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -204,7 +210,7 @@ def write_rows(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> Non
     Raises what Arrow raises for a file that cannot be written.
     """
     waiting: list[pa.Table] = []
-    with pq.ParquetWriter(path, coded_schema(schema), store_schema=False) as writer:
+    with coded_writer(path, schema) as writer:
         for table in tables:
             waiting.append(table)
             while sum(one.num_rows for one in waiting) >= GROUP_ROWS:

@@ -30,6 +30,7 @@ from anoncore.publishing.signing.signature import FORM
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Fragment
 from anoncore.requirements import REQUIREMENTS
+from anoncore.sources.parquet import coded_table, coded_writer
 from tests.fuzz.case import Case
 from tests.fuzz.honest import CERTIFICATE, ENDINGS, FORMATS, Folder, in_parts, people
 from tests.publishing.certification.forging import restated
@@ -851,9 +852,9 @@ def _parts_without_rows(case: Case, folder: Folder) -> Forgery:
     schema = pq.read_schema(io.BytesIO(part)).remove_metadata()
     for letter in CANARY[: case.pick((1, 6))]:
         content = io.BytesIO()
-        with pq.ParquetWriter(content, schema, store_schema=False) as writer:
+        with coded_writer(content, schema) as writer:
             if case.chance(0.2):
-                writer.write_table(schema.empty_table())
+                writer.write_table(coded_table(schema.empty_table(), schema))
         name = f"part-{ord(letter):05d}.parquet"
         files[name] = content.getvalue()
         columns = PartDigester(schema).close()

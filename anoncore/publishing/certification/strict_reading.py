@@ -36,7 +36,7 @@ from anoncore.publishing.export import ZIP_RIGHTS, ZIP_TIME, archive_bytes
 from anoncore.release.reading.published_table import Column, cell_texts, text_bytes
 from anoncore.sources.excel import BOOK, READING
 from anoncore.sources.headers import require_few_columns
-from anoncore.sources.parquet import GROUP_ROWS, coded_schema, coded_table, plain_table, read_within, value_type
+from anoncore.sources.parquet import GROUP_ROWS, coded_table, coded_writer, plain_table, read_within, value_type
 
 PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
 UNPACKED_LIMIT = 4 << 30
@@ -311,10 +311,10 @@ def _write_again(file: pq.ParquetFile, declared: pa.Schema, table: pa.Table | No
     is_described = SCHEMA in (file.metadata.metadata or {})
     schema = pa.schema([pa.field(one.name, value_type(one.type)) for one in declared])
     # Parts of large releases say nothing of the types that their columns had in Arrow, and are written from codes.
-    as_written, stored = (plain_table, schema) if is_described else (coded_table, coded_schema(schema))
+    as_written = plain_table if is_described else coded_table
     with (
         pa.BufferedOutputStream(pa.PythonFile(target, mode="w"), WRITTEN_AT_ONCE) as content,
-        pq.ParquetWriter(content, stored, store_schema=is_described) as writer,
+        pq.ParquetWriter(content, schema) if is_described else coded_writer(content, schema) as writer,
     ):
         for number in range(file.num_row_groups):
             if target.differs is None:

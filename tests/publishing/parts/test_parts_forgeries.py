@@ -15,6 +15,7 @@ from anoncore.algorithms import RothkoTree
 from anoncore.publishing.certification.digests import PartDigester, joined_digest, rows_digest
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.requirements import KAnonymity
+from anoncore.sources.parquet import coded_table, coded_writer
 from tests.engines.large_tables import ROLES, people
 from tests.publishing.certification.forging import judged
 from tests.publishing.parts.folders import certified_run
@@ -78,8 +79,8 @@ def test_a_linked_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_metadata_of_a_part_whose_hash_is_certified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = pq.read_table(folder / PART)
-    with pq.ParquetWriter(folder / PART, table.schema, store_schema=False) as writer:
-        writer.write_table(table)
+    with coded_writer(folder / PART, table.schema) as writer:
+        writer.write_table(coded_table(table, table.schema))
         writer.add_key_value_metadata({"original": people(200).to_csv()})
     claimed(folder, PART)
     code, said = judged(capsys, str(folder))
@@ -90,8 +91,9 @@ def test_metadata_of_a_part_whose_hash_is_certified(folder: Path, capsys: pytest
 def test_values_that_no_row_of_a_part_has(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = pq.read_table(folder / PART)
     # A dictionary of all towns, of which the rows have fewer.
-    stuffed = table.slice(0, 5).set_column(2, "town", table.column("town").dictionary_encode().slice(0, 5))
-    pq.write_table(stuffed, folder / PART, store_schema=False)
+    stuffed = coded_table(table, table.schema).slice(0, 5)
+    with coded_writer(folder / PART, table.schema) as writer:
+        writer.write_table(stuffed)
     claimed(folder, PART)
     code, said = judged(capsys, str(folder))
     assert code == 1
@@ -126,7 +128,7 @@ def test_a_part_without_rows_that_the_certificate_gives_some(
     folder: Path, capsys: pytest.CaptureFixture[str], rows: int, words: tuple[str, ...]
 ) -> None:
     schema, name = pq.read_schema(folder / PART), "part-00080.parquet"
-    with pq.ParquetWriter(folder / name, schema, store_schema=False):
+    with coded_writer(folder / name, schema):
         pass
     claimed(folder, name)
     path = folder / CERTIFICATE_FILE

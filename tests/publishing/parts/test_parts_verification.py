@@ -19,6 +19,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.parts.part_certificate import CERTIFICATE_FILE
 from anoncore.requirements import DistinctDiversity, KAnonymity, TCloseness
 from anoncore.sources.large_table import LargeTable
+from anoncore.sources.parquet import coded_table, coded_writer, write_rows
 from tests.engines.large_tables import people
 from tests.publishing.parts.folders import KEY, certified_run, failures, verified
 
@@ -41,7 +42,8 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
-    pq.write_table(change(pq.read_table(path)), path, store_schema=False)
+    table = change(pq.read_table(path))
+    write_rows(path, table.schema, [table])
 
 
 def with_cell(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
@@ -121,8 +123,8 @@ def test_rows_that_changed_places_are_refused(folder):
 
 def test_the_same_rows_in_another_file_are_refused_for_what_else_it_may_hold(folder):
     table = pq.read_table(folder / PART)
-    with pq.ParquetWriter(folder / PART, table.schema, store_schema=False) as writer:
-        writer.write_table(table)
+    with coded_writer(folder / PART, table.schema) as writer:
+        writer.write_table(coded_table(table, table.schema))
         writer.add_key_value_metadata({"secret": "row 7 is Ann"})
     strict, other = failures(verified(folder))
     assert strict == f"'{PART}' holds metadata 'secret': 'row 7 is Ann'."
