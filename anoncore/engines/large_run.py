@@ -20,7 +20,7 @@ from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import require_space, writing
-from anoncore.base.memory import free_memory, resident_memory
+from anoncore.base.memory import free_memory, give_back, resident_memory
 from anoncore.base.progress import Progress
 from anoncore.base.texts import size_text
 from anoncore.base.version import __version__
@@ -160,6 +160,7 @@ def anonymize_table(
                 related = relations_of(table, run.profile)
         finally:
             table.close()
+        give_back()
         found = result(output, run.algorithm, run.setting, results)
         write_summary(parts, found)
         if settings.finish is not None:
@@ -283,6 +284,7 @@ class _Run:
             settings.key,
         )
         self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
+        give_back()
         self.publisher = Publisher(self.setting, table, parts, pairs)
 
     def publish(self) -> list[PartResult]:

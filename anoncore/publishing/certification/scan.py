@@ -6,6 +6,7 @@ memory, and those that are read in several are counted by DuckDB, which spills w
 
 from __future__ import annotations
 
+import mmap
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -311,6 +312,8 @@ class _InDatabase:
                 yield starts[first : last + 1] - starts[first], codes[at], counts[at].astype(np.int64)
                 first = last
             rest = [column[begins[-1] :] for column in lines]
+            for file in (codes, counts):
+                _let_go(file)
 
     def classes(self, place: int, k: int) -> tuple[int, int]:
         apart = f"a0, b0, a{place + 1}, b{place + 1}"
@@ -320,6 +323,12 @@ class _InDatabase:
         )
         smallest, below = self._database.execute(query).fetchall()[0]
         return int(smallest), int(below)
+
+
+def _let_go(file: np.memmap[Any, Any]) -> None:
+    """Let no page of a file count as memory of this process any more; what is read again comes from the system's."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        file._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
 
 def _levels(
