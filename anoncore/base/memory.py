@@ -107,7 +107,7 @@ def give_back() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):  # a system with another library of C
+    with suppress(OSError, AttributeError, TypeError):  # a system with another library of C
         ctypes.CDLL(None).malloc_trim(0)
 
 
