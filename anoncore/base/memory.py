@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anoncore.base.errors import DataError
@@ -99,6 +100,15 @@ def _free_in_process() -> int:
         return sys.maxsize if limit == psutil.RLIM_INFINITY else max(limit - process.memory_info().vms, 0)
     except (OSError, psutil.Error):  # a system that hides its processes
         return sys.maxsize
+
+
+def give_back() -> None:
+    """Give memory back to the system that libraries keep once it was used, where they can be told to."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError, TypeError):  # a system with another library of C
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def resident_memory() -> int | None:

@@ -20,7 +20,7 @@ from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.faults import require_space, writing
-from anoncore.base.memory import free_memory, resident_memory
+from anoncore.base.memory import free_memory, give_back, resident_memory
 from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import size_text
 from anoncore.base.version import __version__
@@ -171,6 +171,7 @@ def anonymize_table(
                 found = with_two_way_error(found, table, parts, work, about, results, settings)
         finally:
             table.close()
+        give_back()
         write_summary(parts, found)
         if settings.finish is not None:
             written = WrittenParts(
@@ -278,7 +279,9 @@ class _Run:
         if self.plan.frontier:
             fitting["frontier_memory"] = self.plan.frontier / MEGABYTE
         self.algorithm = algorithm.replace(**fitting)
-        self.profile, self.columns, self.setting = profile, columns, Setting.of(self.algorithm, profile)
+        self.profile, self.setting = profile, Setting.of(self.algorithm, profile)
+        # They take memory, and only pairs of columns are coded again.
+        self.columns = columns if settings.two_way else {}
         carried = len(profile.attributes) - len(profile.quasi_identifiers)
         space = space_needed(table.n_rows, self.setting.width, carried)
         if settings.note is not None:
@@ -293,6 +296,7 @@ class _Run:
             settings.key,
         )
         self.rows.check = lambda: watch.say(0.0, "Dividing the rows")
+        give_back()
         self.publisher = Publisher(self.setting, table, parts, pairs, settings.two_way)
 
     def publish(self) -> list[PartResult]:

@@ -19,10 +19,12 @@ ROW_BYTES, CELL_BYTES = 80, 28
 """Bytes of a row of a part while it is finished, beside those of each of its columns."""
 LEAST_ROWS = 50_000
 """Rows of a part that should fit into memory: with fewer the table is divided into too many files."""
-COUNTED = (256_000_000, 128_000_000)
+COUNTED = (256_000_000, 128_000_000, 64_000_000)
 """Bytes of the groups that are counted for a certificate before they are spilled, as they are tried in turn."""
 FRONTIER = 8
 """The share of a limit that the counts of open nodes may take."""
+CERTIFYING = 80_000_000
+"""Bytes of what counts groups, however few there are."""
 GROUP_BYTES = 70
 """Bytes of a group in a certificate's scan: its size, and what it reaches of everything that is asked."""
 
@@ -63,7 +65,7 @@ def memory_plan(profile: TableProfile, algorithm: Rothko, workers: int, limit: i
         while rows >= min(LEAST_ROWS, algorithm.memory_rows):
             part = min(rows, profile.n_rows) * row
             for counted in COUNTED:
-                certifying = GROUP_BYTES * n_groups + min(counted, profile.n_rows * row) + part
+                certifying = CERTIFYING + GROUP_BYTES * n_groups + min(counted, profile.n_rows * row) + part
                 needed = base + max(READ_AHEAD + frontier + threads * part, certifying)
                 if needed <= limit:
                     return MemoryPlan(rows, threads, frontier, counted, needed)

@@ -6,12 +6,14 @@ memory, and those that are read in several are counted by DuckDB, which spills w
 
 from __future__ import annotations
 
+import mmap
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from anoncore.base.temporary import temporary_directory
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Floats, Int64, Words
 from anoncore.kernels.checking import levels_of_counts
-from anoncore.kernels.grouping import numbered_keys
+from anoncore.kernels.grouping import numbered_keys, runs_from, starts_of
 from anoncore.kernels.hashing import text_hashes
 from anoncore.publishing.certification.digests import PartDigester
 from anoncore.publishing.certification.entries import Attribute
@@ -44,7 +46,9 @@ AT_ONCE = 8
 """Sets of columns that one reading of the parts answers for."""
 MEMORY = 256_000_000
 """Bytes that DuckDB keeps in memory of rows that are read in several pieces."""
-BATCH_ROWS = 1 << 18
+BATCH_ROWS, BATCH_CELLS = 1 << 18, 1 << 18
+ROWS = ""
+"""What the number of rows is called beside values, whose names are those of columns."""
 Split = tuple[tuple[str, ...], int]
 """Columns by which the rows of a group are told apart further, and the k that their classes are compared with."""
 Lanes = npt.NDArray[np.uint64]
@@ -230,8 +234,25 @@ class _InMemory:
         return int(sizes.min()), int(sizes[sizes < k].sum())
 
 
+def _counted_cells(runs: Sequence[Runs], values: Mapping[str, Codes]) -> tuple[dict[str, Codes | Int64], Lanes]:
+    """The different combinations of keys and values, in the order in which they first come: how many rows have each
+    (ROWS), the values by their names, and the keys beside each other, uint64 (n_cells, 2 * n_keys).
+    """
+    keys = [np.repeat(*one, axis=0) for one in runs]
+    # Factors that nobody knows make one key of all that a row has.
+    together: Lanes = np.sum(keys, axis=0)
+    for codes, factor in zip(values.values(), _odd_words(len(values)), strict=True):
+        together += codes.astype(np.uint64)[:, None] * factor
+    number, first = numbered_keys(together)
+    cells = {ROWS: np.bincount(number), **{name: codes[first] for name, codes in values.items()}}
+    return cells, np.concatenate([one[first] for one in keys], axis=1)
+
+
 class _InDatabase:
-    """The same of rows that were read in several pieces, counted by DuckDB."""
+    """The same of rows that were read in several pieces, whose groups DuckDB finds.
+
+    It sorts groups alone; which values these have is in files, so that little is sorted where groups are large.
+    """
 
     def __init__(self, units: Iterable[Keyed], stack: ExitStack, memory: int) -> None:
         # It takes long to import, and most releases are read in one piece.
@@ -244,51 +265,70 @@ class _InDatabase:
         config: dict[str, Any] = {"memory_limit": f"{memory}B", "temp_directory": str(folder / "spill")}
         self._database = stack.enter_context(closing(duckdb.connect(":memory:", config=config)))
         self._database.execute("SET enable_progress_bar = false")
-        for runs, values in units:
-            keys = [np.repeat(*one, axis=0) for one in runs]
-            cells: dict[str, npt.NDArray[Any]] = {
-                f"{lane}{place}": one[:, at] for place, one in enumerate(keys) for at, lane in enumerate("ab")
-            }
-            self._columns = {name: f"v{place}" for place, name in enumerate(values)}
-            # Equal rows are counted before they are kept; factors that nobody knows make one key of all their cells.
-            together: Lanes = np.sum(keys, axis=0)
-            for (name, codes), factor in zip(values.items(), _odd_words(len(values)), strict=True):
-                together += codes.astype(np.uint64)[:, None] * factor
-                cells[self._columns[name]] = codes
-            number, first = numbered_keys(together)
-            counted = pa.table(
-                {name: one[first] for name, one in cells.items()} | {"n": np.bincount(number).astype(np.int32)}
-            )
-            self._database.register("counted", counted)
-            self._database.execute("CREATE TABLE IF NOT EXISTS cells AS SELECT * FROM counted LIMIT 0")
-            self._database.execute("INSERT INTO cells SELECT * FROM counted")
+        self._files: dict[str, Path] = {}
+        n_cells = 0
+        with ExitStack() as files:
+            written: dict[str, Any] = {}
+            for runs, values in units:
+                cells, lanes = _counted_cells(runs, values)
+                for place, (name, numbers) in enumerate(cells.items()):
+                    self._files[name] = folder / f"cells-{place}"
+                    if name not in written:
+                        written[name] = files.enter_context(self._files[name].open("wb"))
+                    written[name].write(numbers.astype(np.int32).data)
+                # Cells of one group that follow each other are one line of the database, where all groups are sorted.
+                begin = np.append(0, 1 + np.flatnonzero((lanes[1:] != lanes[:-1]).any(axis=1)))
+                lines = {f"{'ab'[lane % 2]}{lane // 2}": lanes[begin, lane] for lane in range(lanes.shape[1])}
+                lines |= {"n": np.add.reduceat(cells[ROWS], begin), "place": n_cells + begin}
+                lines["cells"] = np.diff(np.append(begin, len(lanes)))
+                n_cells += len(lanes)
+                self._database.register("counted", pa.table(lines))
+                self._database.execute("CREATE TABLE IF NOT EXISTS runs AS SELECT * FROM counted LIMIT 0")
+                self._database.execute("INSERT INTO runs SELECT * FROM counted")
 
     def sizes(self) -> Int64:
-        query = "SELECT sum(n)::BIGINT AS n FROM cells GROUP BY a0, b0 ORDER BY a0, b0"
+        query = "SELECT sum(n)::BIGINT AS n FROM runs GROUP BY a0, b0 ORDER BY a0, b0"
         sizes: Int64 = self._database.sql(query).fetchnumpy()["n"]
         return sizes
 
     def of(self, name: str) -> Iterator[Groups]:
-        query = f"SELECT a0, b0, {self._columns[name]}, n FROM cells ORDER BY a0, b0"
+        codes, counts = (np.memmap(self._files[one], np.int32, "r") for one in (name, ROWS))
+        query = "SELECT a0, b0, place, cells FROM runs ORDER BY a0, b0"
         rest: list[npt.NDArray[Any]] = []
         for batch in chain(self._database.sql(query).to_arrow_reader(BATCH_ROWS), [None]):
             new = [] if batch is None else [column.to_numpy() for column in batch.columns]
-            rows = [np.concatenate(both) for both in zip(rest, new, strict=True)] if rest and new else rest or new
-            a, b, codes, counts = rows
-            starts = np.append(0, np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1])) + 1)
+            lines = [np.concatenate(both) for both in zip(rest, new, strict=True)] if rest and new else rest or new
+            a, b, places, sizes = lines
+            begins = np.append(0, np.flatnonzero((a[1:] != a[:-1]) | (b[1:] != b[:-1])) + 1)
             # The last group may go on in the next batch.
-            starts = np.append(starts, len(a)) if batch is None else starts
-            yield starts, codes[: starts[-1]], counts[: starts[-1]].astype(np.int64)
-            rest = [column[starts[-1] :] for column in rows]
+            begins = np.append(begins, len(a)) if batch is None else begins
+            starts = starts_of(sizes)[begins]
+            first = 0
+            while first < len(begins) - 1:
+                # So many groups as have few cells together, and one that has more alone.
+                last = max(int(np.searchsorted(starts, starts[first] + BATCH_CELLS, "right")) - 1, first + 1)
+                own = slice(begins[first], begins[last])
+                at = runs_from(places[own], sizes[own])
+                yield starts[first : last + 1] - starts[first], codes[at], counts[at].astype(np.int64)
+                first = last
+            rest = [column[begins[-1] :] for column in lines]
+            for file in (codes, counts):
+                _let_go(file)
 
     def classes(self, place: int, k: int) -> tuple[int, int]:
         apart = f"a0, b0, a{place + 1}, b{place + 1}"
         query = (
             f"SELECT min(n), coalesce(sum(n) FILTER (n < {k}), 0)::BIGINT FROM "
-            f"(SELECT sum(n)::BIGINT AS n FROM cells GROUP BY {apart})"
+            f"(SELECT sum(n)::BIGINT AS n FROM runs GROUP BY {apart})"
         )
         smallest, below = self._database.execute(query).fetchall()[0]
         return int(smallest), int(below)
+
+
+def _let_go(file: np.memmap[Any, Any]) -> None:
+    """Let no page of a file count as memory of this process any more; what is read again comes from the system's."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        file._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
 
 def _levels(
