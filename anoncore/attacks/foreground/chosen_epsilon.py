@@ -150,7 +150,7 @@ def _choose(release: Release, adversary: Adversary, progress: Progress, whole: R
     if target.n_needing == 0:
         return Choice(None, (), ())
     # Before the list of sets, for which the releases of one table wait for each other.
-    control = adversary.control(release)[0]
+    control = adversary.control(release, 0, part_of(progress, 0.0, 0.0))[0]
     tried: list[Trial] = []
     best: Trial | None = None
     too_costly: tuple[float, ...] = ()
