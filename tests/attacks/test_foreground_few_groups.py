@@ -11,7 +11,7 @@ import pytest
 
 from anoncore import CancelledError, Microdata, attacks
 from anoncore.algorithms import Anatomy, Mondrian, StackAndDeal
-from anoncore.attacks.foreground import chosen_epsilon, first_answer, sampled_groups, solver
+from anoncore.attacks.foreground import chosen_epsilon, first_answer, mining, sampled_groups, solver
 from anoncore.attacks.foreground.mining import Target, attack_sets
 from anoncore.attacks.foreground.sampled_groups import Lesson, OfSomeRows, control_of_all, with_more_groups
 from anoncore.attacks.foreground.sets import signatures_of
@@ -76,6 +76,29 @@ def test_an_attack_that_is_cancelled_solves_no_further_value(monkeypatch: pytest
         next(attack_sets(sets(), [target], 0.5, "fixed-point"))
     assert target.n_values > 1
     assert solved == [[0]]
+
+
+def test_an_attack_is_cancelled_while_it_waits_for_an_attribute_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is reported until a set is done, which may take ten seconds."""
+    release, begun, go_on, later = release_of(1), threading.Event(), threading.Event(), []
+    target, signatures = Target.of(release, "ill"), signatures_of(release.data, ["a"], 40)
+    counted = mining.compositions
+
+    def held(*asked):
+        begun.set()
+        assert go_on.wait(60)
+        return counted(*asked)
+
+    def still():
+        assert begun.wait(60)
+        threading.Timer(0.3, go_on.set).start()
+        raise CancelledError("Nobody waits any more.")
+
+    monkeypatch.setattr(mining, "compositions", held)
+    monkeypatch.setattr(mining, "cases_of", lambda *asked: later.append("cases"))
+    with pytest.raises(CancelledError):
+        next(attack_sets([(1.0, signatures)], [target], 0.5, "fixed-point", still=still))
+    assert later == [], "the set is not worked at further"
 
 
 def test_those_who_are_attacked_do_not_teach() -> None:

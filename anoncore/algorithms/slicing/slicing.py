@@ -274,7 +274,9 @@ class Slicing(Algorithm):
         if len(levels) > 1:
             return offer_for_several(data, levels, distinct, self.levels)
         by_hand = self.attribute_columns is not None
-        offer = find_offer(data, name, levels[name], distinct, columns, by_hand, self.intervals)
+        asked = name, levels[name], distinct, columns, by_hand, self.intervals
+        # Whoever asks what is possible instead asks for it more than once.
+        offer = shared(data, ("offer", *asked), lambda: find_offer(data, *asked))
         if name in self.levels and "l" in offer.changes:
             changes = {**offer.changes, "levels": {name: offer.changes["l"]}}
             del changes["l"]

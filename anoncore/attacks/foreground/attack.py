@@ -266,8 +266,12 @@ def foreground_knowledge(
     leaks: list[SetLeak] = []
     limit, learning = adversary.limit, part_of(report, controlled, 1)
     targets: list[Attacked[SetAttack]] = [target, *(one for one, _ in controls), *([told] if told is not None else [])]
-    told_converged = True
-    for done, (attack, *others) in attack_sets(searched, targets, limit, solver, plan.precision):
+    told_converged, share_done = True, 0.0
+
+    def still() -> None:
+        learning(share_done, f"{len(leaks):,} attribute sets learned")
+
+    for done, (attack, *others) in attack_sets(searched, targets, limit, solver, plan.precision, still):
         best.take(len(leaks), attack.beliefs)
         leaks.append(attack.leak())
         for breached, other in zip(by_chance, others, strict=False):
@@ -275,7 +279,8 @@ def foreground_knowledge(
         if told is not None:
             best_told.take(len(leaks) - 1, others[-1].beliefs)
             told_converged &= others[-1].leak().converged
-        learning(done, f"{len(leaks):,} attribute sets learned")
+        share_done = done
+        still()
     shares = [
         float(breached[one.needs[one.partition.order]].mean())
         for breached, (one, _) in zip(by_chance, controls, strict=True)

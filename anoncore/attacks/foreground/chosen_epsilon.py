@@ -150,7 +150,7 @@ def _choose(release: Release, adversary: Adversary, progress: Progress, whole: R
     if target.n_needing == 0:
         return Choice(None, (), ())
     # Before the list of sets, for which the releases of one table wait for each other.
-    control = adversary.control(release)[0]
+    control = adversary.control(release, 0, part_of(progress, 0.0, 0.0))[0]
     tried: list[Trial] = []
     best: Trial | None = None
     too_costly: tuple[float, ...] = ()
@@ -202,13 +202,18 @@ def _tried(
     if teaching is not None:
         precision, effort = AT_ONCE, EFFORT * teaching**GROWTH / QUICK_EFFORT
     least = TRIAL_EFFORT if teaching is None else 0
+
+    def still() -> None:
+        # Where somebody has cancelled it, the next sets need not be attacked.
+        progress(min(len(found[0]) / MOST_TRIED, 1.0), f"Trying epsilon {epsilon:g}")
+
     while (len(found[0]) < FEWEST_SETS or work < least) and (batch := tuple(islice(sample, BATCH))):
-        for _, attacks in attack_sets(SetSample(batch, 0).shared_out(), targets, limit, adversary.solver, precision):
+        sets = SetSample(batch, 0).shared_out()
+        for _, attacks in attack_sets(sets, targets, limit, adversary.solver, precision, still):
             for breached, needs, attack in zip(found, in_order, attacks, strict=True):
                 breached.append(lies_above(attack.beliefs.own[needs], limit, ACCUMULATED))
                 work += attack.work
-            # Where somebody has cancelled it, the next sets need not be attacked.
-            progress(min(len(found[0]) / MOST_TRIED, 1.0), f"Trying epsilon {epsilon:g}")
+            still()
         afforded = int(effort * len(found[0]) * len(targets) / ATTACKS / work)
         if teaching is not None and SURELY * afforded > min(FEWEST_SETS, listed.n_all):
             return None

@@ -322,11 +322,17 @@ def _breached(
     """Whom each set gives away of those who need protection, by position: bool (n_sets, n_needing) for each target."""
     in_order = [one.in_order for one in targets]
     found = [np.empty((len(sample.sets), int(needs.sum())), np.bool_) for needs in in_order]
-    learned = attack_sets(sample.shared_out(), targets, adversary.limit, adversary.solver, precision)
+    share_done, n_done = 0.0, 0
+
+    def still() -> None:
+        progress(share_done, f"{n_done:,} of {sample.n_all:,} attribute sets learned")
+
+    learned = attack_sets(sample.shared_out(), targets, adversary.limit, adversary.solver, precision, still)
     for place, (done, attacks) in enumerate(learned):
         for people, needs, attack in zip(found, in_order, attacks, strict=True):
             people[place] = lies_above(attack.beliefs.own[needs], adversary.limit, ACCUMULATED)
-        progress(done, f"{place + 1:,} of {sample.n_all:,} attribute sets learned")
+        share_done, n_done = done, place + 1
+        still()
     return found
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cached_property
 from os import cpu_count
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anoncore.attacks.foreground.sets import SetLeak, Signatures
-from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, solve, stop_when
+from anoncore.attacks.foreground.solver import FULL, Precision, Solution, Solver, check_wanted, solve, stop_when
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.foreground_cases import Cases, Occurrences, cases_of, compositions
 from anoncore.kernels.foreground_groups import Beliefs, PublishedValues, beliefs, mean_range
@@ -30,6 +30,8 @@ from anoncore.table.microdata import SensitiveValues
 
 WAITING = 8
 """Attribute sets per core that are attacked with, or wait to be."""
+LOOK = 0.2
+"""Seconds after which whoever waits for an attribute set looks whether it is still wanted."""
 
 Unreliable = Literal["overall", "uniform", "group"]
 
@@ -210,12 +212,14 @@ def attack_sets(
     limit: float,
     solver: Solver,
     precision: Precision = FULL,
+    still: Callable[[], object] = lambda: None,
 ) -> Iterator[tuple[float, list[Attack]]]:
     """Attack each target with one attribute set after the other, on all processors: what comes with each set, and what
     it gives, target by target.
 
-    The next sets are looked for while the last ones are still attacked with. Few sets wait at a time, because each
-    holds two numbers for every person of every target.
+    Of a large table one set takes ten seconds, in which `still` is called again and again: what it raises ends the
+    attack. The next sets are looked for while the last ones are still attacked with. Few sets wait at a time, because
+    each holds two numbers for every person of every target.
     """
     n_cores = cpu_count() or 1
     stopped = threading.Event()
@@ -227,13 +231,20 @@ def attack_sets(
             running.append((share, tasks))
             if len(running) * len(targets) > WAITING * n_cores:
                 done, tasks = running.popleft()
-                yield done, [task.result() for task in tasks]
+                yield done, [_result(task, still) for task in tasks]
         while running:
             done, tasks = running.popleft()
-            yield done, [task.result() for task in tasks]
+            yield done, [_result(task, still) for task in tasks]
     finally:
         stopped.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _result(task: Future[Attack], still: Callable[[], object]) -> Attack:
+    """What a task gives; until it is there, `still` is called every LOOK seconds."""
+    while not wait([task], LOOK).done:
+        still()
+    return task.result()
 
 
 def attack_set(
@@ -243,9 +254,12 @@ def attack_set(
     begin = time.perf_counter()
     published, m = target.published, len(signatures)
     groups = compositions(published.order, published.starts, signatures.classes, m + 1)
+    check_wanted()
     cases, held, occurrence_of_pair = cases_of(groups, m + 1, published.group, published.n, published.value_start)
+    check_wanted()
     solution = solve(cases, held, signatures.rows, target.shares, target.fixed, solver, precision)
     learning = time.perf_counter() - begin
+    check_wanted()
     found = beliefs(published, signatures.classes, groups, cases, held, occurrence_of_pair, solution.shares, limit)
     work = work_of(cases, held, solution.steps, target.n_values) + m * solution.steps + len(target.true)
 

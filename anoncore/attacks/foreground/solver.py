@@ -78,11 +78,17 @@ class Solution:
 
 
 def stop_when(is_stopped: Callable[[], bool]) -> None:
-    """Let what this thread solves end with a CancelledError between two values once `is_stopped` says so.
+    """Let what this thread works at end with a CancelledError between two steps once `is_stopped` says so.
 
     For the threads of a pool: of a large table one attribute set takes ten seconds, and nobody waits for it any more.
     """
     _thread.is_stopped = is_stopped
+
+
+def check_wanted() -> None:
+    """Raise CancelledError where this thread works for somebody who waits no more (`stop_when`)."""
+    if hasattr(_thread, "is_stopped") and _thread.is_stopped():
+        raise CancelledError("The attack was cancelled.")
 
 
 def solve(
@@ -144,8 +150,7 @@ def _in_turn(
     parts = np.split(values, range(1, len(values))) if len(held.case) > LONG else [values]
     found = []
     for part in parts:
-        if hasattr(_thread, "is_stopped") and _thread.is_stopped():
-            raise CancelledError("The attack was cancelled.")
+        check_wanted()
         found.append(_followed(cases, held, rows, part, (_NONE, _NONE), start, fixed, precision))
     shares, steps, change = (np.concatenate(one) for one in zip(*found, strict=True))
     return shares, steps, change
