@@ -18,7 +18,7 @@ import numpy as np
 
 from anoncore import CancelledError, Microdata, Policy
 from anoncore.algorithms import Algorithm
-from anoncore.base import shared_work
+from anoncore.base import memory, shared_work
 from anoncore.base.compile_time import recorded
 from anoncore.base.shared_work import Memo, sharing
 from anoncore.measures.promise_marks import Mark
@@ -27,7 +27,7 @@ from anoncore.search.keeping import possible_instead, promises_alike
 from dashboard.board import facts
 from dashboard.board.by_policy import ByPolicy
 from dashboard.board.facts import Facts, Measure
-from dashboard.serving import audit, garbage
+from dashboard.serving import audit
 from dashboard.session import compute
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
@@ -579,7 +579,7 @@ def _returning_memory(attempt: Attempt, work: Callable[[], None]) -> None:
         work()
     finally:
         if attempt.data.n_rows >= LARGE:
-            garbage.trim()
+            memory.give_back()
 
 
 def _key(one: Algorithm | Opened) -> str:

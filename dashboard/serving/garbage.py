@@ -6,10 +6,9 @@ loaded once and stays costs it 0.15 s each time; set aside, a hundredth of that.
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
-from contextlib import suppress
+
+from anoncore.base import memory
 
 
 def set_aside() -> None:
@@ -22,11 +21,4 @@ def set_aside() -> None:
 def give_back() -> None:
     """Collect all garbage and return freed memory to the system; glibc would keep it for later."""
     set_aside()
-    trim()
-
-
-def trim() -> None:
-    """Return freed memory to the system, of which threads that have ended leave most behind."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL("libc.so.6").malloc_trim(0)
+    memory.give_back()

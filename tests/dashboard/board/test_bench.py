@@ -12,13 +12,12 @@ import pytest
 
 from anoncore import CancelledError, Microdata, privacy
 from anoncore.algorithms.synthesis import marginal_synthesis
-from anoncore.base import shared_work
+from anoncore.base import memory, shared_work
 from anoncore.measures import promise_marks
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
 from dashboard.board import bench, facts, grid, wording
 from dashboard.board.bench import MOST_ATTEMPTS, Bench
-from dashboard.serving import garbage
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.workspace import Workspace
 from dashboard.tasks import warmup
@@ -470,7 +469,7 @@ def test_what_numbers_were_worked_out_from_goes_with_the_column_and_the_numbers_
 def test_freed_memory_of_large_tables_is_returned_after_each_work(board, monkeypatch, is_large):
     returned = []
     monkeypatch.setattr(bench, "LARGE", board.data.n_rows + (not is_large))
-    monkeypatch.setattr(garbage, "trim", lambda: returned.append(1))
+    monkeypatch.setattr(memory, "give_back", lambda: returned.append(1))
     board.wish(3, measures=((("number",), None, lambda release, progress: {"value": 1}),))
     board.finish()
     end = time.monotonic() + WAIT
