@@ -244,7 +244,8 @@ def _counted_cells(runs: Sequence[Runs], values: Mapping[str, Codes]) -> tuple[d
     for codes, factor in zip(values.values(), _odd_words(len(values)), strict=True):
         together += codes.astype(np.uint64)[:, None] * factor
     number, first = numbered_keys(together)
-    cells = {ROWS: np.bincount(number), **{name: codes[first] for name, codes in values.items()}}
+    cells: dict[str, Codes | Int64] = {ROWS: np.bincount(number)}
+    cells |= {name: codes[first] for name, codes in values.items()}
     return cells, np.concatenate([one[first] for one in keys], axis=1)
 
 
