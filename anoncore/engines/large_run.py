@@ -25,13 +25,13 @@ from anoncore.base.progress import Progress, silent
 from anoncore.base.texts import size_text
 from anoncore.base.version import __version__
 from anoncore.engines.column_coding import CodedColumn, CountedTable
+from anoncore.engines.error_of_pairs import two_way_error_of_parts
 from anoncore.engines.joint_counts import NO_RELATIONS, FoundRelations, relations_of
 from anoncore.engines.memory_need import COUNTED, memory_plan
 from anoncore.engines.output_folder import SUMMARY, folder_when_complete, summary_text, temporary_folder
 from anoncore.engines.parts import PartResult, Publisher
 from anoncore.engines.spool import Tags, profile_of, spool_rows
 from anoncore.engines.table_profile import TableProfile
-from anoncore.engines.two_way import two_way_error_of_parts
 from anoncore.kernels.arrays import record
 from anoncore.sources.addresses import is_secret, parameters_of
 from anoncore.sources.large_table import LargeTable

@@ -13,8 +13,8 @@ from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
+from anoncore.engines.error_of_pairs import TextRegions
 from anoncore.engines.file_rows import CODES, FileRows, list_codes
-from anoncore.engines.two_way import TextRegions
 from anoncore.engines.value_pairs import pairs_of_class, pairs_of_rows, write_pairs
 from anoncore.kernels.arrays import Floats, Int32, Int64, record
 from anoncore.kernels.rothko import extents_of_runs

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from anoncore import Hierarchy, Microdata, ReleaseError, utility
 from anoncore.algorithms import Mondrian, RothkoSampling, RothkoTree
-from anoncore.engines import two_way
+from anoncore.engines import error_of_pairs
 from anoncore.engines.large_run import LargeRun, RunSettings, anonymize_table
 from anoncore.engines.spool import Tags
 from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement
@@ -142,18 +142,19 @@ def test_sampling_has_an_error_of_its_own(tmp_path: Path) -> None:
 def test_what_cannot_be_counted_is_said_and_not_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, said = tmp_path / "people.parquet", list[str]()
     people().to_parquet(path)
-    monkeypatch.setattr(two_way, "MOST_PAIRS", 10)
+    monkeypatch.setattr(error_of_pairs, "MOST_PAIRS", 10)
     found = in_parts(path, RothkoTree((KAnonymity(k=5),)), tmp_path / "out", said.append, roles=ROLES)
     assert found.two_way_error is None
     assert said[-1].startswith("The two-way error was not measured: 'weight' and 'age' have more than 10 different")
 
 
 def test_a_text_of_two_regions_is_refused() -> None:
-    def cells(low: int, high: int) -> two_way.TextRegions:
+    def cells(low: int, high: int) -> error_of_pairs.TextRegions:
         ends = np.array([low]), np.array([high])
-        return two_way.TextRegions(("1-2",), two_way.Regions(np.array([0, 1]), *ends, np.array([high - low + 1])))
+        regions = error_of_pairs.Regions(np.array([0, 1]), *ends, np.array([high - low + 1]))
+        return error_of_pairs.TextRegions(("1-2",), regions)
 
-    joined = two_way._joined(["age"], [{"age": cells(0, 1)}, {"age": cells(0, 1)}])
+    joined = error_of_pairs._joined(["age"], [{"age": cells(0, 1)}, {"age": cells(0, 1)}])
     assert joined["age"].texts == ("1-2",)
     with pytest.raises(ReleaseError, match="In 'age' the text '1-2' stands for two different sets of values"):
-        two_way._joined(["age"], [{"age": cells(0, 1)}, {"age": cells(0, 2)}])
+        error_of_pairs._joined(["age"], [{"age": cells(0, 1)}, {"age": cells(0, 2)}])
