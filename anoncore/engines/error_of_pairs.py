@@ -77,20 +77,20 @@ def two_way_error_of_parts(
         raise ReleaseError("The two-way error needs a pair of quasi-identifiers and sensitive attributes.")
     published = LargeTable(folder, workspace)
     try:
-        found = _joined(known, cells)
+        texts = _joined(known, cells)
         sides = {
-            name: _generalized(columns[name], found[name]) if name in known else _exact(table, name) for name in names
+            name: _generalized(columns[name], texts[name]) if name in known else _exact(table, name) for name in names
         }
         distances = np.zeros((len(names), len(names)))
-        for one, other in combinations(range(len(names)), 2):
-            first, second = names[one], names[other]
+        for row, column in combinations(range(len(names)), 2):
+            first, second = names[row], names[column]
             if first in secrets and second in secrets:
                 continue  # both are published as they are, in one row
             step(f"Counting pairs of '{first}' and '{second}'")
             # The sweep goes along the column with more values, as in memory.
             pair = sorted((first, second), key=lambda name: -sides[name].size)
             distance = _distance(table, published, pair, [sides[name] for name in pair])
-            distances[[one, other], [other, one]] = distance
+            distances[[row, column], [column, row]] = distance
     finally:
         published.close()
     return error_of_pairs(names, distances)

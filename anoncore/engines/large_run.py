@@ -356,7 +356,7 @@ def with_two_way_error(
     results: Sequence[PartResult],
     settings: RunSettings,
 ) -> LargeRun:
-    """The run with its two-way error; where it cannot be measured, the settings are told why."""
+    """The run with its two-way error; where it cannot be measured, with a note that says why: the release is made."""
     report = silent if settings.progress is None else settings.progress
 
     def step(text: str) -> None:
@@ -365,10 +365,8 @@ def with_two_way_error(
     cells = (one.cells for one in results)
     try:
         return replace(run, two_way_error=two_way_error_of_parts(table, folder, workspace, about, cells, step))
-    except ReleaseError as error:
-        if settings.note is not None:
-            settings.note(f"The two-way error was not measured: {error}")
-        return run
+    except (DataError, ReleaseError) as error:
+        return replace(run, notes=(*run.notes, f"The two-way error was not measured: {error}"))
 
 
 def _summary(run: LargeRun) -> dict[str, Any]:

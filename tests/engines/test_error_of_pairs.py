@@ -30,8 +30,8 @@ TOWNS = Hierarchy.from_nested({"South": ["Ulm", "it's"], "Rhine": ["Bonn", "Köl
 CLOSE = 1e-9
 
 
-def in_parts(path: Path, algorithm: Any, output: Path, note: Any = None, **tags: Any) -> LargeRun:
-    wanted = RunSettings(two_way=True, note=note)
+def in_parts(path: Path, algorithm: Any, output: Path, **tags: Any) -> LargeRun:
+    wanted = RunSettings(two_way=True)
     return anonymize_table(lambda folder: LargeTable(path, folder), Tags(**tags), algorithm, output, wanted)
 
 
@@ -109,11 +109,11 @@ def test_it_is_that_of_memory_on_awkward_tables(drawn: tuple[pa.Table, int, int]
         path = Path(place) / "awkward.parquet"
         pq.write_table(table, path)
         release = Mondrian((KAnonymity(k=k),), strict=True).anonymize(Microdata(read_table(path).frame, roles))
-        algorithm, said = RothkoTree((KAnonymity(k=k),), memory_rows=memory_rows), list[str]()
-        found = in_parts(path, algorithm, Path(place) / "out", said.append, roles=roles).two_way_error
+        run = in_parts(path, RothkoTree((KAnonymity(k=k),), memory_rows=memory_rows), Path(place) / "out", roles=roles)
+    found = run.two_way_error
     if found is None:
         # The value {a, b} and the set of a and b are written alike.
-        assert said[-1].endswith("the text '{a, b}' stands for two different sets of values.")
+        assert run.notes[-1].endswith("the text '{a, b}' stands for two different sets of values.")
         return
     assert float(found) == pytest.approx(float(utility.two_way_error(release)), abs=CLOSE)
 
@@ -142,13 +142,24 @@ def test_sampling_has_an_error_of_its_own(tmp_path: Path) -> None:
     assert sum(map(len, frames)) == read.n_rows
 
 
-def test_what_cannot_be_counted_is_said_and_not_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, said = tmp_path / "people.parquet", list[str]()
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("MOST_PAIRS", "'weight' and 'age' have more than 2 different pairs of values."),
+        ("MOST_VALUES", "'ill' has more than 2 different values; "),
+    ],
+)
+def test_what_cannot_be_counted_is_said_and_not_zero(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
+) -> None:
+    """The release is made, and only the number is missing."""
+    path = tmp_path / "people.parquet"
     people().to_parquet(path)
-    monkeypatch.setattr(error_of_pairs, "MOST_PAIRS", 10)
-    found = in_parts(path, RothkoTree((KAnonymity(k=5),)), tmp_path / "out", said.append, roles=ROLES)
+    monkeypatch.setattr(error_of_pairs, limit, 2)
+    found = in_parts(path, RothkoTree((KAnonymity(k=5),)), tmp_path / "out", roles=ROLES)
     assert found.two_way_error is None
-    assert said[-1].startswith("The two-way error was not measured: 'weight' and 'age' have more than 10 different")
+    assert found.notes[-1].startswith(f"The two-way error was not measured: {said}")
+    assert found.n_rows == 400
 
 
 def test_a_text_of_two_regions_is_refused() -> None:
