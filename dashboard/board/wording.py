@@ -160,6 +160,8 @@ def badge(column: Shown, best: Answer, asked: Asked) -> tuple[str, str]:
         return "Being read …" if column.is_opened else "Being made …", "plain"
     words, tone = first_line(column.marks, column.judged)
     found = taught(column)
+    if tone == "good" and found is None and asked.people != "people":
+        return f"{words} of rows, not yet of people", "plain"
     if tone == "good" and found is None and is_still_attacked(column, asked):
         return words, "plain"
     if found is None or tone != "good":

@@ -459,6 +459,17 @@ def test_a_head_is_green_only_once_it_is_known_what_is_given_away():
     )
 
 
+def test_a_head_is_not_green_while_only_rows_were_counted():
+    """A group of ten rows may be one person's."""
+    given = {"given": SlowFacts(exact={"learned": True, "value": 0.1, "control": 0.1})}
+    for people, expected in (
+        ("people", ("Keeps all that is asked", "good")),
+        ("rows", ("Keeps all that is asked of rows, not yet of people", "plain")),
+    ):
+        (head,) = model([column("c1", slow=given)], asked(people=people), True)["columns"]
+        assert (head["badge"], head["tone"]) == expected
+
+
 def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
     found = replace(column("c1"), judged=judged(not_asked=("largest belief 100%",)))
     head, _ = model([found, column("c2", facts=quick(lost=0.6))], asked(), True)["columns"]
