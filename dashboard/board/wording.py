@@ -161,7 +161,7 @@ def badge(column: Shown, best: Answer, asked: Asked) -> tuple[str, str]:
     words, tone = first_line(column.marks, column.judged)
     found = taught(column)
     if tone == "good" and found is None and asked.people != "people":
-        return f"{words} of rows, not yet of people", "plain"
+        return f"{words}, counted by rows only", "plain"
     if tone == "good" and found is None and is_still_attacked(column, asked):
         return words, "plain"
     if found is None or tone != "good":

@@ -464,7 +464,7 @@ def test_a_head_is_not_green_while_only_rows_were_counted():
     given = {"given": SlowFacts(exact={"learned": True, "value": 0.1, "control": 0.1})}
     for people, expected in (
         ("people", ("Keeps all that is asked", "good")),
-        ("rows", ("Keeps all that is asked of rows, not yet of people", "plain")),
+        ("rows", ("Keeps all that is asked, counted by rows only", "plain")),
     ):
         (head,) = model([column("c1", slow=given)], asked(people=people), True)["columns"]
         assert (head["badge"], head["tone"]) == expected
