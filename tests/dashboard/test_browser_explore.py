@@ -9,6 +9,7 @@ import pytest
 
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
+from tests.dashboard.test_browser_board import choose_file, people, wait_for_numbers
 
 pytestmark = [
     pytest.mark.browser,
@@ -65,6 +66,11 @@ def test_an_old_address_leads_to_where_a_better_release_is_found_stopped_gone_on
 ) -> None:
     visitor.open("sweep")
     visitor.see("Find better", seconds=60)
+    # Of a small table a release is tried in a second.
+    visitor.press("Census-like table", exact=False)
+    choose_file(visitor, visitor.page, "people.csv", people(3_000))
+    visitor.press("Compare four methods")
+    wait_for_numbers(visitor, 4)
     visitor.press("Find better")
     stop = visitor.page.get_by_role("button", name=re.compile(r"Stop \([1-9]\d* of"))
     visitor.act(lambda: stop.click(timeout=60_000))
