@@ -15,7 +15,7 @@ from tests.dashboard import browser, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MEGABYTES, LIMIT = 30, 1_300
-LEAST_VISITORS, MOST_VISITORS = 5, 16
+LEAST_VISITORS, MOST_VISITORS = 3, 16
 """How many come at least, and so many that their tables together take far more than the limit."""
 
 
