@@ -106,7 +106,7 @@ ADDED = (
 @pytest.mark.slow
 def test_what_is_added_passes_its_tests_and_the_contracts_and_is_offered_by_name(copy: Path):
     own = [str(block.file) for part in sections().values() for block in part if str(block.file).startswith("tests/")]
-    options = ["-q", "-p", "no:cacheprovider", "-k", " or ".join(ADDED), *own, *CONTRACTS]
+    options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-k", " or ".join(ADDED), *own, *CONTRACTS]
     told = run(
         copy,
         "-c",
