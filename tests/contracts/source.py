@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,19 @@ def short(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
+def imported(path: Path) -> tuple[tuple[int, str], ...]:
     """Line and full name of every import, also of those inside functions and by `import_module` or `__import__`."""
-    package = path.relative_to(ROOT).parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return _imports_of(path.read_text(encoding="utf-8"), path.relative_to(ROOT).parts[:-1])
+
+
+@cache
+def _imports_of(text: str, package: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """The imports of a file of a package, found once for all contracts."""
+    return tuple(_found_imports(text, package))
+
+
+def _found_imports(text: str, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name

@@ -26,6 +26,8 @@ ONLY_BY_HASHES = {"other_numbers", "cells", "numbers_out_of_range"}
 """Edits that say nothing false of what the tables show, so that without hashes nothing need be said of them."""
 SIZE = int(os.environ.get("ANONCORE_FORGERIES", "60"))
 """How many forgeries the tests make; a sixth as many genuine releases."""
+WITHOUT_PLACE = (DoesNotFitError, KeyError, ValueError, IndexError, TypeError, AttributeError)
+"""What an edit raises where a folder has nothing that it is about."""
 HELD = re.compile(r"^(?:counted here and holds|holds)\b.*", re.MULTILINE)
 
 
@@ -54,7 +56,7 @@ def forged(case: Case) -> tuple[str, Forgery]:
                 found = EDITS[name](case, folder)
                 folder, edits = found.folder, (*edits, *found.edits)
                 wrong, told = wrong or found.wrong, told or found.told
-        except (DoesNotFitError, KeyError, ValueError, IndexError, TypeError, AttributeError):
+        except WITHOUT_PLACE:
             continue  # an earlier edit took away what this one is about
         return "+".join(names), Forgery(folder, edits, wrong, told)
 

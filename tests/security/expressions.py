@@ -29,6 +29,7 @@ OF_COLUMNS = {"match", "fullmatch", "contains", "extract", "extractall", "findal
 """What of a column's `.str` takes an expression; `replace` and `split` do where they say so."""
 ANCHORED = {"match", "fullmatch"}
 """Ways to ask an expression that begin at one place of the text only."""
+_TOLD_BY = (ast.Assign, ast.Attribute, ast.Call, ast.ImportFrom)
 MOST_STEPS = 200_000
 """Steps after which counting ends: no text here is so long that a linear expression takes as many."""
 MOST_PAIRED = 8
@@ -51,30 +52,35 @@ def expressions(root: Path, packages: tuple[str, ...]) -> tuple[list[Expression]
     """All expressions of some packages, and the places of those whose text cannot be known before they run."""
     found: list[Expression] = []
     unknown: list[str] = []
-    trees = {
-        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_bytes())
+    modules = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): _nodes_of(path.read_bytes())
         for package in packages
         for path in sorted((root / package).rglob("*.py"))
     }
     ways: dict[str, set[str]] = {}
-    for name, tree in trees.items():
-        _take_ways(name, tree, ways)
-    for name, tree in trees.items():
-        _of_module(name, tree, ways, found, unknown)
+    for name, nodes in modules.items():
+        _take_ways(name, nodes, ways)
+    for name, nodes in modules.items():
+        _of_module(name, nodes, ways, found, unknown)
     return found, unknown
 
 
+def _nodes_of(text: bytes) -> list[ast.AST]:
+    """The parts of a program that say something of expressions, in their order."""
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, _TOLD_BY)]
+
+
 def _of_module(
-    name: str, tree: ast.Module, ways: dict[str, set[str]], found: list[Expression], unknown: list[str]
+    name: str, nodes: list[ast.AST], ways: dict[str, set[str]], found: list[Expression], unknown: list[str]
 ) -> None:
     names = {
         id(node.value): f"{name}.{node.targets[0].id}"
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     # One that stands in a list is asked by the name of a loop; which one, is not looked for.
     others = set().union(*(asked for full, asked in ways.items() if full.rpartition(".")[0] == name))
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         method, owner = node.func.attr, node.func.value
@@ -106,13 +112,13 @@ def _is_expression(node: ast.Call, method: str) -> bool:
     return bool(node.args) and (says if method in ("replace", "split") else method in OF_COLUMNS and not refuses)
 
 
-def _take_ways(name: str, tree: ast.Module, ways: dict[str, set[str]]) -> None:
+def _take_ways(name: str, nodes: list[ast.AST], ways: dict[str, set[str]]) -> None:
     """How a module asks each name, its own or imported, that has the methods of an expression."""
     full: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             full |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
             continue
         if node.value.id != "re" and node.attr in CALLS:
@@ -410,7 +416,10 @@ def worst(expression: Expression, length: int = 48) -> tuple[float, str]:
         long = counter.count(begin + pump * 2 * times + end)
         if long < 6 * length:  # So few are linear.
             continue
+        told = f"{begin!r} + {pump!r} * n + {end!r}"
+        if long > MOST_STEPS:
+            return 99.0, told
         short = counter.count(begin + pump * times + end)
-        if long > MOST_STEPS or long / short > found:
-            found, text = (99.0 if long > MOST_STEPS else long / short), f"{begin!r} + {pump!r} * n + {end!r}"
+        if long / short > found:
+            found, text = long / short, told
     return found, text
