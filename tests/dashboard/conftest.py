@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from anoncore.sources import TableSource, read_table
@@ -172,6 +173,20 @@ def one_scan() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         scan = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_translation() -> Iterator[None]:
+    """A server translates the program of the page once; the test object of Streamlit would do it at every draw."""
+    translate = ScriptCache.get_bytecode
+    whole = ScriptCache()
+
+    def translated(cache: ScriptCache, script_path: str) -> Any:
+        return translate(whole if script_path == str(APP) else cache, script_path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptCache, "get_bytecode", translated)
         yield
 
 
