@@ -45,7 +45,9 @@ def test_a_column_leads_to_the_release_of_all_rows_and_tells_its_numbers_until_s
     source = tmp_path / "people.parquet"
     people().to_parquet(source, index=False)
     tagged(visitor, source).make("mondrian", k=20)
-    (column,) = visitor.here.history.now.wishes.columns
+    history = visitor.here.history
+    assert history is not None
+    (column,) = history.now.wishes.columns
 
     def told(row: str) -> str:
         (cell,) = next(one for one in drawn[-1]["rows"] if one["id"] == row)["cells"]
