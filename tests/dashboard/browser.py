@@ -475,7 +475,9 @@ class Visitor:
     def show_release(self, method: str) -> None:
         """Let the pages that look closer show the release of this method: the first whose name begins so."""
         # While a page is drawn, Streamlit keeps the field of the draw before beside that of the next.
-        fields = self.page.get_by_test_id("stSidebar").locator("[data-testid='stElementContainer']:not([data-retained])")
+        fields = self.page.get_by_test_id("stSidebar").locator(
+            "[data-testid='stElementContainer']:not([data-retained])"
+        )
         box = fields.get_by_test_id("stSelectbox").filter(has_text="Release shown")
         box.wait_for(timeout=self.patience * 1000)
         shown = box.locator("input")
