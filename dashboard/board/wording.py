@@ -13,6 +13,7 @@ from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.answer import Answer, and_list
 from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
 from anoncore.measures.verdict import GIVEN_AWAY
+from anoncore.utility.two_way import TWO_WAY_ERROR
 from dashboard.board.by_policy import ByPolicy
 from dashboard.board.facts import DRAWS, FOREGROUND, POLICY, STRONGEST, Facts, Judged
 
@@ -66,6 +67,12 @@ OPENS = {
     "lost": "Opens the page Utility.",
     "predictable": "Opens the page Utility.",
 }
+OF_ALL_ROWS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "hides": ("k", "{:,.0f} or more".format),
+    "distance": ("t", upwards),
+    "lost": (TWO_WAY_ERROR.name, share_text),
+}
+"""What is measured of all rows for these rows of the board: the name of the criterion, and how it is said."""
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
 DRAWN = "other random draws may differ"
 ABOVE = "; more than the original table, as coarser values keep a tree from learning noise"
@@ -78,7 +85,8 @@ class Shown:
 
     `marks` are those of the promises, `judged` the verdict, `quick` the facts that are there at once, `slow` what takes
     longer, by the name of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was
-    made elsewhere and only read. `doing` is what its method is at, where that takes long.
+    made elsewhere and only read. `doing` is what its method is at, where that takes long. `of_all` is what was measured
+    of the release of all rows, where the table is a sample of them.
     """
 
     id: str
@@ -93,6 +101,7 @@ class Shown:
     is_opened: bool = False
     doing: str = ""
     judged: Judged | None = None
+    of_all: OfAllRows | None = None
 
     @property
     def keeps(self) -> bool:
@@ -102,6 +111,19 @@ class Shown:
     def slow_of(self, name: str) -> SlowFacts:
         """What is known of a slow number."""
         return (self.slow or {}).get(name, SlowFacts())
+
+
+@dataclass(frozen=True)
+class OfAllRows:
+    """What was measured of a release of all rows, by the names of the criteria."""
+
+    n_rows: int
+    numbers: Mapping[str, float]
+
+    def told(self, row: str) -> str:
+        """What a cell of this row says of it; empty where nothing was measured."""
+        name, text = OF_ALL_ROWS[row]
+        return f"all {self.n_rows:,} rows: {text(self.numbers[name])}" if name in self.numbers else ""
 
 
 @dataclass(frozen=True)
@@ -218,17 +240,23 @@ def cell_of(name: str, column: Shown, asked: Asked, attacks: Sequence[str] = ())
     if name == "promise":
         return _promise_cell(column, column.quick, asked)
     if name == "hides":
-        return _sizes_cell(column.quick, asked)
+        return _with_all_rows(name, column, _sizes_cell(column.quick, asked))
     if name == "distance":
-        return _distance_cell(column.quick["distance"])
+        return _with_all_rows(name, column, _distance_cell(column.quick["distance"]))
     if name == "lost":
-        return _lost_cell(column.quick["lost"])
+        return _with_all_rows(name, column, _lost_cell(column.quick["lost"]))
     slow = column.slow_of(name)
     cell = _given_cell(column, attacks) if name == "given" else _predicted_cell(slow)
     if not column.quick["is_drawn"] or slow.exact is None or "value" not in cell or "by" in cell:
         return cell
     draws = _of_draws(name, column, cell["value"])
     return {**cell, **{told: _joined(cell[told], draws) for told in ("sub", "full") if told in cell}}
+
+
+def _with_all_rows(name: str, column: Shown, cell: Cell) -> Cell:
+    """A cell about a sample that also says what was measured of the release of all rows."""
+    told = "" if column.of_all is None else column.of_all.told(name)
+    return {**cell, **{part: _joined(told, cell[part]) for part in ("sub", "full", "alt") if told and part in cell}}
 
 
 def _joined(*told: str) -> str:
@@ -387,8 +415,7 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
     is_estimate = strongest.get("is_estimate", False)
     text = f"about {share}" if is_estimate else share
     if is_bound:
-        text = f"{text} or more" if is_estimate else f"at least {share}"
-        text = f"{share} by what was tried" if share == share_text(0.0) else text
+        text = _or_more(share, text, is_estimate)
     which, missing = _which(strongest), _not_made(column, attacks)
     return {
         "state": "exact",
@@ -432,10 +459,18 @@ def given_number(slow: SlowFacts) -> Cell:
     assert facts is not None, "only what was measured has a number"
     number = _number(slow, facts, share_text, 100, "%")
     if _is_limited(facts):
-        words = "at least {}" if number["state"] == "exact" else "{} or more"
-        words = "{} by what was tried" if number["text"] == share_text(0.0) else words
-        number |= {name: words.format(number[name]) for name in ("text", "alt")}
+        said, is_estimate = str(number["text"]), number["state"] != "exact"
+        number |= {name: _or_more(said, number[name], is_estimate) for name in ("text", "alt")}
     return number
+
+
+def _or_more(share: str, text: str, is_estimate: bool) -> str:
+    """A text about a share that stronger attacks may exceed; of none, or hardly any, "at least" would say nothing."""
+    if share == share_text(0.0) or share.startswith("less than"):
+        return f"{share} by what was tried"
+    if share == share_text(1.0) or share.startswith("more than"):
+        return share
+    return f"{text} or more" if is_estimate else f"at least {text}"
 
 
 @dataclass(frozen=True)

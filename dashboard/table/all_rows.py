@@ -14,6 +14,7 @@ import streamlit as st
 
 from anoncore import AnonymizationError, DataError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, RothkoSampling, RothkoTree
+from anoncore.algorithms.base import Algorithm
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.texts import counted, listing, size_text
@@ -38,6 +39,7 @@ PREVIEW_ROWS = 20
 METHODS = (RothkoSampling.name, RothkoTree.name)
 _OUTPUT, _TEMPORARY, _REPLACE = "large-output", "large-temporary", "large-replace"
 _REPORT, _MAPPING = "large-report", "large-mapping"
+_METHOD, _PARAMETERS = "large-method", "large-parameters-"
 
 
 def render(data: Microdata | None) -> None:
@@ -93,7 +95,7 @@ def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
     name = parts.choice(
         "Method",
         METHODS,
-        "large-method",
+        _METHOD,
         "Both are Mondrian for tables that do not fit into memory: the tree counts and finds the very groups that "
         "Mondrian finds, the sampling reads less and keeps every requirement too.",
         names=lambda one: ALGORITHMS[one].title,
@@ -107,11 +109,11 @@ def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
             "Parameters of the release shown",
             key="large-take",
             on_click=_take,
-            args=(kind, run.algorithm, prefix),
+            args=(kind, run.algorithm),
             help=f"Requirements, split and recoding as in {escaped(run.label)}. A k that suits the sample is often "
             "smaller than what suits all rows.",
         )
-    values = kept.setdefault(f"large-parameters-{name}", {})
+    values = kept.setdefault(f"{_PARAMETERS}{name}", {})
     algorithm: Rothko | None = None
     try:
         entered = kind(**forms.draw(kind, prefix, values, forms.Names.of(data)))
@@ -126,10 +128,19 @@ def _form(large: Sampled, data: Microdata) -> tuple[Rothko | None, str]:
     return algorithm, ""
 
 
-def _take(kind: type[Rothko], algorithm: Mondrian, prefix: str) -> None:
-    shared = [name for name in ("requirements", "split", "target", "min_gain", "recoding") if name in kind.model_fields]
-    model = kind(**{name: getattr(algorithm, name) for name in shared})
-    forms.take(model, prefix, state.forms().setdefault(f"large-parameters-{kind.name}", {}))
+def _take(kind: type[Rothko], algorithm: Mondrian) -> None:
+    """Let the form show what a release of the sample was asked; in a callback."""
+    model, values = large_runs.taken_over(kind, algorithm), state.forms().setdefault(f"{_PARAMETERS}{kind.name}", {})
+    forms.take(model, f"large.{kind.name}", values)
+
+
+def take_over(algorithm: Algorithm) -> None:
+    """Let the form show the method that releases all rows as this one releases the sample; before it is drawn."""
+    kind = large_runs.kind_for_all_rows(algorithm)
+    assert kind is not None, "only such methods are offered for all rows"
+    assert isinstance(algorithm, Mondrian), "they are all forms of Mondrian"
+    browser.set_widget_values({_METHOD: kind.name})
+    _take(kind, algorithm)
 
 
 def _target(large: Sampled, data: Microdata, algorithm: Rothko | None, problem: str) -> None:

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anoncore import DataError, Hierarchy
+from anoncore.algorithms import RothkoTree
+from anoncore.algorithms.base import Algorithm
+from anoncore.algorithms.mondrian import Mondrian
 from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.base.memory import resident_memory
 from anoncore.base.progress import Progress, part_of
@@ -48,6 +51,8 @@ _SAMPLING, _SAMPLED, _RUN = "large-sampling", "large-sampled", "large-run"
 KEY = "-key-not-for-publication.txt"
 MADE = 0.75
 """Share of a run that is over when the parts are written and not yet certified, as a rule of thumb."""
+TAKEN_OVER = ("requirements", "split", "target", "min_gain", "recoding")
+"""What Mondrian and the methods of all rows are asked alike."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +154,32 @@ def sampled() -> Sampled | None:
     here = state.workspace()
     found: Sampled | None = here.jobs.get(_SAMPLED)
     return found if found is not None and here.table is not None and here.table.id == found.table_id else None
+
+
+def kind_for_all_rows(algorithm: Algorithm | None) -> type[Rothko] | None:
+    """The method by which all rows are released as a method of the board releases the sample; None where there is none.
+
+    The tree cuts as Mondrian does, and finds the same classes where rows at a cut stay together (`strict`). No method
+    of all rows refines them.
+    """
+    if isinstance(algorithm, Rothko):
+        return type(algorithm)
+    return RothkoTree if isinstance(algorithm, Mondrian) and not algorithm.refine else None
+
+
+def taken_over(kind: type[Rothko], algorithm: Mondrian) -> Rothko:
+    """A method of all rows that is asked what Mondrian, or another one of them, is asked."""
+    return kind(**{name: getattr(algorithm, name) for name in TAKEN_OVER if name in kind.model_fields})
+
+
+def of_all_rows(table_id: str, algorithm: Algorithm | None) -> FullRun | None:
+    """The finished run over all rows of which a table is a sample, where it released them as this method the sample."""
+    run, kind = full_run(), kind_for_all_rows(algorithm)
+    if run is None or (run.table_id, run.job.status) != (table_id, "done") or not isinstance(algorithm, Mondrian):
+        return None
+    made = run.recipe.algorithm
+    is_same = isinstance(made, Rothko) and type(made) is kind and taken_over(kind, made) == taken_over(kind, algorithm)
+    return run if is_same else None
 
 
 def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:

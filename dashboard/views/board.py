@@ -17,13 +17,14 @@ from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
-from dashboard.board.wording import Asked, Shown, SlowFacts, attacks_on, cell_of
+from dashboard.board.wording import Asked, OfAllRows, Shown, SlowFacts, attacks_on, cell_of
 from dashboard.closer import cells
 from dashboard.elements import verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
 from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
+from dashboard.session.workspace import Run
 from dashboard.tasks import redrawing, warmup
 from dashboard.views import board_dialogs as dialogs
 from dashboard.views import board_map, board_table, board_trials
@@ -302,7 +303,23 @@ def _shown(
     }
     own = known.own + _rows_left_out(attempt.run.release)
     judged = Judged.of(verdicts.verdict_of(attempt.run))
-    return replace(known, own=own, status="ready", marks=marks, judged=judged, quick=quick, slow=slow)
+    of_all = _of_all_rows(attempt.run, data)
+    return replace(known, own=own, status="ready", marks=marks, judged=judged, quick=quick, slow=slow, of_all=of_all)
+
+
+def _of_all_rows(run: Run, data: Microdata) -> OfAllRows | None:
+    """What was measured of all rows, where the table is a sample of them and they were released as in this column."""
+    if run.table is None or run.table.drawn_from is None:
+        return None
+    # The first page must not wait for what reads such tables.
+    from dashboard.table import large_runs
+
+    found = large_runs.of_all_rows(run.table.id, run.algorithm)
+    if found is None:
+        return None
+    # Of several secrets it is the largest distance of all.
+    numbers = {name: value for name, value in found.numbers.items() if name != "t" or len(data.sensitive) == 1}
+    return OfAllRows(found.n_rows, numbers)
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:

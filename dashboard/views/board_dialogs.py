@@ -161,6 +161,24 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
         state.wish(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
         _close()
         st.rerun()
+    table = state.table()
+    if fields is not None and table is not None and table.drawn_from is not None:
+        _all_rows(keeping(kind.name, fields, wishes.levels, wishes.more, data, wishes.left_out))
+
+
+def _all_rows(algorithm: Algorithm) -> None:
+    """The way to the same release of all rows, where the table is a sample of one on this machine."""
+    # The first page must not wait for what reads such tables.
+    from dashboard.table import all_rows, large_runs
+
+    large = large_runs.sampled()
+    if large is None or large_runs.kind_for_all_rows(algorithm) is None:
+        return
+    help = "The page Table asks where it goes. What was measured of it stands in this column afterwards."
+    if st.button(f"Make it of all {large.n_rows:,} rows …", key="board-all-rows", help=help):
+        all_rows.take_over(algorithm)
+        _close()
+        st.switch_page(routes.page("table"), query_params=state.address())
 
 
 def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:

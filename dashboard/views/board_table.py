@@ -67,8 +67,8 @@ def _of_a_sample(table: LoadedTable, n_all: int) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="board-sample"):
         st.caption(
-            f"A random sample: {len(table.frame):,} of {n_all:,} rows. Every number here, and what is published from "
-            "here, is of a release of the sample alone.",
+            f"A random sample: {len(table.frame):,} of {n_all:,} rows. Every number here that does not say 'all "
+            "rows', and what is published from here, is of a release of the sample alone.",
             width="content",
         )
         # Of a session that was saved, the page does not know where the whole table lies.

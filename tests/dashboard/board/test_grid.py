@@ -274,6 +274,16 @@ def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
     assert cell["full"] == "by chance 0.1%; from 40 of 120 attribute sets"
 
 
+@pytest.mark.parametrize(
+    ("share", "told"), [(0.0002, "less than 0.1% by what was tried"), (0.99996, "more than 99.9%"), (1.0, "100%")]
+)
+def test_a_share_that_is_told_as_a_bound_gets_no_second_one(share: float, told: str) -> None:
+    limited = SlowFacts(exact={"value": share, **CHANCE, "sets": [40, 120]})
+    another = SlowFacts(exact={**DEFINETTI, "value": share, "control": 0.0})
+    for slow in ({"given": limited}, {"given": SlowFacts(problem="No groups."), "strongest": another}):
+        assert cells([column(slow=slow)], "given")["cells"][0]["text"] == told
+
+
 def test_an_attack_that_left_epsilons_out_says_from_which_on():
     exact = {"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05, 0.1, 0.2]}
     cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
