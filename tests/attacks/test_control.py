@@ -174,10 +174,9 @@ def test_the_order_of_the_rows_changes_nothing(form, attack):
     release = FORMS[form](data)
     asked = ("ill",) if attack == "inference" else ()
     found = getattr(attacks, attack)(release, *asked, control=others, n_queries=30)
-    for seed in range(2):
-        other = reordered(release, np.random.default_rng(seed).permutation(data.n_rows))
-        again = getattr(attacks, attack)(other, *asked, control=others, n_queries=30)
-        pd.testing.assert_frame_equal(found.adversaries, again.adversaries, rtol=1e-12)
+    other = reordered(release, np.random.default_rng(0).permutation(data.n_rows))
+    again = getattr(attacks, attack)(other, *asked, control=others, n_queries=30)
+    pd.testing.assert_frame_equal(found.adversaries, again.adversaries, rtol=1e-12)
 
 
 def test_all_predicates_of_a_raw_table_single_out_and_none_of_a_table_in_one_class():
