@@ -164,7 +164,7 @@ def by_plain_steps(cases, held, rows, value, start, fixed):
     unknowns = solver._unknowns(cases, held, rows, value)
     now = np.append(np.full(len(unknowns.people), start), fixed)
     n_steps, change = 0, 1.0
-    while change > 1e-11 and n_steps < 200_000:
+    while change > 1e-13 and n_steps < 200_000:
         updated = expectation_step(cases, unknowns, len(rows), now)[0]
         change = np.abs(updated - now[:-1]).max()
         now[:-1] = updated
