@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-MANY = int(os.environ.get("ANONCORE_TABLES", "100"))
+MANY = int(os.environ.get("ANONCORE_TABLES", "60"))
 """Every change is checked on so many; whoever changes an attack or a method sets 300."""
 ALL = 300
 """From so many on, nothing that takes turns is left out."""

@@ -235,7 +235,7 @@ def test_what_cannot_be_attacked_is_refused_in_a_sentence() -> None:
 @pytest.mark.parametrize("l", [2, 4])
 def test_anatomy_on_adult_hides_far_less_than_its_l_says(l: int) -> None:
     require("adult.csv")
-    found = attacks.definetti(Anatomy(l=l, seed=1).anonymize(adult_sample(45_222)), "occupation")
+    found = attacks.definetti(Anatomy(l=l, seed=1).anonymize(adult_sample(15_000)), "occupation")
     assert found.right > found.right.baseline * 1.4
     assert found.excess_interval[0] > 0.15
     assert abs(found.right_by_chance - found.right.baseline) < 0.02
@@ -245,7 +245,7 @@ def test_anatomy_on_adult_hides_far_less_than_its_l_says(l: int) -> None:
 @pytest.mark.parametrize("method", [Mondrian(requirements=[KAnonymity(k=10)]), StackAndDeal(k=10, seed=1)])
 def test_who_knows_the_others_of_a_class_learns_more_than_its_regions_tell(method: Algorithm) -> None:
     require("adult.csv")
-    release = method.anonymize(adult_sample(45_222))
+    release = method.anonymize(adult_sample(15_000))
     by_people = attacks.definetti(release, "occupation")
     by_regions = attacks.definetti(release, "occupation", learns_from="regions", draws=0)
     assert by_people.recall > by_regions.recall > by_regions.recall.baseline

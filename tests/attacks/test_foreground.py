@@ -329,20 +329,18 @@ def test_anatomy_on_adult(l, reading, recall, flagged, mean):
     names = ["age", "workclass", "marital-status", "occupation", "race"]
     plain = adult(names, "education")
     data = Microdata(plain.frame, roles=plain.roles, sensitive_values={"education": LOW})
-    found = attacks.foreground_knowledge(
-        Anatomy(l=l, seed=1).anonymize(data), "education", r=l, epsilon=0.01, unreliable=reading, draws=0
-    )
+    release = Anatomy(l=l, seed=1).anonymize(data)
+    asked = {"r": l, "epsilon": 0.01, "unreliable": reading, "draws": 0}
+    found = attacks.foreground_knowledge(release, "education", **asked)
     assert found.minimum_rows == pytest.approx(3992.5, abs=0.1)
     assert found.n_sets == 11
     assert found.converged
     assert found.recall == pytest.approx(recall, abs=0.03)
     assert found.flagged == pytest.approx(flagged, abs=0.01)
     assert found.mean_probability == pytest.approx(mean, abs=0.03)
-    newton = attacks.foreground_knowledge(
-        Anatomy(l=l, seed=1).anonymize(data), "education", r=l, unreliable=reading, solver="newton"
-    )
-    for one in found.sets:
-        twin = next(other for other in newton.sets if other.attributes == one.attributes)
+    newton = attacks.foreground_knowledge(release, "education", solver="newton", **asked)
+    for one, twin in zip(found.sets, newton.sets, strict=True):
+        assert twin.attributes == one.attributes
         assert twin.learned == pytest.approx(one.learned, abs=1e-6)
 
 

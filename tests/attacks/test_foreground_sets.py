@@ -79,17 +79,17 @@ def test_the_interval_holds_the_exact_number(slow: None) -> None:
 @pytest.mark.slow
 def test_some_groups_of_a_large_release_tell_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_answer, "SAMPLED_ROWS", 1_500)
+    # The exact number takes far longer where buckets mix everybody, so that fewer of these are compared.
+    methods = [(seed, Mondrian(requirements=[KAnonymity(k=6)])) for seed in range(5)]
     held, controls = [], []
-    for seed in range(5):
-        data = people(seed, 6_000)
-        for method in (Mondrian(requirements=[KAnonymity(k=6)]), StackAndDeal(k=8, seed=seed)):
-            release = method.anonymize(data)
-            found = attacks.foreground_knowledge_estimate(release, "ill", seed=seed)
-            exact = attacks.foreground_knowledge(release, "ill", draws=1, seed=seed)
-            assert re.search(r", on [12],\d{3} of 6,000 rows$", found.how)
-            assert found.low < found.value < found.high or found.value == found.low == 0.0
-            held.append(found.low <= exact.recall <= found.high)
-            controls.append(found.control - float(exact.control))
+    for seed, method in [*methods, *((seed, StackAndDeal(k=8, seed=seed)) for seed in range(2))]:
+        release = method.anonymize(people(seed, 6_000))
+        found = attacks.foreground_knowledge_estimate(release, "ill", seed=seed)
+        exact = attacks.foreground_knowledge(release, "ill", draws=1, seed=seed)
+        assert re.search(r", on [12],\d{3} of 6,000 rows$", found.how)
+        assert found.low < found.value < found.high or found.value == found.low == 0.0
+        held.append(found.low <= exact.recall <= found.high)
+        controls.append(found.control - float(exact.control))
     assert np.mean(held) >= 0.9
     assert abs(np.mean(controls)) < 0.05, "fewer groups teach more noise, which is no chance of the whole attack"
 

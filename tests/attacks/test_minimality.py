@@ -44,7 +44,7 @@ REQUIREMENTS: list[list[Requirement]] = [
     [RecursiveDiversity(c=1.5, l=2)],
     [TCloseness(t=0.35, ground="equal")],
 ]
-MOST_WORLDS = 700
+MOST_WORLDS = 120
 
 
 def small_table(seed: int) -> Microdata:

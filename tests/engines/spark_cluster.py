@@ -21,7 +21,7 @@ OPTIONS = {
     "spark.ui.enabled": "false",
     "spark.executor.memory": "512m",
     "spark.executorEnv.PYTHONPATH": str(ROOT),
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",
 }
 """Options of Spark for small tables on a small machine."""

@@ -78,17 +78,17 @@ def answer_of(what: str, source: Path, output: Path, number: int) -> str:
 
 @pytest.mark.slow
 def test_a_killed_run_leaves_nothing_that_looks_complete(source, tmp_path):
-    answer_of("kill", source, tmp_path, 20)
+    answer_of("kill", source, tmp_path, 12)
     complete = published(tmp_path / "whole")
     assert len(complete) == 6_000
-    killed = [number for number in range(20) if not (tmp_path / f"out-{number}").exists()]
-    assert len(killed) >= 5
-    for number in range(20):
+    killed = [number for number in range(12) if not (tmp_path / f"out-{number}").exists()]
+    assert len(killed) >= 3
+    for number in range(12):
         if number not in killed:
             assert published(tmp_path / f"out-{number}") == complete
     # What the killed runs left has hidden names, and goes when the same output is asked for again.
     assert {path.name for path in tmp_path.glob("*") if path.name.startswith("out")} == {
-        f"out-{number}" for number in set(range(20)).difference(killed)
+        f"out-{number}" for number in set(range(12)).difference(killed)
     }
     algorithm = RothkoTree((KAnonymity(k=5),), memory_rows=300, frontier_memory=0.5)
     for number in killed[:3]:

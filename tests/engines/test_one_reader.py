@@ -120,7 +120,6 @@ FOR_SPARK = [
 ODD_NAMES = '"two\nlines",,a.b,`c,naïve,\n' + "1,x,2,y,café,\n3,z,,,Zoë,\n,,,,,\n" * 9
 SPARK = {
     "commas": table_of(named(FOR_SPARK)),
-    "semicolons": table_of(named([("1.234,5", "2,25", "7"), ("1,234", "2,500"), ("1,234,567", "2,500")]), ";"),
     "odd names": ODD_NAMES.encode("cp1252"),
 }
 

@@ -23,20 +23,19 @@ KNOWN = ["age", "workclass", "education", "marital-status", "race", "sex", "nati
 METHODS: dict[str, Algorithm] = {
     "Anatomy": Anatomy(l=3, seed=1),
     "Slicing": Slicing(l=2),
-    "Mondrian": Mondrian(requirements=(KAnonymity(k=10),)),
+    "Mondrian": Mondrian(requirements=(KAnonymity(k=5),)),
     "Stack & Deal": StackAndDeal(k=10, seed=1),
 }
 EXCESS = "foreground-excess"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "method"), [*((500, name) for name in METHODS), (1_000, "Anatomy")])
+@pytest.mark.parametrize("method", METHODS)
 def test_every_face_gives_one_number_beside_its_control(
-    n: int, method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = pd.read_csv(require("adult.csv"))[[*KNOWN, "occupation"]]
-    if n < len(frame):
-        frame = frame.sample(n, random_state=0)
+    frame = frame.sample(500, random_state=0)
     path = tmp_path / "people.parquet"
     frame.reset_index(drop=True).to_parquet(path)
     data = Microdata(pd.read_parquet(path), dict.fromkeys(KNOWN, "quasi-identifier") | {"occupation": "sensitive"})

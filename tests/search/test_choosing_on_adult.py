@@ -36,7 +36,7 @@ def adult() -> Microdata:
     entry = datasets.table("adult")
     roles = dict.fromkeys(entry.roles, "insensitive")
     roles |= dict.fromkeys(KNOWN, "quasi-identifier") | {"occupation": "sensitive"}
-    return Microdata(entry.load(), roles, entry.kinds, entry.orders)
+    return Microdata(entry.load().head(10_000), roles, entry.kinds, entry.orders)
 
 
 @pytest.fixture(scope="module")

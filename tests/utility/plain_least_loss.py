@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from anoncore import Hierarchy, Kind, Microdata
+from anoncore.table.domain import Domain
 
 TREE = {"low": ["a", "b"], "high": {"odd": ["c"], "even": ["d", "e"]}}
 Holds = Callable[[Sequence[int]], bool]
@@ -37,26 +38,40 @@ def random_table(rng: np.random.Generator, most_rows: int = 9) -> Microdata:
 
 def class_loss(data: Microdata, rows: Sequence[int]) -> Fraction:
     """The mean loss of the cells of a class, as exact as the steps of numbers."""
-    losses = []
-    for name in data.quasi_identifiers:
-        domain, codes = data.domain[name], sorted({int(data.codes[name][row]) for row in rows})
-        if len(domain) == 1:
-            losses.append(Fraction(0))
-        elif domain.tree is not None:
-            tree = domain.tree
-            spans = zip(tree.first.tolist(), tree.last.tolist(), strict=True)
-            width = min(last - first for first, last in spans if first <= codes[0] and last >= codes[-1])
-            losses.append(Fraction(width, len(domain) - 1))
-        elif domain.kind is Kind.NUMERIC:
-            steps = [Fraction(float(step)) for step in domain.steps]
-            losses.append((steps[codes[-1]] - steps[codes[0]]) / (steps[-1] - steps[0]))
-        else:
-            losses.append(Fraction(len(codes) - 1, len(domain) - 1))
-    return sum(losses, Fraction(0)) / len(losses)
+    return losses_of(data)(rows)
+
+
+def losses_of(data: Microdata) -> Callable[[Sequence[int]], Fraction]:
+    """What classes of a table lose, each cell by its different values, which are looked at once."""
+    columns = [
+        (data.codes[name].tolist(), cache(partial(cell_loss, data.domain[name]))) for name in data.quasi_identifiers
+    ]
+
+    def loss(rows: Sequence[int]) -> Fraction:
+        losses = [lost(tuple(sorted({codes[row] for row in rows}))) for codes, lost in columns]
+        return sum(losses, Fraction(0)) / len(losses)
+
+    return loss
+
+
+def cell_loss(domain: Domain, codes: tuple[int, ...]) -> Fraction:
+    """The loss of a cell that stands for these values, ascending."""
+    if len(domain) == 1:
+        return Fraction(0)
+    if domain.tree is not None:
+        spans = zip(domain.tree.first.tolist(), domain.tree.last.tolist(), strict=True)
+        width = min(last - first for first, last in spans if first <= codes[0] and last >= codes[-1])
+        return Fraction(width, len(domain) - 1)
+    if domain.kind is Kind.NUMERIC:
+        steps = [Fraction(float(step)) for step in domain.steps]
+        return (steps[codes[-1]] - steps[codes[0]]) / (steps[-1] - steps[0])
+    return Fraction(len(codes) - 1, len(domain) - 1)
 
 
 def least_loss(data: Microdata, k: int, holds: Holds = lambda rows: True) -> Fraction | None:
     """The least loss of all partitions into classes of at least k rows that keep a promise; None if there is none."""
+
+    loss = cache(losses_of(data))
 
     @cache
     def least(rows: tuple[int, ...]) -> Fraction | None:
@@ -67,7 +82,7 @@ def least_loss(data: Microdata, k: int, holds: Holds = lambda rows: True) -> Fra
             for others in combinations(rows[1:], size):
                 rest = least(tuple(row for row in rows[1:] if row not in others))
                 if rest is not None and holds((rows[0], *others)):
-                    total = rest + (size + 1) * class_loss(data, (rows[0], *others))
+                    total = rest + (size + 1) * loss((rows[0], *others))
                     best = total if best is None or total < best else best
         return best
 
@@ -95,5 +110,6 @@ def is_close(data: Microdata, t: float) -> Holds:
 
 def sets_of(data: Microdata, k: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """All sets of k rows with the loss of a cell of their class."""
+    loss = losses_of(data)
     for rows in combinations(range(data.n_rows), k):
-        yield rows, class_loss(data, rows)
+        yield rows, loss(rows)

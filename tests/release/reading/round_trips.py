@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.properties.subjects import build
 FEWEST_ROWS = 6
 
 
+@cache
 def awkward_table(number: int) -> Microdata:
     """One of the awkward tables, whose published texts can be told apart."""
     for attempt in count():
