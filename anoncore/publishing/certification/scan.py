@@ -47,6 +47,8 @@ AT_ONCE = 8
 MEMORY = 256_000_000
 """Bytes that DuckDB keeps in memory of rows that are read in several pieces."""
 BATCH_ROWS, BATCH_CELLS = 1 << 18, 1 << 18
+READ_CELLS, WINDOW_CELLS = 1 << 22, 1 << 23
+"""Cells that are read from files at a time, and those of a file that count as memory meanwhile."""
 ROWS = ""
 """What the number of rows is called beside values, whose names are those of columns."""
 Split = tuple[tuple[str, ...], int]
@@ -304,17 +306,14 @@ class _InDatabase:
             # The last group may go on in the next batch.
             begins = np.append(begins, len(a)) if batch is None else begins
             starts = starts_of(sizes)[begins]
-            first = 0
-            while first < len(begins) - 1:
-                # So many groups as have few cells together, and one that has more alone.
-                last = max(int(np.searchsorted(starts, starts[first] + BATCH_CELLS, "right")) - 1, first + 1)
+            for first, last in _pieces(starts, READ_CELLS):
                 own = slice(begins[first], begins[last])
-                at = runs_from(places[own], sizes[own])
-                yield starts[first : last + 1] - starts[first], codes[at], counts[at].astype(np.int64)
-                first = last
+                held, rows = _read((codes, counts), places[own], sizes[own])
+                ends = starts[first : last + 1] - starts[first]
+                for begin, end in _pieces(ends, BATCH_CELLS):
+                    some = slice(ends[begin], ends[end])
+                    yield ends[begin : end + 1] - ends[begin], held[some], rows[some].astype(np.int64)
             rest = [column[begins[-1] :] for column in lines]
-            for file in (codes, counts):
-                _let_go(file)
 
     def classes(self, place: int, k: int) -> tuple[int, int]:
         apart = f"a0, b0, a{place + 1}, b{place + 1}"
@@ -324,6 +323,34 @@ class _InDatabase:
         )
         smallest, below = self._database.execute(query).fetchall()[0]
         return int(smallest), int(below)
+
+
+def _pieces(starts: Int64, most: int) -> Iterator[tuple[int, int]]:
+    """The first group of each piece and the one behind its last: as many as have at most so many cells together, and
+    one that has more alone. `starts` int64 (n_groups + 1,) are the first cells of groups that follow each other.
+    """
+    first = 0
+    while first < len(starts) - 1:
+        last = max(int(np.searchsorted(starts, starts[first] + most, "right")) - 1, first + 1)
+        yield first, last
+        first = last
+
+
+def _read(files: Sequence[np.memmap[Any, Any]], places: Int64, sizes: Int64) -> list[Codes]:
+    """The cells of lines, one line after the other, int32 (sum of sizes,) of each file.
+
+    Lines lie all over the files, so they are read in the order in which they lie there: what was read of a file is let
+    go before more of it counts as memory.
+    """
+    order, starts = np.argsort(places), starts_of(sizes)
+    found = [np.empty(starts[-1], np.int32) for _ in files]
+    window = places[order] // WINDOW_CELLS
+    for lines in np.split(order, np.flatnonzero(np.diff(window)) + 1):
+        at, to = runs_from(places[lines], sizes[lines]), runs_from(starts[lines], sizes[lines])
+        for file, cells in zip(files, found, strict=True):
+            cells[to] = file[at]
+            _let_go(file)
+    return found
 
 
 def _let_go(file: np.memmap[Any, Any]) -> None:

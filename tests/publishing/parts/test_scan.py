@@ -104,6 +104,9 @@ def test_groups_and_levels_are_those_of_the_whole_table(drawn):
     bounds = [0, *cuts, len(frame)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(part_files, "UNIT_ROWS", unit_rows)
+        # So few that groups are read from files in several pieces, and the cells of a piece in several windows.
+        for name, size in (("BATCH_ROWS", 7), ("BATCH_CELLS", 3), ("READ_CELLS", 9), ("WINDOW_CELLS", group_rows)):
+            patch.setattr(part_scan, name, size)
         parts = [
             part_of(frame.iloc[begin:end], f"part-{number}", group_rows)
             for number, (begin, end) in enumerate(pairwise(bounds))
