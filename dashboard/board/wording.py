@@ -68,11 +68,13 @@ OPENS = {
     "predictable": "Opens the page Utility.",
 }
 OF_ALL_ROWS: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "hides": ("k", "{:,.0f} or more".format),
+    "hides": ("k", "{:,.0f} or more rows".format),
     "distance": ("t", upwards),
     "lost": (TWO_WAY_ERROR.name, share_text),
 }
-"""What is measured of all rows for these rows of the board: the name of the criterion, and how it is said."""
+"""What is measured of all rows of a table for these questions of the board: the name of the criterion, and how it is
+said. Such runs count rows and not people.
+"""
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
 DRAWN = "other random draws may differ"
 ABOVE = "; more than the original table, as coarser values keep a tree from learning noise"
@@ -120,9 +122,9 @@ class OfAllRows:
     n_rows: int
     numbers: Mapping[str, float]
 
-    def told(self, row: str) -> str:
-        """What a cell of this row says of it; empty where nothing was measured."""
-        name, text = OF_ALL_ROWS[row]
+    def text(self, question: str) -> str:
+        """What a cell below this question of the board says of it; empty where nothing was measured."""
+        name, text = OF_ALL_ROWS[question]
         return f"all {self.n_rows:,} rows: {text(self.numbers[name])}" if name in self.numbers else ""
 
 
@@ -255,8 +257,8 @@ def cell_of(name: str, column: Shown, asked: Asked, attacks: Sequence[str] = ())
 
 def _with_all_rows(name: str, column: Shown, cell: Cell) -> Cell:
     """A cell about a sample that also says what was measured of the release of all rows."""
-    told = "" if column.of_all is None else column.of_all.told(name)
-    return {**cell, **{part: _joined(told, cell[part]) for part in ("sub", "full", "alt") if told and part in cell}}
+    text = "" if column.of_all is None else column.of_all.text(name)
+    return {**cell, **{part: _joined(text, cell[part]) for part in ("sub", "full", "alt") if text and part in cell}}
 
 
 def _joined(*told: str) -> str:

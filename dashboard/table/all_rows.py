@@ -328,6 +328,8 @@ def _outcome() -> None:
     parts.tiles(took)
     for requirement in found.algorithm.requirements:
         st.markdown(f"- {escaped(requirement.label())} holds in every group; it was checked row by row.")
+    if run.question:
+        st.warning(escaped(run.question))
     if run.breaking:
         st.error(escaped(run.breaking))
     for sentence in run.failing:

@@ -42,6 +42,7 @@ from dashboard.serving import audit
 from dashboard.serving.own_machine import whole_path
 from dashboard.session import compute, state
 from dashboard.session.loaded_table import hierarchy_digest
+from dashboard.session.workspace import Run
 from dashboard.table.table_place import TablePlace
 from dashboard.tasks import jobs
 
@@ -80,6 +81,8 @@ class FullRun:
     `private` are the endings of the files that it writes beside it. `peak` is the most memory that the program was seen
     to take, in bytes, `numbers` what was measured of all rows by the names of the criteria, `failing` what nobody asked
     for and fails badly, a sentence each, and `breaking` the verdict where published columns break what was asked.
+    `tags` is the digest of the tags with which it began, and `question` says that rows were counted where people may
+    have several.
     """
 
     recipe: Recipe
@@ -87,12 +90,14 @@ class FullRun:
     n_rows: int
     name: str
     table_id: str
+    tags: str
     private: tuple[str, ...] = ()
     job: jobs.Job = field(default_factory=jobs.Job)
     peak: int = 0
     numbers: Mapping[str, float] = field(default_factory=dict)
     failing: tuple[str, ...] = ()
     breaking: str = ""
+    question: str = ""
     begun: float = field(default_factory=time.monotonic)
 
     def look(self) -> int | None:
@@ -172,10 +177,17 @@ def taken_over(kind: type[Rothko], algorithm: Mondrian) -> Rothko:
     return kind(**{name: getattr(algorithm, name) for name in TAKEN_OVER if name in kind.model_fields})
 
 
-def of_all_rows(table_id: str, algorithm: Algorithm | None) -> FullRun | None:
-    """The finished run over all rows of which a table is a sample, where it released them as this method the sample."""
-    run, kind = full_run(), kind_for_all_rows(algorithm)
-    if run is None or (run.table_id, run.job.status) != (table_id, "done") or not isinstance(algorithm, Mondrian):
+def of_all_rows(release: Run) -> FullRun | None:
+    """The finished run over all rows that released them as the board releases their sample: by the same method, asked
+    for the same, with the same tags, and with no published column that breaks what was asked.
+    """
+    run, algorithm = full_run(), release.algorithm
+    kind = kind_for_all_rows(algorithm)
+    if run is None or kind is None or not isinstance(algorithm, Mondrian) or release.table is None:
+        return None
+    if run.job.status != "done" or run.breaking:
+        return None
+    if (run.table_id, run.tags) != (release.table.id, release.tags.digest):
         return None
     made = run.recipe.algorithm
     is_same = isinstance(made, Rothko) and type(made) is kind and taken_over(kind, made) == taken_over(kind, algorithm)
@@ -257,7 +269,13 @@ def start(
             return found
         audit.record("ran on all rows", here.who, method=audit.settings_of(algorithm), rows=large.n_rows)
         made = FullRun(
-            recipe_of(large, algorithm), output, large.n_rows, large.source.name, large.table_id, tuple(private)
+            recipe_of(large, algorithm),
+            output,
+            large.n_rows,
+            large.source.name,
+            large.table_id,
+            state.tags().digest,
+            tuple(private),
         )
 
         def work(report: jobs.Report) -> object:
@@ -285,6 +303,7 @@ def _certified_run(made: FullRun, recipe: Recipe, workspace: Path | None, replac
         made.numbers = numbers_of(found, written.run)
         made.failing = tuple(one.sentence for one in found.verdict.not_asked)
         made.breaking = found.verdict.asked if found.verdict.breaking else ""
+        made.question = found.profile.unit_note
         kept = private_path(made.output, KEY)
         replace_files({kept: f"{key}\n".encode("ascii")}, private=[kept])
         for ending in made.private:

@@ -314,12 +314,12 @@ def _of_all_rows(run: Run, data: Microdata) -> OfAllRows | None:
     # The first page must not wait for what reads such tables.
     from dashboard.table import large_runs
 
-    found = large_runs.of_all_rows(run.table.id, run.algorithm)
-    if found is None:
+    of_all = large_runs.of_all_rows(run)
+    if of_all is None:
         return None
     # Of several secrets it is the largest distance of all.
-    numbers = {name: value for name, value in found.numbers.items() if name != "t" or len(data.sensitive) == 1}
-    return OfAllRows(found.n_rows, numbers)
+    numbers = {name: value for name, value in of_all.numbers.items() if name != "t" or len(data.sensitive) == 1}
+    return OfAllRows(of_all.n_rows, numbers)
 
 
 def _own(column: Column, attempt: Attempt | None) -> str:

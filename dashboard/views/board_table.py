@@ -82,6 +82,8 @@ def _of_a_sample(table: LoadedTable, n_all: int) -> None:
             f"Of the release of all {n_all:,} rows by {run.recipe.algorithm.title} in the folder "
             f"'{escaped(run.output.name)}': {'; '.join(numbers)}."
         )
+        if run.question:
+            st.caption(escaped(run.question))
         if run.breaking:
             st.error(escaped(run.breaking))
         if run.failing:

@@ -29,7 +29,7 @@ OF_COLUMNS = {"match", "fullmatch", "contains", "extract", "extractall", "findal
 """What of a column's `.str` takes an expression; `replace` and `split` do where they say so."""
 ANCHORED = {"match", "fullmatch"}
 """Ways to ask an expression that begin at one place of the text only."""
-_TOLD_BY = (ast.Assign, ast.Attribute, ast.Call, ast.ImportFrom)
+_RELEVANT_NODES = (ast.Assign, ast.Attribute, ast.Call, ast.ImportFrom)
 MOST_STEPS = 200_000
 """Steps after which counting ends: no text here is so long that a linear expression takes as many."""
 MOST_PAIRED = 8
@@ -67,7 +67,7 @@ def expressions(root: Path, packages: tuple[str, ...]) -> tuple[list[Expression]
 
 def _nodes_of(text: bytes) -> list[ast.AST]:
     """The parts of a program that say something of expressions, in their order."""
-    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, _TOLD_BY)]
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, _RELEVANT_NODES)]
 
 
 def _of_module(

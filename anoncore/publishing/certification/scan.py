@@ -48,7 +48,7 @@ MEMORY = 256_000_000
 """Bytes that DuckDB keeps in memory of rows that are read in several pieces."""
 BATCH_ROWS, BATCH_CELLS = 1 << 18, 1 << 18
 READ_CELLS, WINDOW_CELLS = 1 << 22, 1 << 23
-"""Cells that are read from files at a time, and those of a file that count as memory meanwhile."""
+"""Cells that are read from files at a time, and those in a window of a file, whose pages count as memory meanwhile."""
 ROWS = ""
 """What the number of rows is called beside values, whose names are those of columns."""
 Split = tuple[tuple[str, ...], int]
@@ -308,11 +308,11 @@ class _InDatabase:
             starts = starts_of(sizes)[begins]
             for first, last in _pieces(starts, READ_CELLS):
                 own = slice(begins[first], begins[last])
-                held, rows = _read((codes, counts), places[own], sizes[own])
-                ends = starts[first : last + 1] - starts[first]
-                for begin, end in _pieces(ends, BATCH_CELLS):
-                    some = slice(ends[begin], ends[end])
-                    yield ends[begin : end + 1] - ends[begin], held[some], rows[some].astype(np.int64)
+                values, rows = _read((codes, counts), places[own], sizes[own])
+                read = starts[first : last + 1] - starts[first]
+                for begin, end in _pieces(read, BATCH_CELLS):
+                    cells = slice(read[begin], read[end])
+                    yield read[begin : end + 1] - read[begin], values[cells], rows[cells].astype(np.int64)
             rest = [column[begins[-1] :] for column in lines]
 
     def classes(self, place: int, k: int) -> tuple[int, int]:
@@ -326,8 +326,9 @@ class _InDatabase:
 
 
 def _pieces(starts: Int64, most: int) -> Iterator[tuple[int, int]]:
-    """The first group of each piece and the one behind its last: as many as have at most so many cells together, and
-    one that has more alone. `starts` int64 (n_groups + 1,) are the first cells of groups that follow each other.
+    """Cut groups that follow each other into pieces of at most so many cells: the first group of each piece, and the
+    one behind its last. A group that has more cells is a piece of its own. `starts` int64 (n_groups + 1,) are the first
+    cells of the groups, and the end of the last one.
     """
     first = 0
     while first < len(starts) - 1:
@@ -337,20 +338,21 @@ def _pieces(starts: Int64, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _read(files: Sequence[np.memmap[Any, Any]], places: Int64, sizes: Int64) -> list[Codes]:
-    """The cells of lines, one line after the other, int32 (sum of sizes,) of each file.
+    """Read runs of cells from each file, given where they begin and how long they are: one run after the other, int32
+    (sum of sizes,).
 
-    Lines lie all over the files, so they are read in the order in which they lie there: what was read of a file is let
-    go before more of it counts as memory.
+    Runs are scattered over the whole file, and every page that is touched counts as memory of this process. So they are
+    read in the order of the file, a window of it at a time, whose pages are given back before the next one.
     """
     order, starts = np.argsort(places), starts_of(sizes)
-    found = [np.empty(starts[-1], np.int32) for _ in files]
+    cells = [np.empty(starts[-1], np.int32) for _ in files]
     window = places[order] // WINDOW_CELLS
-    for lines in np.split(order, np.flatnonzero(np.diff(window)) + 1):
-        at, to = runs_from(places[lines], sizes[lines]), runs_from(starts[lines], sizes[lines])
-        for file, cells in zip(files, found, strict=True):
-            cells[to] = file[at]
+    for runs in np.split(order, np.flatnonzero(np.diff(window)) + 1):
+        source, target = runs_from(places[runs], sizes[runs]), runs_from(starts[runs], sizes[runs])
+        for file, read in zip(files, cells, strict=True):
+            read[target] = file[source]
             _let_go(file)
-    return found
+    return cells
 
 
 def _let_go(file: np.memmap[Any, Any]) -> None:
