@@ -153,7 +153,7 @@ def scores_compared(
         label: (np.array([one.value for one in found]), style)
         for label, (found, style) in zip(distinct_labels(list(shown)), shown.values(), strict=True)
     }
-    drawn = bars(list(titles), series, "weighted F", original, form=".1f", hover="%{y}: %{x:.2f}", end=1, legend=True)
+    drawn = bars(list(titles), series, "weighted F", original, form=".2f", hover="%{y}: %{x:.2f}", legend=True)
     for trace, (found, _) in zip(drawn.data, shown.values(), strict=False):
         low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
         trace.update(error_x=whiskers(np.asarray(trace.x), low, high))
