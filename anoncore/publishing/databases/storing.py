@@ -25,6 +25,7 @@ from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.claimed_entries import Earlier
 from anoncore.publishing.certification.digests import joined_digest
 from anoncore.publishing.certification.entries import Part, Stored
+from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import counted_findings
@@ -139,9 +140,7 @@ def store(
         complete = _with_stored(certificate, [stored_entry(one, table, workspace) for table, one in held.items()])
         read = read_held(complete, list(held.values()), False, workspace)
         findings = [*read.findings, *read.as_written, *counted_findings(complete, read.tables)]
-        wrong = next((one for one in findings if one.outcome == "fails"), None)
-        if wrong is not None:
-            raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
+        stored.require_held([*findings, *stored.further(held.values())])
         stored.commit(complete)
     tell(1.0, "Done")
     return complete
@@ -171,6 +170,7 @@ def store_parts(
                 f"The database holds {held.n_rows:,} of the {written.run.n_rows:,} rows that were written, and nothing "
                 "was kept."
             )
+        stored.require_held(stored.further([held]))
         found = certify_held(held.path.parent)
         entry = stored_entry(held, TABLE, workspace)
         part = Part(file=entry.name, rows=entry.rows, sha256=entry.sha256, column_sha256=entry.column_sha256)
@@ -286,6 +286,17 @@ class Storing(StoredRelease):
     def held(self, table: str, workspace: Path) -> PartFile:
         """What the database holds of a table, read back in the same transaction."""
         return self.fetch(self.names[table], workspace)
+
+    def further(self, held: Iterable[PartFile]) -> list[Finding]:
+        """What the database made of the tables beside writing their rows, such as security of rows for every table."""
+        tables = list(held)
+        return [*self.unread([one.name for one in tables]), *self.beside(tables)]
+
+    def require_held(self, findings: Iterable[Finding]) -> None:
+        """Raise DataError where the database holds something else than what was written."""
+        wrong = next((one for one in findings if one.outcome == "fails"), None)
+        if wrong is not None:
+            raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
 
     def commit(self, certificate: Certificate) -> None:
         """Write the certificate, and keep everything. Raises DataError where that is not sure."""
