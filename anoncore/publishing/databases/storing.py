@@ -66,6 +66,7 @@ def store(
     progress: Progress | None = None,
     guessable_seed: bool = False,
     attacks: Sequence[Strongest] = (),
+    asked: Sequence[Requirement] = (),
 ) -> Certificate:
     """Write a release and its certificate into a database, in one transaction: all of it, or nothing.
 
@@ -100,6 +101,8 @@ def store(
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
     attacks : sequence of Strongest
         What attacks got from the release, which the certificate says.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
 
     Returns
     -------
@@ -129,9 +132,7 @@ def store(
     for table, frame in given.items():
         check_table(table, frame)
         frames[table] = parquet_table(table, frame)
-    certificate = certify(
-        release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed, attacks=attacks
-    )
+    certificate = certify(release, key, None, requirements, given, after, cache, asked, guessable_seed, attacks)
     with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
         for number, (table, frame) in enumerate(frames.items()):
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))
