@@ -10,6 +10,7 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import did_you_mean, listing
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
+from anoncore.publishing.certification.claimed_entries import earlier_findings, seed_findings
 from anoncore.publishing.certification.claims import attack_findings, countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.finding import Finding, Verification, either, fails
@@ -112,6 +113,8 @@ def judged_release(
     findings += attack_findings(certificate)
     prepared = certificate.prepared
     findings += [] if prepared is None else prepared.findings
+    findings += [] if certificate.method is None else seed_findings(certificate.method.seed)
+    findings += earlier_findings(certificate.after or ())
     findings += release.as_written
     tell(0.95, "Comparing the original table")
     if input_digest is not None:
