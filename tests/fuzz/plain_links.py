@@ -1,4 +1,4 @@
-"""What several published tables tell together, found with plain pandas: by the order of their rows and by equal cells."""
+"""What several published tables tell together, found with plain pandas: by the order of rows and by equal cells."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ UNSEEN = frozenset(
     (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0)
 ) | frozenset((*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 """Characters that are letters or marks by their category, and that no font draws."""
+LOOK_ALIKE = str.maketrans("авекмнорстухіѕјαειικνορτυχ", "abekmhopctyxisjaeiiknoptux")
+"""Small Cyrillic and Greek letters, and the Latin ones that they look like."""
 KEY_SHARE = 0.5
 """A column with more different values than this share of the rows tells rows apart."""
 
@@ -22,11 +24,11 @@ KEY_SHARE = 0.5
 def seen(text: str) -> str:
     """A text without what nobody sees: formats, controls, unassigned characters, spaces at the ends and between."""
     shown = "".join(one for one in unicodedata.normalize("NFKC", text) if not _is_unseen(one))
-    return " ".join(shown.casefold().split())
+    return " ".join(shown.casefold().translate(LOOK_ALIKE).split())
 
 
 def _is_unseen(one: str) -> bool:
-    return ord(one) in UNSEEN or unicodedata.category(one) in ("Cf", "Cc", "Co", "Cn") and not one.isspace()
+    return ord(one) in UNSEEN or (unicodedata.category(one) in ("Cf", "Cc", "Co", "Cn") and not one.isspace())
 
 
 def names_alike(names: Sequence[str]) -> tuple[str, str] | None:
