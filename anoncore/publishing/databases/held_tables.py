@@ -19,7 +19,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.sql import identifier
 from anoncore.base.temporary import temporary_directory
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import (
     ReadRelease,
@@ -108,8 +108,8 @@ class StoredRelease:
         names = [one.name for one in certificate.stored or ()]
         others = [one for one in names if one != base and not one.startswith(f"{base}_")]
         if others or (base not in names and self.rows(RELATION, self.schema, base)):
-            sentence = f"The certificate is about {listing(names, 30)}, which is not all of '{base}'."
-            yield fails(f"tables of '{base}'", sentence)
+            sentence = f"The certificate is about {listing(names, 30)}, which is not all of {quoted(base)}."
+            yield fails(f"tables of {quoted(base)}", sentence)
         yield from self.unread([self.certificate])
         if self.certificate in self.tables():
             yield from beside_findings(self.rows, self.schema, [(self.certificate, ["certificate"])])

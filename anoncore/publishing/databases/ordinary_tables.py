@@ -52,36 +52,41 @@ def unread_findings(rows: Rows, schema: str, names: Collection[str]) -> Iterator
         for _, kind, has_rules, has_policies, has_children in rows(RELATION, schema, name):
             if kind != ORDINARY:
                 what = KINDS.get(kind, "something else")
-                sentence = f"'{name}' is {what}, not an ordinary table, and may show other readers other rows."
-                yield fails(f"kind of '{name}'", sentence)
+                sentence = f"{quoted(name)} is {what}, not an ordinary table, and may show other readers other rows."
+                yield fails(f"kind of {quoted(name)}", sentence)
             if has_rules or has_policies:
-                sentence = f"'{name}' has row-level security: it may show other readers other rows."
-                yield fails(f"row-level security of '{name}'", sentence)
+                sentence = f"{quoted(name)} has row-level security: it may show other readers other rows."
+                yield fails(f"row-level security of {quoted(name)}", sentence)
             if has_children:
-                sentence = f"Other tables inherit from '{name}', and their rows count as rows of it; detach them."
-                yield fails(f"tables below '{name}'", sentence)
+                sentence = f"Other tables inherit from {quoted(name)}, and their rows count as rows of it; detach them."
+                yield fails(f"tables below {quoted(name)}", sentence)
 
 
 def beside_findings(rows: Rows, schema: str, read: Collection[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
     """What tables carry beside the cells that were read; each comes with its columns as they were read."""
     for name, seen in read:
+        of_table = quoted(name)
         for table, *_ in rows(RELATION, schema, name):
             columns = rows(COLUMNS, table)
             hidden = [column for column, *_ in columns if column not in seen]
             if hidden:
-                which = f"'{name}' has {listing(hidden, MOST_NAMED)}, which you may not read and others may."
-                yield fails(f"columns of '{name}'", which)
+                which = f"{of_table} has {listing(hidden, MOST_NAMED)}, which you may not read and others may."
+                yield fails(f"columns of {of_table}", which)
             for column, kind, has_default in columns:
                 if column in seen and kind not in HELD_TYPES:
-                    sentence = f"'{column}' of '{name}' has the type {quoted(kind)}, in which no release is stored."
-                    yield fails(f"type of '{column}'", sentence)
+                    sentence = (
+                        f"{quoted(column)} of {of_table} has the type {quoted(kind)}, in which no release is stored."
+                    )
+                    yield fails(f"type of {quoted(column)}", sentence)
                 if has_default:
-                    sentence = f"'{column}' of '{name}' has a default or generated value, which is not certified."
-                    yield fails(f"default of '{column}'", sentence)
+                    sentence = (
+                        f"{quoted(column)} of {of_table} has a default or generated value, which is not certified."
+                    )
+                    yield fails(f"default of {quoted(column)}", sentence)
             for (condition,) in rows(CONDITIONS, table):
-                sentence = f"'{name}' has the condition {quoted(condition)} on its rows, which is not certified."
-                yield fails(f"conditions of '{name}'", sentence)
+                sentence = f"{of_table} has the condition {quoted(condition)} on its rows, which is not certified."
+                yield fails(f"conditions of {of_table}", sentence)
             for column, comment in rows(COMMENTS, table):
-                where = f"'{column}' of '{name}'" if column else f"'{name}'"
+                where = f"{quoted(column)} of {of_table}" if column else of_table
                 sentence = f"{where} has the comment {quoted(comment)}, which is not certified."
-                yield fails(f"comment on '{column or name}'", sentence)
+                yield fails(f"comment on {quoted(column or name)}", sentence)
