@@ -75,7 +75,8 @@ def quoted(value: Any) -> str:
         text = repr(value)
     except ValueError:  # a whole number of more digits than Python writes
         return "a very long number"
-    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+    closing = text[-1] if text[-1:] in ("'", '"') else ""
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…{closing}"
 
 
 def size_text(n_bytes: float) -> str:

@@ -4,43 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from anoncore import privacy
 from anoncore.base.arguments import checked, checked_methods
-from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ReleaseError
+from anoncore.base.errors import AnonymizationError, CancelledError, ReleaseError
 from anoncore.base.plain_json import plain_json
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.privacy.joined_people import JoinedTables
 from anoncore.publishing.certification.certificate import COMPLAINT, Certificate, CertificateText
 from anoncore.publishing.certification.certified_tables import read_files
 from anoncore.publishing.certification.certifying import UNSIGNED
 from anoncore.publishing.certification.entries import LARGEST
 from anoncore.publishing.certification.finding import Finding, Verification, claimed, either, fails
-from anoncore.publishing.certification.further_columns import certified_k
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.linked_tables import link_findings, published_as_release
+from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.questions import Question
 from anoncore.publishing.certification.verification import judged_release
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.publication import CERTIFICATE, release_files
 from anoncore.publishing.signing.signature import Signature
-from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import PublishedTable
-from anoncore.release.recoding import Exact
-from anoncore.release.release import Fragment, Release
+from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity
-from anoncore.table.people import MOST_ROWS_OF_ONE
 
 FORMAT = "anoncore-joined-certificate"
 TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,60}$")]
 """The name of a table, of which names of files are made."""
 JOIN = "join"
 """What the checks of the joined tables are called."""
-LINK = "whose row it is"
 UNLINKED = (
     "The tables publish nothing that says which rows are one person's, so that what is said of their join cannot be "
     "counted in them."
@@ -102,12 +97,14 @@ class JoinedCertificate(CertificateText):
         files: list[str] = []
         for name, one in self.tables.items():
             if len(one.tables) > 1 or one.parts is not None or one.stored is not None or not one.files:
-                raise ValueError(f"table '{name}' is not one whole table in a file")
+                raise ValueError(f"table {quoted(name)} is not one whole table in a file")
             if self.is_linked and self.by not in one.columns:
-                raise ValueError(f"table '{name}' has no column '{self.by}', by which it is said to be joined")
+                raise ValueError(
+                    f"table {quoted(name)} has no column {quoted(self.by)}, by which it is said to be joined"
+                )
             role = next((attribute.role for attribute in one.attributes if attribute.name == self.by), None)
             if self.is_linked and role in ("quasi-identifier", "sensitive"):
-                raise ValueError(f"'{self.by}' is said to join the tables, and is {role} in '{name}'")
+                raise ValueError(f"{quoted(self.by)} is said to join the tables, and is {role} in {quoted(name)}")
             files += [file.name for file in one.files]
         if len({*files}) < len(files):
             raise ValueError("two tables are in one file")
@@ -268,7 +265,7 @@ def verify_joined(
     tell = progress or silent
     named = {file.name for one in certificate.tables.values() for file in one.files}
     findings = [
-        fails(f"file '{name}'", f"'{name}' is no file that the certificate names.")
+        fails(f"file {quoted(name)}", f"{quoted(name)} is no file that the certificate names.")
         for name in files
         if name not in named
     ]
@@ -298,13 +295,14 @@ def verify_joined(
 
 def _join_findings(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[Finding]:
     """What the tables show of their join."""
-    yield from _link_findings(certificate, tables)
+    own = certificate.by if certificate.is_linked else None
+    yield from link_findings(tables, certificate.tables, own, f"{JOIN}: other columns")
     if not certificate.is_linked:
-        sentence = f"Joined by '{certificate.by}', people are in groups of at least {certificate.k:,}. {UNLINKED}"
+        sentence = f"Joined by {quoted(certificate.by)}, people are in groups of at least {certificate.k:,}. {UNLINKED}"
         yield claimed(JOIN, sentence)
         return
     try:
-        releases = {name: _as_release(table, certificate.tables[name]) for name, table in tables.items()}
+        releases = {name: published_as_release(table, certificate.tables[name]) for name, table in tables.items()}
         joined = privacy.joined(releases, certificate.by)
     except CancelledError:
         raise
@@ -323,7 +321,7 @@ def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables)
     """What is promised of one table, counted in the joined classes."""
     attributes = by_name(certificate.attributes)
     for asked in certificate.requirements:
-        check = f"{JOIN}: {asked.label} of '{name}'"
+        check = f"{JOIN}: {asked.label} of {quoted(name)}"
         try:
             question = Question.of(asked)
             reason = question.hidden_reason(attributes)
@@ -342,60 +340,3 @@ def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables)
         yield either(check, holds, f"{name}, joined: {told}")
         if holds and isinstance(wanted, KAnonymity) and joined.k_all < wanted.k:
             yield claimed(check, f"{name}, joined: {asked.label} holds only over what is known. {joined.sentences[-1]}")
-
-
-def _other_links(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[dict[str, str]]:
-    """Pairs of columns, by their tables, that may say whose row it is, whatever the certificate says of them: not
-    known, with about as many values as there are rows, a tenth of which stand in the other table.
-    """
-    ids = {
-        (name, column): set(cells.texts)
-        for name, table in tables.items()
-        for column, cells in table.columns.items()
-        if by_name(certificate.tables[name].attributes)[column].role != "quasi-identifier"
-        and len(cells.texts) > 1
-        and table.n_rows <= MOST_ROWS_OF_ONE * len(cells.texts)
-        and not (certificate.is_linked and column == certificate.by)
-    }
-    for (one, first), (other, second) in combinations(ids.items(), 2):
-        if one[0] != other[0] and 10 * len(first & second) >= min(len(first), len(second)):
-            yield dict([one, other])
-
-
-def _link_findings(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[Finding]:
-    """A claim for every other way to join the tables that leaves less of a promised k."""
-    for link in _other_links(certificate, tables):
-        try:
-            joined = privacy.joined(
-                {name: _as_release(tables[name], certificate.tables[name], column) for name, column in link.items()},
-                LINK,
-            )
-        except DataError:  # some rows have no value there, or only groups have values: nobody's rows are joined by it
-            continue
-        if max(certified_k(certificate.tables[name]) for name in link) > joined.k:
-            columns = " and ".join(f"'{column}' of '{table}'" for table, column in link.items())
-            sentence = (
-                f"What is promised holds only if nobody joins the tables by {columns}, which hold the same values: "
-                f"joined by them, groups have at least {int(joined.k):,} people."
-            )
-            yield claimed(f"{JOIN}: other columns", sentence)
-
-
-def _as_release(table: PublishedTable, certificate: Certificate, link: str | None = None) -> Release:
-    """A published table as a release of the rows that it shows; the column `link` stands in it once more as `LINK`.
-
-    Raises DataError for sets of groups.
-    """
-    attributes = by_name(certificate.attributes)
-    columns = dict(table.columns)
-    if link is not None:
-        attributes[LINK] = attributes[link].model_copy(update={"name": LINK})
-        columns[LINK] = columns[link]
-    sets = [name for name in columns if attributes[name].form == "set"]
-    if sets:
-        raise DataError(f"'{table.name}' publishes {listing(sets)} as sets of a group, and not whose each value is.")
-    data = PublishedRelease((table,), attributes, None).microdata(columns)
-    known = with_role(attributes, columns)
-    partition = Partition.alike([data.codes[name] for name in known or list(columns)[:1]])
-    recodings = {name: Exact(data.domain[name], partition, data.codes[name]) for name in columns}
-    return Release(data, (Fragment(table.name, partition, recodings),))

@@ -26,6 +26,7 @@ from anoncore.release.openness import Minimality, Openness
 from anoncore.release.overlap import Link, links
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import NumberColumns, Numbers, Ranges, cells_of, column_names, ranges_of
+from anoncore.release.reading.published_table import cell_ranks
 from anoncore.release.reading.published_values import ADVICE
 from anoncore.release.recoding import Exact, Generalized, GroupValues, Recoding
 from anoncore.table.coding import content_head
@@ -642,8 +643,9 @@ class Release(SizesDrawn):
         """The tables that may be published, of the kind of the table that was anonymized.
 
         They hold no identifiers. Their rows are sorted by content, so that neither the original order nor the numbers
-        of groups tell anything. Tables that are joined by their groups share a column `group`, numbered anew at random
-        at every call. Columns whose values are published keep their type; what is generalized is text.
+        of groups tell anything; those of several tables, in groups, by what their cells read. Tables that are joined by
+        their groups share a column `group`, numbered anew at random at every call. Columns whose values are published
+        keep their type; what is generalized is text.
 
         Parameters
         ----------
@@ -751,7 +753,7 @@ class Release(SizesDrawn):
     def _published_columns(
         self, fragment: Fragment, label: Codes | None, most: int | None
     ) -> Iterator[tuple[str, Cells]]:
-        content = _content(fragment)
+        content = self._as_read(fragment) if len(self.fragments) > 1 else _content(fragment)
         keys = content if label is None else [label, *content]
         order = content_order(keys, [int(key.max()) + 1 for key in keys]) if most is None else content_head(keys, most)
         del content, keys
@@ -759,6 +761,16 @@ class Release(SizesDrawn):
             yield self._group_column(), Cells(pd.Series(label[order]))
         for name in fragment.attributes:
             yield from self._columns(fragment, name, order).items()
+
+    def _as_read(self, fragment: Fragment) -> list[Codes]:
+        """Integer columns that order rows by what their cells read, which nobody chooses.
+
+        The order of values may be somebody's own, and in rows of two tables it could say which belong together. So the
+        rows of several tables stand in an order that every reader can check.
+        """
+        every = np.arange(fragment.partition.n_rows)
+        columns = (cells for name in fragment.attributes for cells in self._columns(fragment, name, every).values())
+        return [cell_ranks(one.values) if one.rows is None else cell_ranks(one.values)[one.rows] for one in columns]
 
     def _of_given_kind(self, columns: Iterable[tuple[str, Cells]], recodings: Mapping[str, Recoding]) -> Any:
         # Values that only a synthetic table has may not fit the types of the original's columns.

@@ -219,9 +219,9 @@ class Certificate(CertificateText):
         for table in self.tables:
             columns = [name for name in table.columns if name != self.linked_by]
             if len({*table.columns}) < len(table.columns):
-                raise ValueError(f"table '{table.name}' has a column twice")
+                raise ValueError(f"table {quoted(table.name)} has a column twice")
             if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
-                raise ValueError(f"the columns of table '{table.name}' do not fit")
+                raise ValueError(f"the columns of table {quoted(table.name)} do not fit")
         names = [one.name for one in self.attributes]
         if len({*names}) < len(names):
             raise ValueError("an attribute stands twice")
@@ -229,14 +229,14 @@ class Certificate(CertificateText):
         if identifiers:
             raise ValueError(f"{listing(identifiers)} is called an identifier, and is published")
         if self.linked_by is not None and (len(self.tables) < 2 or self.linked_by in names):
-            raise ValueError(f"linked_by: '{self.linked_by}' is to join tables, and is no column that does")
+            raise ValueError(f"linked_by: {quoted(self.linked_by)} is to join tables, and is no column that does")
         held = {one.name for one in (*self.files, *(self.stored or ()))}
         if self.parts is not None and {one.file for one in self.parts} - held:
             raise ValueError("a part is in none of the files")
         if self.stored is not None and [one.table for one in self.stored] != [one.name for one in self.tables]:
             raise ValueError("the tables of the database are not those of the release")
         if self.joins is not None and any(self.joins.common not in table.columns for table in self.tables):
-            raise ValueError(f"a table lacks '{self.joins.common}'")
+            raise ValueError(f"a table lacks {quoted(self.joins.common)}")
         if not named <= known:
             raise ValueError(f"nothing is said about {listing(sorted(map(str, named - known)))}")
         return self

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.base.progress import Progress, silent
-from anoncore.base.texts import FORMULA, listing
+from anoncore.base.texts import FORMULA, listing, quoted
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Tables
 from anoncore.publishing.certification.digests import column_hashes, joined_hash, ordered_hash, table_hash
@@ -22,7 +22,7 @@ from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import read_strictly
 from anoncore.publishing.certification.written_cells import MARK, WrittenTable, group_cell, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
-from anoncore.release.reading.published_table import NUMBER, Column
+from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, reading_ranks
 
 ORDER = "An order of rows can tell which of them belong to whom."
 
@@ -41,8 +41,8 @@ class ReadRelease(NamedTuple):
 
 def content_finding(entry: Table, reason: str) -> Finding:
     """Whether a table is the certified one; `reason` says why it is not."""
-    good = f"'{entry.name}' has the {entry.rows:,} rows that were certified."
-    return either(f"content of '{entry.name}'", not reason, good, reason)
+    good = f"{quoted(entry.name)} has the {entry.rows:,} rows that were certified."
+    return either(f"content of {quoted(entry.name)}", not reason, good, reason)
 
 
 def join_finding(is_joined: bool) -> Finding:
@@ -70,7 +70,7 @@ def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple
     for name, content in files.items():
         read, faults = read_strictly(name, content)
         tables += read
-        findings += [fails(f"file '{name}'", fault) for fault in faults]
+        findings += [fails(f"file {quoted(name)}", fault) for fault in faults]
     shown: list[WrittenTable] = []
     missing: list[Table] = []
     for entry in certificate.tables:
@@ -81,8 +81,8 @@ def _shown_tables(certificate: Certificate, files: Mapping[str, bytes]) -> tuple
             shown.append(replace(fitting[0], name=entry.name))
         else:
             missing.append(entry)
-            sentence = f"No file has the table '{entry.name}' with the columns {listing(entry.columns, 30)}."
-            findings.append(fails(f"table '{entry.name}'", sentence))
+            sentence = f"No file has the table {quoted(entry.name)} with the columns {listing(entry.columns, 30)}."
+            findings.append(fails(f"table {quoted(entry.name)}", sentence))
     problems = [_too_many(one, missing) for one in tables]
     return ([] if missing or problems else shown), findings + problems
 
@@ -99,33 +99,37 @@ def _too_many(table: WrittenTable, missing: Sequence[Table]) -> Finding:
     names, where = table.names, table.where
     entry = max(missing, key=lambda one: len({*one.columns} & {*names}), default=None)
     if entry is None or not {*entry.columns} & {*names}:
-        sentence = f"The files hold a table '{table.title}' with {listing(names, 30)}, which is not certified."
+        sentence = f"The files hold a table {quoted(table.title)} with {listing(names, 30)}, which is not certified."
     elif len({*names}) < len(names):
         twice = listing([name for name, number in Counter(names).items() if number > 1], 30)
         sentence = f"{where} has more than one column called {twice}."
     elif {*names} > {*entry.columns}:
         more = listing([name for name in names if name not in entry.columns], 30)
-        sentence = f"{where} has {more} besides the certified columns of '{entry.name}'."
+        sentence = f"{where} has {more} besides the certified columns of {quoted(entry.name)}."
     elif {*names} == {*entry.columns}:
-        sentence = f"{where} has the columns of '{entry.name}' in another order than they were certified in."
+        sentence = f"{where} has the columns of {quoted(entry.name)} in another order than they were certified in."
     else:
         less = listing([name for name in entry.columns if name not in names], 30)
-        sentence = f"{where} lacks {less} of the certified columns of '{entry.name}'."
-    return fails(f"table '{table.title}'", sentence)
+        sentence = f"{where} lacks {less} of the certified columns of {quoted(entry.name)}."
+    return fails(f"table {quoted(table.title)}", sentence)
 
 
 def _name_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -> Iterator[Finding]:
     """Where sheets, members of a zip, columns or groups have other names than they are written with."""
     for one in shown:
-        check, title = f"names in '{one.name}'", _title(certificate, one.name, one.format)
+        check, title = f"names in {quoted(one.name)}", _title(certificate, one.name, one.format)
         if one.is_named and one.title != title:
-            yield fails(check, f"{one.where} should have the name '{title}'.")
+            yield fails(check, f"{one.where} should have the name {quoted(title)}.")
         for label, name in zip(one.labels, one.names, strict=True):
             expected = label_as(name, one.format)
             if label != expected:
-                yield fails(check, f"{one.where}: the column '{name}' is called {label!r} and not {expected!r}.")
+                yield fails(check, f"{one.where}: the column {quoted(name)} is called {label!r} and not {expected!r}.")
         if certificate.linked_by is not None and (fault := _group_fault(one, certificate.linked_by)):
-            yield fails(f"numbers of groups in '{one.name}'", f"{one.where}: {fault}")
+            yield fails(f"numbers of groups in {quoted(one.name)}", f"{one.where}: {fault}")
+        if len(shown) > 1 and (row := _row_out_of_order(one.table, certificate.linked_by)):
+            inside = "" if certificate.linked_by is None else f" of the same {quoted(certificate.linked_by)}"
+            sentence = f"rows{inside} are not sorted by what their cells read, numbers by size: see row {row:,}."
+            yield claimed(f"order of rows in {quoted(one.name)}", f"{one.where}: {sentence} {ORDER}")
 
 
 def _group_fault(shown: WrittenTable, group: str) -> str:
@@ -135,9 +139,27 @@ def _group_fault(shown: WrittenTable, group: str) -> str:
     other = next((cell for cell in column.texts if cell not in number_of), None)
     if other is not None:
         last = len(column.texts) - 1
-        return f"'{group}' holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
+        return f"{quoted(group)} holds {shown_cell(other)}, but its groups are numbered from 0 to {last:,}."
     falls = np.diff(np.array([number_of[cell] for cell in column.texts])[column.codes]) < 0
-    return f"rows are not sorted by '{group}': see row {int(np.argmax(falls)) + 2}. {ORDER}" if falls.any() else ""
+    return (
+        f"rows are not sorted by {quoted(group)}: see row {int(np.argmax(falls)) + 2}. {ORDER}" if falls.any() else ""
+    )
+
+
+def _row_out_of_order(table: PublishedTable, group: str | None) -> int:
+    """The number in its file of the first row that should stand before the one above it, in its group if there are any;
+    0 where there is none.
+    """
+    alike = np.ones(table.n_rows - 1, np.bool_)
+    if group is not None:
+        alike &= np.diff(table.columns[group].codes) == 0
+    for name, column in table.columns.items():
+        if name != group:
+            step = np.diff(reading_ranks(column.texts)[column.codes])
+            if (falls := alike & (step < 0)).any():
+                return int(np.argmax(falls)) + 3
+            alike &= step == 0
+    return 0
 
 
 def _difference_findings(
@@ -151,10 +173,10 @@ def _difference_findings(
         yield content_finding(entry, reason)
         if entry.written is None and not reason:
             sentence = (
-                f"How the cells of '{entry.name}' are written and in which order their rows stand tells nothing: "
+                f"How the cells of {quoted(entry.name)} are written and in which order their rows stand tells nothing: "
                 "this certificate of an earlier version does not say it, so that nothing can be compared."
             )
-            yield claimed(f"cells of '{entry.name}'", sentence)
+            yield claimed(f"cells of {quoted(entry.name)}", sentence)
     if same and group is not None:
         formats = {one.format for one in shown}
         same = joined_hash([one.table for one in shown], group) == certificate.sha256
@@ -164,21 +186,24 @@ def _difference_findings(
     for file in certificate.files:
         content = files.get(file.name)
         if content is not None and PartFile(file.name, content).entry != file:
-            good = f"'{file.name}' is another file than the one written, and its tables are the same."
-            yield either(f"file '{file.name}'", same, good, f"'{file.name}' is not the file that was written.")
+            good = f"{quoted(file.name)} is another file than the one written, and its tables are the same."
+            yield either(
+                f"file {quoted(file.name)}", same, good, f"{quoted(file.name)} is not the file that was written."
+            )
 
 
 def _difference(entry: Table, shown: WrittenTable, group: str | None) -> str:
     """Why a table is not the certified one; empty if it is."""
     if shown.table.n_rows != entry.rows:
-        return f"'{entry.name}' has {shown.table.n_rows:,} rows, but {entry.rows:,} were certified."
+        return f"{quoted(entry.name)} has {shown.table.n_rows:,} rows, but {entry.rows:,} were certified."
     if table_hash(shown.table, group) == entry.sha256:
         return ""
     hashes = column_hashes(shown.table, group)
     changed = [name for name in hashes if hashes[name] != entry.column_sha256[name]]
     if changed:
-        return f"'{entry.name}' is not as certified: values of {listing(changed)} were changed."
-    return f"'{entry.name}' is not as certified: every column has its values, but some stand in other rows or groups."
+        return f"{quoted(entry.name)} is not as certified: values of {listing(changed)} were changed."
+    moved = "every column has its values, but some stand in other rows or groups"
+    return f"{quoted(entry.name)} is not as certified: {moved}."
 
 
 def _written_difference(entry: Table, shown: WrittenTable, group: str | None) -> str:
@@ -214,11 +239,11 @@ def spelling_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -
             fault = _spelling(name, cells, attributes[name], one.format)
             if not fault and name in known and (pair := two_spellings(cells, values)):
                 fault = (
-                    f"'{name}' writes one value in two ways, {pair}, by which a reader tells its rows apart; write it "
-                    "in one way before the release is made."
+                    f"{quoted(name)} writes one value in two ways, {pair}, by which a reader tells its rows apart; "
+                    "write it in one way before the release is made."
                 )
             if fault:
-                yield fails(f"cells of '{one.name}'", f"{one.where}: {fault}")
+                yield fails(f"cells of {quoted(one.name)}", f"{one.where}: {fault}")
 
 
 def two_spellings(cells: Column, values: Column) -> str:
@@ -245,17 +270,17 @@ def _spelling(name: str, cells: Column, attribute: Attribute, format: FileFormat
     for cell in cells.texts:
         kind, _, text = cell.partition(MARK) if format == "excel" else ("text", "", cell)
         if kind == "number" and text not in _sheet_numbers(text):
-            return f"the number {text[:40]} in column '{name}' is not written as numbers are."
+            return f"the number {text[:40]} in column {quoted(name)} is not written as numbers are."
         if kind != "text" or text[:1].isalpha():
             continue
         number = NUMBER.fullmatch(text)
         # A spreadsheet runs no number, and a column of categories may hold negative ones.
         if FORMULA.match(text) and text[0] != "'" and not is_number and number is None:
-            return f"{text[:40]!r} in column '{name}' has no apostrophe, so a spreadsheet would run it."
+            return f"{text[:40]!r} in column {quoted(name)} has no apostrophe, so a spreadsheet would run it."
         if is_number and number is not None and (number[1] or number[2]) and text != repr(float(text)):
             places.add(len(number[1] or ""))
             if number[2] or Decimal(text) != Decimal(repr(float(text))) or len(places) > 1:
-                return f"the number {text[:40]} in column '{name}' is not written as numbers are."
+                return f"the number {text[:40]} in column {quoted(name)} is not written as numbers are."
     return ""
 
 

@@ -18,7 +18,7 @@ from anoncore.attacks.strongest import Strongest
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, DataError, ReleaseError
 from anoncore.base.shared_work import Cache, kept_results
-from anoncore.base.texts import is_missing, listing, value_text
+from anoncore.base.texts import is_missing, listing, quoted, value_text
 from anoncore.base.version import __version__
 from anoncore.measures import verdict
 from anoncore.measures.verdict import guarantees_of, insensitive_columns
@@ -292,7 +292,7 @@ def _require_clear_values(release: Release) -> None:
                     for one in (other, value)
                 )
                 raise DataError(
-                    f"There is no certificate for '{name}': files write its values {alike} alike, but they were "
+                    f"There is no certificate for {quoted(name)}: files write its values {alike} alike, but they were "
                     "counted as different ones. Make them the same in the table, and run again."
                 )
 
@@ -306,8 +306,8 @@ def _require_one_spelling(published: PublishedRelease, written: Mapping[FileForm
             for name in with_role(published.attributes, table.columns):
                 if pair := two_spellings(exact.columns[name], table.columns[name]):
                     raise DataError(
-                        f"There is no certificate for '{name}': {pair} are counted as one value in files, but in the "
-                        f"format '{format}' they tell rows apart. Make them the same in the table, and run again."
+                        f"There is no certificate for {quoted(name)}: {pair} are counted as one value in files, but in "
+                        f"the format '{format}' they tell rows apart. Make them the same in the table, and run again."
                     )
 
 
@@ -411,7 +411,7 @@ def _personal(
 ) -> entries.Personal:
     _require(guarantee)
     attribute = None if guarantee.hidden else guarantee.attribute
-    promised = f"What is promised of everybody's '{attribute}' holds with {guarantee.asked:g} asked."
+    promised = f"What is promised of everybody's {quoted(attribute)} holds with {guarantee.asked:g} asked."
     entry = entries.Personal(
         attribute=attribute,
         asked=guarantee.asked,
@@ -448,7 +448,7 @@ def not_checked(
     """What held when the release was made and the files do not show, in sentences."""
     stated: list[tuple[str, entries.Statement]] = [(one.label, one) for one in asked]
     stated += [(f"The {one.check}", one) for one in people if not one.is_shown_by_none]
-    stated += [] if joins is None else [(f"Joins on '{joins.common}'", joins)]
+    stated += [] if joins is None else [(f"Joins on {quoted(joins.common)}", joins)]
     return [
         *(promise.sentence for promise in people if promise.is_shown_by_none),
         *(

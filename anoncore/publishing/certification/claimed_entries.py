@@ -171,7 +171,7 @@ class TriedAttacks(Entry):
         estimated = ", estimated only" if self.is_estimate else ""
         return (
             f"What attacks get from the release takes the original table. Whoever made it tried {len(self.tried)} "
-            f"attacks on '{self.attribute}' with r = {self.r:g}{estimated}: {'; '.join(gains) or 'none applied'}"
+            f"attacks on {quoted(self.attribute)} with r = {self.r:g}{estimated}: {'; '.join(gains) or 'none applied'}"
             f"{not_tried}."
         )
 
@@ -197,8 +197,9 @@ class Together(Entry):
     def sentence(self) -> str:
         """The figures for people."""
         return (
-            f"{self.few:.1%} of them have fewer than {self.l:g} possible values of '{self.attribute}' (by one release "
-            f"alone {self.few_alone:.1%}), and the surest belief is {self.largest:.1%} (guessing {self.guessing:.1%})"
+            f"{self.few:.1%} of them have fewer than {self.l:g} possible values of {quoted(self.attribute)} (by one "
+            f"release alone {self.few_alone:.1%}), and the surest belief is {self.largest:.1%} (guessing "
+            f"{self.guessing:.1%})"
         )
 
 

@@ -6,6 +6,7 @@ whatever it says of that; what cannot be counted is a claim, and why is worked o
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from anoncore import privacy
 from anoncore.algorithms import ALGORITHMS, Algorithm
 from anoncore.attacks.fitting_people import level_bounds
 from anoncore.base.errors import AnonymizationError, CancelledError, ReleaseError
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, lies_below, reaches
 from anoncore.measures.verdict import columns_find
@@ -27,6 +28,7 @@ from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
 from anoncore.publishing.certification.finding import Finding, claimed, either, fails
 from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.published_rows import names_of
 from anoncore.publishing.certification.questions import MOST_NAMED, Judged, Level, Question
 from anoncore.release.release import Release
 from anoncore.requirements import (
@@ -39,15 +41,21 @@ from anoncore.requirements import (
 from anoncore.table.hierarchy import ROOT
 
 T = TypeVar("T")
+SECRET = "sensitive"
 HIDDEN_PEOPLE = "which rows of the tables belong to one person is what the release hides"
 UNKNOWN_METHOD = "only the method that promises it can count it, and this installation does not have it"
 HIDDEN_SUPPRESSION = "numbers stand in place of cells that are suppressed"
 OF_DIFFERENT_VALUES = DistinctDiversity | EntropyDiversity | FrequencyDiversity | RecursiveDiversity
 LOOK_ALIKE = str.maketrans(
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονρυχАВЕКМНОРСТУХІЈЅаеорсухіјѕԁԛԝӏһ\u3164\u115f\u1160\u2800",
-    "ABEZHIKMNOPTYXaiovpuxABEKMHOPCTYXIJSaeopcyxijsdqwlh    ",
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιονρυχАВЕКМНОРСТУХІЈЅаеорсухіјѕԁԛԝӏһı\u3164\u115f\u1160\u2800\u2010\u2011\u2012\u2013\u2014\u2212",
+    "ABEZHIKMNOPTYXaiovpuxABEKMHOPCTYXIJSaeopcyxijsdqwlhi    ------",
 )
-"""Greek and Cyrillic letters, and blanks that Unicode takes for letters, as the Latin ones that they look like."""
+"""Greek, Cyrillic and Turkish letters, blanks that Unicode takes for letters, and dashes, as what they look like."""
+UNSEEN = re.compile("[\u0307\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Marks on letters that nobody sees: those that choose a variant of a sign, and a dot on what has one."""
+STOPS = " .,;:"
+MOSTLY_DIFFERENT = 0.5
+"""Share of the rows from which on as many different texts are taken for names or remarks rather than for a secret."""
 
 
 def countable(certificate: Certificate) -> list[Question]:
@@ -69,9 +77,13 @@ def requirement_findings(certificate: Certificate, counted: Counted) -> Iterator
         sentence = "The certificate takes no column for known: it holds only if nobody knows anything of anybody."
         yield claimed("known columns", sentence)
     statements: list[Asked | Personal] = [*certificate.requirements, *certificate.people]
-    if not any(_asks_for_something(one, counted) for one in statements) and certificate.joins is None:
+    joins = certificate.joins
+    asks_of_joins = joins is not None and (joins.k > 1 or joins.l > 1)
+    if not asks_of_joins and not any(_asks_for_something(one, counted) for one in statements):
         sentence = "The certificate asks for nothing: nothing was counted, and nobody is said to be protected."
         yield claimed("requirements", sentence)
+    yield from _names_alike(counted)
+    yield from _like_names(certificate, counted)
     for asked in certificate.requirements:
         try:
             yield from _asked(certificate, asked, counted)
@@ -98,10 +110,10 @@ def _asked(certificate: Certificate, asked: Asked, counted: Counted) -> Iterator
     requirement, label = question.requirement, asked.label
     described, described_attribute = requirement.label(), getattr(requirement, "attribute", None)
     if (label, asked.asked) != (described, requirement.threshold):
-        yield fails(label, f"The certificate says '{label}', but describes {described}.")
+        yield fails(label, f"The certificate says {quoted(label)}, but describes {described}.")
         return
     if described_attribute not in (None, asked.attribute):
-        about = f"is about '{asked.attribute}', but describes '{described_attribute}'"
+        about = f"is about {quoted(asked.attribute)}, but describes {quoted(described_attribute)}"
         yield fails(label, f"The certificate says that {label} {about}.")
         return
     reason = question.hidden_reason(counted.attributes)
@@ -118,7 +130,8 @@ def _asked(certificate: Certificate, asked: Asked, counted: Counted) -> Iterator
             yield claimed(label, f"{label}: {certificate.unit.hidden_reason(certificate.columns)}.")
         return
     found = question.judged(counted.levels(question))
-    found = replace(found, sentence=found.sentence + _by_definition(counted, question))
+    told = _by_definition(counted, question) + (_secrets(counted) if found.holds and question.attribute is None else "")
+    found = replace(found, sentence=found.sentence + told)
     if found.holds and not counted.is_given and not _agrees(asked, found):
         yield fails(label, f"{found.sentence} The certificate says {asked.reached:.6g}.")
         return
@@ -129,6 +142,7 @@ def _asked(certificate: Certificate, asked: Asked, counted: Counted) -> Iterator
         yield from _if_known(question, counted.levels(question, True), counted.further)
     yield from _if_not_joined(question, counted.levels_alone(question), counted.is_given)
     yield from _if_read_alike(question, counted.texts(question.attribute or ""))
+    yield from _if_defined_otherwise(question, counted)
 
 
 def _by_definition(counted: Counted, question: Question) -> str:
@@ -138,14 +152,95 @@ def _by_definition(counted: Counted, question: Question) -> str:
         return ""
     told = ""
     if attribute.protected is not None:
-        told += f" Of '{attribute.name}', only {listing(attribute.protected, MOST_NAMED)} are said to need protection."
+        only = listing(attribute.protected, MOST_NAMED)
+        is_or_are = "is" if len(attribute.protected) == 1 else "are"
+        told += f" Of {quoted(attribute.name)}, only {only} {is_or_are} said to need protection, and every row with"
+        told += " another value counts as a value of its own."
     ground = getattr(question.requirement, "ground", "")
     if ground == "hierarchical":
-        told += f" How far values of '{attribute.name}' are from each other is by the certificate's hierarchy."
+        told += f" How far values of {quoted(attribute.name)} are from each other is by the certificate's hierarchy."
     if ground == "ordered" and attribute.values is not None:
         order = listing(attribute.values, MOST_NAMED)
-        told += f" How far values of '{attribute.name}' are from each other is by the certificate's order: {order}."
+        told += (
+            f" How far values of {quoted(attribute.name)} are from each other is by the certificate's order: {order}."
+        )
     return told
+
+
+def _secrets(counted: Counted) -> str:
+    """Which columns no reader is taken to know, as the certificate calls them secrets."""
+    names = dict.fromkeys(name for rows in counted.tables for name in names_of(rows))
+    secrets = with_role(counted.attributes, names, SECRET)
+    return f" Nobody is taken to know {listing(secrets, MOST_NAMED)}." if secrets else ""
+
+
+def _if_defined_otherwise(question: Question, counted: Counted) -> Iterator[Finding]:
+    """A claim where a requirement holds only by what the certificate says of which values are secret or near to others.
+
+    Whoever wrote it may have named a rare value as the only secret, or levels of a hierarchy that part no values and
+    only make all distances small.
+    """
+    attribute = counted.attributes.get(question.attribute or "")
+    if attribute is None:
+        return
+    label, name = question.requirement.label(), quoted(attribute.name)
+    if attribute.protected is not None:
+        of_all = question.judged(counted.redefined(attribute.model_copy(update={"protected": None})).levels(question))
+        if not of_all.holds:
+            only = listing(attribute.protected, MOST_NAMED)
+            sentence = f"{label} holds only if no other values of {name} than {only} need protection; of all values,"
+            yield claimed(label, f"{sentence} {of_all.sentence}")
+    if getattr(question.requirement, "ground", "") == "hierarchical" and attribute.hierarchy is not None:
+        lines = parting_levels(attribute.hierarchy)
+        if lines != attribute.hierarchy:
+            changed = attribute.model_copy(update={"hierarchy": lines})
+            of_parting = question.judged(counted.redefined(changed).levels(question))
+            if not of_parting.holds:
+                sentence = f"{label} holds only by levels of the certificate's hierarchy of {name} that part no values"
+                yield claimed(label, f"{sentence}; without them, {of_parting.sentence}")
+
+
+def parting_levels(lines: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The lines of a hierarchy without the levels that part the values as the level below does; values stand first."""
+    kept = [0]
+    parts = [_parts(lines, level) for level in range(len(lines[0]))]
+    for level in range(1, len(parts)):
+        if parts[level] != parts[kept[-1]]:
+            kept.append(level)
+    return [[line[level] for level in kept] for line in lines]
+
+
+def _parts(lines: Sequence[Sequence[str]], level: int) -> list[int]:
+    """Which values stand together at a level: for each line, the place of the first one with its node."""
+    first: dict[str, int] = {}
+    return [first.setdefault(line[level], place) for place, line in enumerate(lines)]
+
+
+def _names_alike(counted: Counted) -> Iterator[Finding]:
+    """A claim for two columns of a table whose names read alike, so that who names one may mean the other."""
+    for rows in counted.tables:
+        first: dict[str, str] = {}
+        for name in names_of(rows):
+            other = first.setdefault(as_read(name), name)
+            if other != name:
+                sentence = f"Columns {other!r} and {name!r} of one table read alike; what is said of them holds only if"
+                yield claimed("names of columns", f"{sentence} nobody takes one for the other.")
+
+
+def _like_names(certificate: Certificate, counted: Counted) -> Iterator[Finding]:
+    """A claim for every text that the certificate calls a secret, asks nothing of, and that is nearly everybody's own:
+    whoever wrote it may have called names or remarks a secret.
+    """
+    asked = {one.attribute for one in certificate.requirements} | {one.attribute for one in certificate.people}
+    for rows in counted.tables:
+        for name in with_role(counted.attributes, names_of(rows), SECRET):
+            if name in asked or counted.attributes[name].type == "number":
+                continue
+            n_values, n_rows = counted.different(rows, name), sum(part.n_rows for part in rows)
+            if n_values > max(MOSTLY_DIFFERENT * n_rows, 1):
+                what = f"{n_values:,} different texts in {n_rows:,} rows, as names or remarks have"
+                sentence = f"{quoted(name)} is called a secret of which nothing is asked, and has {what}; what holds"
+                yield claimed(f"values of {quoted(name)}", f"{sentence} holds only if nobody knows them.")
 
 
 def _agrees(asked: Asked, found: Judged) -> bool:
@@ -195,22 +290,24 @@ def _if_read_alike(question: Question, texts: Collection[str] | None) -> Iterato
         other = first.setdefault(as_read(text), text)
         if other != text:
             name, label = question.attribute, question.requirement.label()
-            sentence = f"{label} counts {other!r} and {text!r} of '{name}' as two values, which read alike; it holds"
-            yield claimed(f"values of '{name}'", f"{sentence} only if they are two.")
+            sentence = (
+                f"{label} counts {other!r} and {text!r} of {quoted(name)} as two values, which read alike; it holds"
+            )
+            yield claimed(f"values of {quoted(name)}", f"{sentence} only if they are two.")
             return
 
 
 def as_read(text: str) -> str:
-    """What a person reads in a text: small letters, look-alikes as one, no unseen marks and no spaces at the ends."""
+    """What is read in a text: small letters, look-alikes as one, no unseen marks, and no stops or spaces around it."""
     folded = unicodedata.normalize("NFKC", text).translate(LOOK_ALIKE).casefold().translate(LOOK_ALIKE)
-    seen = "".join(one for one in folded if unicodedata.category(one) not in ("Cf", "Cc", "Co", "Cn"))
-    return " ".join(seen.split())
+    seen = "".join(one for one in UNSEEN.sub("", folded) if unicodedata.category(one) not in ("Cf", "Cc", "Co", "Cn"))
+    return " ".join(seen.split()).strip(STOPS)
 
 
 def attack_findings(certificate: Certificate) -> Iterator[Finding]:
     """What attacks got, as the maker of the release says: nothing of it can be counted."""
     for measured in certificate.attacks or ():
-        yield claimed(f"attacks on '{measured.attribute}'", measured.sentence)
+        yield claimed(f"attacks on {quoted(measured.attribute)}", measured.sentence)
 
 
 def people_findings(certificate: Certificate, published: PublishedRelease) -> Iterator[Finding]:
@@ -227,7 +324,7 @@ def people_findings(certificate: Certificate, published: PublishedRelease) -> It
             yield claimed(promise.check, f"The certificate says: {promise.sentence}")
     if certificate.joins is not None:
         joined = recheck_joins(published, certificate.joins)
-        yield either(f"joins on '{certificate.joins.common}'", joined.holds, joined.sentence)
+        yield either(f"joins on {quoted(certificate.joins.common)}", joined.holds, joined.sentence)
 
 
 def recheck_people(
@@ -314,7 +411,7 @@ def recheck_joins(published: PublishedRelease, asked: Joins) -> Judged:
         check = privacy.joins(published.joined(asked.common), asked.k, asked.l, asked.delta)
         return Judged(check.holds, check.sentences[0])
 
-    return _said(f"Joins on '{asked.common}'", work)
+    return _said(f"Joins on {quoted(asked.common)}", work)
 
 
 def _said(what: str, work: Callable[[], T]) -> T | Judged:

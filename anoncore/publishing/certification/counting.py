@@ -16,9 +16,9 @@ from anoncore.publishing.certification.published_release import (
     with_members,
     with_role,
 )
-from anoncore.publishing.certification.published_rows import Rows, names_of
+from anoncore.publishing.certification.published_rows import Rows, array_of, names_of
 from anoncore.publishing.certification.questions import Level, Question
-from anoncore.publishing.certification.scan import Scan, Split, checks_of, scan_rows
+from anoncore.publishing.certification.scan import Scan, Split, checks_of, coded_cells, scan_rows
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import PublishedTable
 
@@ -80,6 +80,16 @@ class Counted:
             codes = np.unique(list(values[name].codes.values())).astype(np.int32)
         alone = Partition(np.arange(1 if codes is None else len(codes), dtype=np.int32))
         return all(check.holds(check.levels(alone, codes)).all() for check in checks_of(question, values))
+
+    def redefined(self, attribute: Attribute) -> Counted:
+        """The same tables, counted as if the certificate said something else of an attribute."""
+        asked = [one for one in self.questions if one.attribute == attribute.name]
+        return replace(self, attributes={**self.attributes, attribute.name: attribute}, questions=asked, splits=())
+
+    def different(self, rows: Sequence[Rows], name: str) -> int:
+        """How many different texts a column of a table has; those of several pieces count in each of these."""
+        pieces = (array_of(unit, name) for part in rows for unit in part.units([name]))
+        return sum(len(coded_cells(cells).dictionary) for cells in pieces)
 
     def texts(self, name: str) -> Collection[str] | None:
         """The different published values of an attribute; None where they were not counted."""

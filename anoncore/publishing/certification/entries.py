@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from anoncore.base.texts import quoted
 from anoncore.privacy.guarantees import HIDDEN_ATTACK, HIDDEN_NOISE
 from anoncore.publishing.export import FileFormat
 from anoncore.table.hierarchy import ROOT
@@ -55,7 +56,7 @@ class Unit(Entry):
         """Why no table can show how many people a group has."""
         is_shown = self.column in published
         why = "and no file shows that a pseudonym is one person" if is_shown else "which is not published"
-        return f"people were counted by '{self.column}', {why}"
+        return f"people were counted by {quoted(self.column)}, {why}"
 
 
 class Attribute(Entry):
@@ -144,15 +145,15 @@ class Personal(Statement):
             return "promise about everybody"
         if self.attribute is None:
             return f"number of rows that agree where neither has '{ROOT}'"
-        return f"promise about '{self.attribute}'"
+        return f"promise about {quoted(self.attribute)}"
 
 
 class Joins(Statement):
     """The check of all joins of fragments on the attribute that they share."""
 
     common: str
-    k: int
-    l: int
+    k: int = Field(ge=1, lt=LARGEST)
+    l: int = Field(ge=1, lt=LARGEST)
     delta: float | None
     source: str
 

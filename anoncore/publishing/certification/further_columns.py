@@ -101,11 +101,11 @@ def decided_findings(certificate: Certificate, shown: ShownClasses, is_found: bo
     `is_found` says that these columns were already found to break what is promised.
     """
     for entry in certificate.decided or ():
-        check = f"insensitive column '{entry.column}'"
+        check = f"insensitive column {quoted(entry.column)}"
         if entry.classes is None:
             yield claimed(check, f"The certificate says: {entry.sentence} It is {entry.decision}.")
             continue
-        together = " and ".join(f"'{name}'" for name in entry.classes.columns)
+        together = " and ".join(f"{quoted(name)}" for name in entry.classes.columns)
         which = f"which {'is' if len(entry.classes.columns) == 1 else 'are'} {entry.decision}"
         yield _compared(check, f"{together}, {which}", shown(entry.classes), entry.classes, entry.classes.k)
     counted = [(classes, found) for classes in _over_all(certificate) if (found := shown(classes)) is not None]
@@ -176,14 +176,16 @@ def _looks_like_pseudonyms(rows: Sequence[Rows], name: str) -> bool:
 
 def _finding(name: str, alike: Int64, k: int, is_pseudonym: bool, is_given: bool) -> Finding:
     """What joining rows does to the k that was asked for; never in the same breath with what holds of single rows."""
-    check, people = f"rows joined by '{name}'", f"{len(alike):,} people"
+    check, people = f"rows joined by {quoted(name)}", f"{len(alike):,} people"
     smallest, below = int(alike.min()), int((alike < k).sum())
     if not below:
-        sentence = f"Where '{name}' joins the rows of a person, everybody of {people} hides among {smallest:,} or more."
+        sentence = (
+            f"Where {quoted(name)} joins the rows of a person, everybody of {people} hides among {smallest:,} or more."
+        )
         return Finding(check, "holds", sentence)
     what = "a pseudonym, joins" if is_pseudonym else "if it says whose row it is, joins"
     breaking = (
-        f"'{name}', {what} the rows of a person: by all of them somebody hides among "
+        f"{quoted(name)}, {what} the rows of a person: by all of them somebody hides among "
         f"{counted(smallest, 'person')}, and {below:,} of {people} hide among fewer than {k:,}"
     )
     sentence = f"What was counted of single rows holds only if nobody joins them; {breaking}."

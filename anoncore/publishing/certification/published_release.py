@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from anoncore.base.errors import DataError, ReleaseError
-from anoncore.base.texts import MISSING_TEXT
+from anoncore.base.texts import MISSING_TEXT, quoted
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.release.partition import Partition
 from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, cell_text, moment_of
@@ -54,8 +54,8 @@ class PublishedRelease:
             if sizes != counts[0]:
                 differing = sorted(set(sizes.items()) ^ set(counts[0].items()))[0][0]
                 raise ReleaseError(
-                    f"The groups of '{table.name}' are not those of '{self.tables[0].name}': group {differing} has "
-                    f"{sizes.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
+                    f"The groups of {quoted(table.name)} are not those of {quoted(self.tables[0].name)}: group "
+                    f"{differing} has {sizes.get(differing, 0):,} rows there and {counts[0].get(differing, 0):,} here."
                 )
         return {text: number for number, text in enumerate(counts[0])}
 
@@ -145,7 +145,7 @@ def _value(attribute: Attribute, text: str) -> Any:
         return moment_of(text) if attribute.type == "date" else _number(text)
     except ValueError:
         kind = "date" if attribute.type == "date" else "number"
-        raise DataError(f"'{attribute.name}' holds {text!r}, which is no {kind}.") from None
+        raise DataError(f"{quoted(attribute.name)} holds {text!r}, which is no {kind}.") from None
 
 
 def _number(text: str) -> int | float:
@@ -173,7 +173,9 @@ def _moments(name: str, values: Sequence[pd.Timestamp | None]) -> pd.DatetimeInd
     known = [value for value in values if value is not None]
     zoned = any(value.tz is not None for value in known)
     if zoned and any(value.tz is None for value in known):
-        raise ReleaseError(f"'{name}' holds points in time with a zone and others without, which have no common order.")
+        raise ReleaseError(
+            f"{quoted(name)} holds points in time with a zone and others without, which have no common order."
+        )
     unit: Literal["us", "ns"] = "ns" if any(value.nanosecond for value in known) else "us"
     moments = [value if value is None or not zoned else value.tz_convert("UTC") for value in values]
     return pd.DatetimeIndex(
@@ -221,7 +223,9 @@ def _members(partition: Partition, cells: Column, name: str) -> tuple[Partition,
     sets = [set_members(cells.texts[code], name) for code in cells.codes[first]]
     for values, size in zip(sets, partition.sizes.tolist(), strict=True):
         if len(values) > size:
-            raise DataError(f"{size:,} rows of a group cannot hold the {len(values):,} values that '{name}' has there.")
+            raise DataError(
+                f"{size:,} rows of a group cannot hold the {len(values):,} values that {quoted(name)} has there."
+            )
     groups = np.repeat(np.arange(len(sets), dtype=np.int32), [len(members) for members in sets])
     return Partition(groups), Column.of([text for members in sets for text in members])
 
@@ -230,7 +234,7 @@ def set_members(text: str, name: str) -> list[str]:
     """The values of a published set such as `{flu, "a, b"}`, as cell texts. Raises DataError for anything else."""
     members = set_parts(text)
     if members is None:
-        raise DataError(f"'{name}' holds {text!r}, which is no set of values.")
+        raise DataError(f"{quoted(name)} holds {text!r}, which is no set of values.")
     return ["" if member == MISSING_TEXT else cell_text(member) for member in members]
 
 

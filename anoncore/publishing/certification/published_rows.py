@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anoncore.base.errors import DataError
+from anoncore.base.texts import quoted
 from anoncore.publishing.certification.entries import File
 from anoncore.release.reading.published_table import PublishedTable
 
@@ -92,10 +93,10 @@ class PartFile:
             return read()
         except OSError as error:
             reason = (error.strerror or "it is damaged or no part of a release").lower()
-            raise DataError(f"'{self.name}' cannot be read: {reason}.") from None
+            raise DataError(f"{quoted(self.name)} cannot be read: {reason}.") from None
         except Exception:
             # Parsers raise nearly anything on a file that is cut short or changed.
-            raise DataError(f"'{self.name}' is damaged or is no part of a release: it cannot be read.") from None
+            raise DataError(f"{quoted(self.name)} is damaged or is no part of a release: it cannot be read.") from None
 
 
 Rows = PublishedTable | PartFile

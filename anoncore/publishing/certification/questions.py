@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
 from anoncore.publishing.certification.entries import Asked, Attribute
@@ -61,11 +61,11 @@ class Question:
         name = self.attribute
         form = None if name is None else attributes[name].form
         if form in ("region", None) and name is not None:
-            return f"single values of '{name}' are not published"
+            return f"single values of {quoted(name)} are not published"
         if not self.requirement.counts_alone:
             return "the population that the table is compared with is not published"
         if not self.requirement.monotone_under_suppression and form != "exact":
-            return f"the original distribution of '{name}' is not published"
+            return f"the original distribution of {quoted(name)} is not published"
         return ""
 
     def judged(self, levels: Sequence[Level], is_told: bool = True) -> Judged:
@@ -74,7 +74,7 @@ class Question:
         """
         requirement = self.requirement
         if not levels:
-            return Judged(False, f"{requirement.label()} cannot hold: no table shows '{self.attribute}'.")
+            return Judged(False, f"{requirement.label()} cannot hold: no table shows {quoted(self.attribute)}.")
         at_least = requirement.comparison is Comparison.AT_LEAST
         worst = (min if at_least else max)(levels, key=lambda level: level.worst)
         holds = all(level.holds for level in levels)

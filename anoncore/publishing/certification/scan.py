@@ -24,6 +24,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.pipeline import in_threads
 from anoncore.base.progress import Progress, silent
 from anoncore.base.temporary import temporary_directory
+from anoncore.base.texts import quoted
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Floats, Int64, Words
 from anoncore.kernels.checking import levels_of_counts
@@ -146,7 +147,7 @@ def scan_rows(
             if counted.rows is not None:
                 values[name] = published_values(attributes[name], counted.rows)
             elif name in required:
-                raise DataError(f"'{name}' has more than {most:,} different values, which cannot be counted.")
+                raise DataError(f"{quoted(name)} has more than {most:,} different values, which cannot be counted.")
         sizes = groups.sizes()
         answered = [*questions, *(one for one in optional if one.attribute is None or one.attribute in values)]
         levels = _levels(groups, sizes, dict.fromkeys(answered), values, numbered, tuple(known))

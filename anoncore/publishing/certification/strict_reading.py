@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.extras import require
 from anoncore.base.memory import TEXT_FACTOR, require_memory
+from anoncore.base.texts import quoted
 from anoncore.kernels.arrays import Bytes
 from anoncore.publishing.certification.published_rows import array_of, coded_file, opened
 from anoncore.publishing.certification.written_cells import (
@@ -63,7 +64,7 @@ def read_strictly(name: str, content: bytes) -> tuple[list[WrittenTable], list[s
     faults: list[str] = []
     is_zip = content.startswith(ZIP)
     try:
-        for one in _archive(name, content) if is_zip else _table(f"'{name}'", Path(name).stem, content):
+        for one in _archive(name, content) if is_zip else _table(f"{quoted(name)}", Path(name).stem, content):
             if isinstance(one, WrittenTable):
                 tables.append(one)
             else:
@@ -73,7 +74,7 @@ def read_strictly(name: str, content: bytes) -> tuple[list[WrittenTable], list[s
     except Exception:
         # Parsers raise nearly anything on a file that is cut short or changed.
         if not faults:
-            sentence = f"'{name}' is damaged or is no table that was published: it cannot be read."
+            sentence = f"{quoted(name)} is damaged or is no table that was published: it cannot be read."
             raise DataError(sentence) from None
     return tables, faults
 
@@ -86,23 +87,23 @@ def _archive(name: str, content: bytes) -> Content:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(member.file_size for member in archive.infolist())
         if size > UNPACKED_LIMIT:
-            raise DataError(f"'{name}' would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
-        require_memory(size, f"'{name}'", ADVICE)
+            raise DataError(f"{quoted(name)} would unpack to more than {UNPACKED_LIMIT >> 30} GB.")
+        require_memory(size, f"{quoted(name)}", ADVICE)
         wrong = _archive_fault(content, archive)
         if wrong:
-            yield f"'{name}' {wrong}"
+            yield f"{quoted(name)} {wrong}"
         if BOOK in archive.namelist():
             require(READING, "openpyxl")
             from anoncore.publishing.certification.workbook_cells import read_workbook
 
             for one in read_workbook(name, archive):
-                yield one if isinstance(one, WrittenTable) else f"'{name}': {one}"
+                yield one if isinstance(one, WrittenTable) else f"{quoted(name)}: {one}"
             return
         for member in archive.infolist():
             unpacked = archive.read(member)
             if unpacked.startswith(ZIP):
-                raise DataError(f"'{name}' holds an archive inside an archive; unpack it first.")
-            for one in _table(f"'{name}', member '{member.filename}'", member.filename, unpacked):
+                raise DataError(f"{quoted(name)} holds an archive inside an archive; unpack it first.")
+            for one in _table(f"{quoted(name)}, member {quoted(member.filename)}", member.filename, unpacked):
                 yield replace(one, is_named=True) if isinstance(one, WrittenTable) else one
 
 
@@ -113,16 +114,16 @@ def _archive_fault(content: bytes, archive: zipfile.ZipFile) -> str:
     for member in members:
         name = member.filename
         if times[name] > 1:
-            return f"holds the member '{name}' {times[name]} times"
+            return f"holds the member {quoted(name)} {times[name]} times"
         if BOOK not in times and any(mark in name for mark in "/\\"):
-            return f"holds the member '{name}', whose name leads to a folder"
+            return f"holds the member {quoted(name)}, whose name leads to a folder"
         if member.comment or member.extra:
             kind = "a comment" if member.comment else "an extra field"
-            return f"holds {kind} of its member '{name}': {shown_bytes(member.comment or member.extra)}"
+            return f"holds {kind} of its member {quoted(name)}: {shown_bytes(member.comment or member.extra)}"
         if member.external_attr != ZIP_RIGHTS:
-            return f"holds its member '{name}' with attributes of its own"
+            return f"holds its member {quoted(name)} with attributes of its own"
         if member.date_time != ZIP_TIME:
-            return f"says when its member '{name}' was made"
+            return f"says when its member {quoted(name)} was made"
     if archive.comment:
         return f"holds a comment: {shown_bytes(archive.comment)}"
     if members and members[0].header_offset != 0:
@@ -285,7 +286,7 @@ def parquet_fault(source: bytes | Path, table: pa.Table | None = None) -> str:
                 return f"holds metadata {shown_bytes(key)}: {shown_bytes(value)}"
         for field in schema:
             for key, value in (field.metadata or {}).items():
-                return f"holds metadata of the column '{field.name}', {shown_bytes(key)}: {shown_bytes(value)}"
+                return f"holds metadata of the column {quoted(field.name)}, {shown_bytes(key)}: {shown_bytes(value)}"
         if not MAKER.fullmatch(metadata.created_by):
             return f"names as its maker {shown_bytes(metadata.created_by.encode())}"
         rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]

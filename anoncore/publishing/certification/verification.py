@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from anoncore.base.arguments import checked
 from anoncore.base.errors import AnonymizationError, CancelledError, DataError, ParameterError
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.base.texts import did_you_mean, listing
+from anoncore.base.texts import did_you_mean, listing, plural, quoted
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
 from anoncore.publishing.certification.claimed_entries import earlier_findings, seed_findings
@@ -15,6 +15,7 @@ from anoncore.publishing.certification.claims import attack_findings, countable,
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.finding import Finding, Verification, either, fails
 from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings
+from anoncore.publishing.certification.linked_tables import link_findings
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -182,6 +183,10 @@ def counted_findings(
     found = [*requirement_findings(certificate, counted), *linked_findings(certificate, counted)]
     if counted.published is not None:
         found += people_findings(certificate, counted.published)
+        if group is None:
+            apart = {entry.name: one for entry, one in zip(certificate.tables, counted.published.tables, strict=True)}
+            common = None if certificate.joins is None else certificate.joins.common
+            found += link_findings(apart, dict.fromkeys(apart, certificate), common, "links between tables")
     elif certificate.people or certificate.joins or certificate.linked_by:
         sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
         found.append(fails("statements", sentence))
@@ -195,11 +200,12 @@ def digest_with(data: Microdata, key: str) -> InputDigest:
     return lambda names: input_hash(data, key, names) if set(names) <= set(data.given.columns) else ""
 
 
-def _groups(certificate: Certificate, counted: Sequence[Scan]) -> Iterator[Finding]:
+def _groups(certificate: Certificate, scans: Sequence[Scan]) -> Iterator[Finding]:
     """Compare the numbers of groups by size that the certificate names with those of the tables."""
-    for entry, scan in zip(certificate.tables, counted, strict=True):
+    for entry, scan in zip(certificate.tables, scans, strict=True):
         sizes = scan.group_sizes
-        same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, sum(sizes.values()))
-        groups = f"'{entry.name}' has {sum(sizes.values()):,} groups"
+        n_groups = sum(sizes.values())
+        same = (scan.n_rows, sizes, entry.groups) == (entry.rows, entry.group_sizes, n_groups)
+        groups = f"{quoted(entry.name)} has {n_groups:,} {plural('group', n_groups)}"
         bad = f"{groups}, and their sizes are not those that the certificate names."
-        yield either(f"groups of '{entry.name}'", same, f"{groups}, of the sizes that were certified.", bad)
+        yield either(f"groups of {quoted(entry.name)}", same, f"{groups}, of the sizes that were certified.", bad)

@@ -18,6 +18,7 @@ from openpyxl import LXML
 from openpyxl.compat import safe_string
 from openpyxl.utils.datetime import from_excel
 
+from anoncore.base.texts import quoted
 from anoncore.publishing.certification.written_cells import (
     NO_CELL,
     WrittenTable,
@@ -82,7 +83,7 @@ def read_workbook(name: str, archive: zipfile.ZipFile) -> Iterator[WrittenTable 
         return
     expected, kinds = _expected(titles, archive.read(STYLES) if STYLES in parts else b"")
     added = [part for part in parts if part not in expected]
-    yield from (f"holds the part '{part}'{_about(part)}, which no table has" for part in added)
+    yield from (f"holds the part {quoted(part)}{_about(part)}, which no table has" for part in added)
     if not added and parts != list(expected):
         yield "has its parts in another order than they are written in, or lacks some"
     for part, wanted in expected.items():
@@ -90,13 +91,14 @@ def read_workbook(name: str, archive: zipfile.ZipFile) -> Iterator[WrittenTable 
         number = SHEET.fullmatch(part)
         if number is None:
             if content != wanted:
-                yield f"part '{part}'{_about(part)} is not what is written for these tables: {_first(content, wanted)}"
+                where = _first(content, wanted)
+                yield f"part {quoted(part)}{_about(part)} is not what is written for these tables: {where}"
             continue
         title = titles[int(number[1]) - 1]
         try:
-            yield _Sheet(kinds).read(content, wanted).table(title, f"'{name}', sheet '{title}'")
+            yield _Sheet(kinds).read(content, wanted).table(title, f"{quoted(name)}, sheet {quoted(title)}")
         except SheetError as fault:
-            yield f"sheet '{title}' {fault}"
+            yield f"sheet {quoted(title)} {fault}"
 
 
 def _about(part: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anoncore.base.errors import DataError, ReleaseError
 from anoncore.base.progress import Progress
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.verdict import (
@@ -113,7 +113,7 @@ def certify_parts(
     failing = tuple(_not_asked(scan, algorithm.requirements, attributes))
     breaking = breaking_columns(leaks, over_all, profile.people_word)
     promises = [_promise(scan, one, breaking) for one in asked]
-    together = "; ".join(" and ".join(f"'{name}'" for name in names) for names in related.passed_over)
+    together = "; ".join(" and ".join(f"{quoted(name)}" for name in names) for names in related.passed_over)
     uncounted = listing([name for name in profile.sensitive if name not in scan.values], 8)
     unshown = [(NOT_RELATED, together), (NOT_COUNTED, uncounted)]
     parts = [_part(file, scan) for file in files]
@@ -195,8 +195,8 @@ def _exact(profile: TableProfile, name: str, role: Role, stored: pa.DataType, ki
     domain = profile.domain[name]
     if domain.has_missing and "" in domain.values:
         raise DataError(
-            f"There is no certificate for '{name}': files write its missing cells and its empty texts alike, but they "
-            "were counted as different ones. Make them the same in the table, and run again."
+            f"There is no certificate for {quoted(name)}: files write its missing cells and its empty texts alike, but "
+            "they were counted as different ones. Make them the same in the table, and run again."
         )
     return described(profile, name, "exact")
 

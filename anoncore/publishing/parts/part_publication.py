@@ -12,7 +12,7 @@ from anoncore.attacks.disclosure import LARGEST_BELIEF
 from anoncore.attacks.reidentification import DEFINITIONS
 from anoncore.base.faults import writing
 from anoncore.base.progress import Progress
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.base.whole_files import replace_files
 from anoncore.engines.large_run import LargeRun, WrittenParts
 from anoncore.engines.value_pairs import mapping_frames
@@ -141,7 +141,7 @@ def _adversary(found: CertifiedParts) -> Section:
 def _beliefs(found: CertifiedParts, attribute: Attribute) -> dict[str, object]:
     scan, name = found.scan, attribute.name
     belief, guess = beliefs(scan, attribute), guess_of(scan, name)
-    meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"'{name}'"))
+    meaning = found.profile.in_words(LARGEST_BELIEF.template.format(attribute=f"{quoted(name)}"))
     drawing = drawn_beliefs(belief, name, guess, found.profile.people_word, weights=scan.sizes.astype(np.float64))
     return {"rows": [(LARGEST_BELIEF.title, f"{belief.max():.1%}", f"{guess:.1%}", meaning)], "figure": drawing}
 

@@ -12,7 +12,7 @@ from anoncore.base.arguments import checked
 from anoncore.base.errors import DataError
 from anoncore.base.pipeline import in_threads
 from anoncore.base.progress import Progress
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.engines.output_folder import SUMMARY, summary_text
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import ReadRelease, content_finding
@@ -149,11 +149,11 @@ def _columns(certificate: Certificate, parts: Given) -> Iterator[Finding]:
         yield fails("missing parts", "There is no part of the release in these files.")
     for file in parts:
         if file.n_rows == 0:
-            sentence = f"'{file.name}' has no rows: nothing but its name says anything."
-            yield fails(f"content of '{file.name}'", sentence)
+            sentence = f"{quoted(file.name)} has no rows: nothing but its name says anything."
+            yield fails(f"content of {quoted(file.name)}", sentence)
         if file.names != columns:
-            had = f"'{file.name}' has the columns {listing(file.names, 30)}"
-            yield fails(f"columns of '{file.name}'", f"{had}, but {listing(columns, 30)} were certified.")
+            had = f"{quoted(file.name)} has the columns {listing(file.names, 30)}"
+            yield fails(f"columns of {quoted(file.name)}", f"{had}, but {listing(columns, 30)} were certified.")
 
 
 def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
@@ -163,17 +163,19 @@ def _names(certificate: Certificate, files: Given) -> Iterator[Finding]:
     allowed = {name for name in part_of_file if PART_NAME.fullmatch(name)} | ({SUMMARY} & {*entries})
     for name in [*entries, *part_of_file]:
         if name not in allowed:
-            sentence = f"The certificate names '{name}', which is no part of a release, and nothing else is published."
-            yield fails(f"added file '{name}'", sentence)
+            sentence = (
+                f"The certificate names {quoted(name)}, which is no part of a release, and nothing else is published."
+            )
+            yield fails(f"added file {quoted(name)}", sentence)
     for file in files:
         if file.name not in allowed:
             twin = next((one for one in certificate.files if one.sha256 == file.entry.sha256), None)
-            twice = "" if twin is None else f": it is '{twin.name}' once more"
-            yield fails(f"added file '{file.name}'", f"'{file.name}' is no file that was certified{twice}.")
+            twice = "" if twin is None else f": it is {quoted(twin.name)} once more"
+            yield fails(f"added file {quoted(file.name)}", f"{quoted(file.name)} is no file that was certified{twice}.")
     for name in sorted(allowed - {file.name for file in files}):
         part = part_of_file.get(name)
         rows = "" if part is None else f", a part with {part.rows:,} rows,"
-        yield fails(f"missing file '{name}'", f"'{name}'{rows} is missing.")
+        yield fails(f"missing file {quoted(name)}", f"{quoted(name)}{rows} is missing.")
 
 
 def _read_strictly(certificate: Certificate, files: Given, parts: Given, tell: Progress) -> Iterator[Finding]:
@@ -189,12 +191,12 @@ def _read_strictly(certificate: Certificate, files: Given, parts: Given, tell: P
 
     with closing(in_threads(fault_of, files)) as faults:
         for number, (file, fault) in enumerate(zip(files, faults, strict=True)):
-            tell(number / len(files), f"Reading '{file.name}'")
-            check = f"content of '{file.name}'"
+            tell(number / len(files), f"Reading {quoted(file.name)}")
+            check = f"content of {quoted(file.name)}"
             if certificate.version == 1 and fault and (file.name == SUMMARY or "is not written as" in fault):
-                yield claimed(check, f"'{file.name}' {fault}; an earlier version wrote it in its own way.")
+                yield claimed(check, f"{quoted(file.name)} {fault}; an earlier version wrote it in its own way.")
             elif fault:
-                yield fails(check, f"'{file.name}' {fault}.")
+                yield fails(check, f"{quoted(file.name)} {fault}.")
 
 
 def _summary_fault(certificate: Certificate, content: bytes) -> str:
@@ -231,8 +233,8 @@ def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[
         is_other = part is not None and file.n_rows != part.rows
         if is_other or entries.get(name, file.entry) != file.entry:
             is_changed = True
-            other = f"'{name}' is not the file that was written: it has other bytes."
-            yield fails(f"content of '{name}'", other if part is None else _changed(file, part))
+            other = f"{quoted(name)} is not the file that was written: it has other bytes."
+            yield fails(f"content of {quoted(name)}", other if part is None else _changed(file, part))
     content = joined_digest([part.sha256 for part in certificate.parts or ()])
     if {certificate.sha256, certificate.tables[0].sha256} != {content}:
         sentence = "The certificate does not fit itself: the hash of the table is not that of its parts together."
@@ -244,15 +246,15 @@ def _contents(certificate: Certificate, files: Given, parts: Given) -> Iterator[
 def _changed(file: PartFile, part: Part) -> str:
     """How a part with the certified columns differs from the one that was written."""
     if file.n_rows != part.rows:
-        return f"'{file.name}' has {file.n_rows:,} rows, but {part.rows:,} were certified."
+        return f"{quoted(file.name)} has {file.n_rows:,} rows, but {part.rows:,} were certified."
     digester = PartDigester(file.schema)
     for unit in file.units(file.names):
         digester.add(unit)
     changed = [name for name, found in digester.close().items() if found != part.column_sha256.get(name)]
     if changed:
-        return f"'{file.name}' is not as certified: values or the order of {listing(changed)} were changed."
+        return f"{quoted(file.name)} is not as certified: values or the order of {listing(changed)} were changed."
     return (
-        f"'{file.name}' has the certified rows, but is not the file that was written, byte by byte: what else it "
+        f"{quoted(file.name)} has the certified rows, but is not the file that was written, byte by byte: what else it "
         "may hold is not known."
     )
 
@@ -283,4 +285,4 @@ def files_of(folder: Path, certificate: Path) -> tuple[list[Path], list[Finding]
 
 
 def _added(entry: Path, what: str) -> Finding:
-    return fails(f"added '{entry.name}'", f"'{entry.name}' is a {what}.")
+    return fails(f"added {quoted(entry.name)}", f"{quoted(entry.name)} is a {what}.")

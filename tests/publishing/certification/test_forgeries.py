@@ -329,7 +329,7 @@ def test_values_that_are_said_to_need_no_protection_are_told(
     forgery = Forgery(release, tmp_path)
     next(one for one in forgery.claims["attributes"] if one["name"] == "disease")["protected"] = ["disease 1"]
     said = forgery.judged(capsys)[1]
-    assert "only 'disease 1' are said to need protection" in said
+    assert "only 'disease 1' is said to need protection" in said
 
 
 def test_the_reader_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
