@@ -119,6 +119,23 @@ def _rows_in_one_order(case: Case, folder: Folder) -> Forgery:
 
 
 @forged_people
+def _numbers_inside_groups(case: Case, folder: Folder) -> Forgery:
+    """A number of each person of a group stands in both tables, under one name or two."""
+    frame = people()[["age", "illness"]].sort_values("illness", ignore_index=True)
+    frame = frame.assign(group=(np.arange(len(frame)) % 15).astype(np.int32), seat=np.arange(len(frame)) // 15)
+    name, role = case.pick(("seat", "place")), case.pick(("sensitive", "sensitive", "insensitive"))
+    tables = {
+        "known": _sorted(frame[["group", "age", "seat"]]),
+        "secret": _sorted(frame[["group", "illness", "seat"]].rename(columns={"seat": name})),
+    }
+    roles = {"age": "quasi-identifier", "illness": "sensitive", "seat": role, name: role}
+    forged = _described(
+        case, folder, tables, roles, [({"name": "distinct-diversity", "l": 2}, "illness")], group="group"
+    )
+    return Forgery(forged, (f"'seat' and '{name}', called {role}, number the people of each group",))
+
+
+@forged_people
 def _joins_that_promise_nothing(case: Case, folder: Folder) -> Forgery:
     """Original rows in two tables that share a secret, and a promise of joins that none can break."""
     frame = people()

@@ -80,6 +80,25 @@ def joined_tables(tables: Tables, common: str | None = None) -> Iterator[tuple[p
             yield keyed[0].merge(keyed[1], on="_key").drop(columns="_key"), is_key
 
 
+def joined_inside(tables: Tables, group: str) -> Iterator[pd.DataFrame]:
+    """The rows of every two tables that agree in the group and in a column that has the same values in every group."""
+    for left, right in combinations(tables, 2):
+        for one, other in ((one, other) for one in left for other in right if group not in (one, other)):
+            keys = [
+                frame[[group, name]].set_axis(["group", "key"], axis=1) for frame, name in ((left, one), (right, other))
+            ]
+            rows = [sorted(map(tuple, key.to_numpy().tolist())) for key in keys]
+            if rows[0] != rows[1] or len(set(rows[0])) == left[group].nunique():
+                continue
+            apart = [left.drop(columns=[group, one]), right.drop(columns=[group, other])]
+            if not set(apart[0]) & set(apart[1]):
+                yield (
+                    pd.concat([apart[0], keys[0]], axis=1)
+                    .merge(pd.concat([apart[1], keys[1]], axis=1))
+                    .drop(columns=["group", "key"])
+                )
+
+
 def _is_key(cells: pd.Series) -> bool:
     return cells.nunique() > KEY_SHARE * len(cells) and len(cells) > 1
 

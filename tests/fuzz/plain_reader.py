@@ -21,6 +21,7 @@ from tests.fuzz.plain_links import (
     Tables,
     claimed_k,
     hierarchical_distances,
+    joined_inside,
     joined_tables,
     names_alike,
     order_fault,
@@ -92,10 +93,15 @@ def false_statements(certificate: str | bytes, files: Mapping[str, bytes] | Tabl
 def _joins_faults(
     claims: Mapping[str, Any], tables: Tables, roles: Mapping[str, str], group: str | None
 ) -> Iterator[str]:
-    """What claims say of single tables or of joins, and the joins of tables refute that are not linked by groups."""
+    """What claims say of groups, of single tables or of joins, and rows refute that a column joins."""
     joins = claims.get("joins") or {}
     if joins and _number(joins.get("k"), 0) < 2 and _number(joins.get("l"), 0) < 2:
         yield f"joins of at least {joins.get('k')} rows and {joins.get('l')} values promise nothing"
+    for frame in () if group is None else joined_inside(tables, group):
+        for asked in claims.get("requirements") or ():
+            fault = _fault(asked, [frame], roles, None, {})
+            if fault:
+                yield f"joined inside groups, {asked.get('label')} of {asked.get('attribute')}: {fault}"
     for frame, is_key in joined_tables(tables, joins.get("common")) if group is None else ():
         known = [name for name in frame if roles.get(name) != "sensitive"]
         smallest = min(frame.groupby(known, sort=False).size(), default=None) if known else None

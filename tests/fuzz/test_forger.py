@@ -118,6 +118,19 @@ def test_tables_that_share_a_key_are_one_table():
     assert false_statements(claims(l, "illness", roles), [left, right.assign(note=["5", "6", "7", "8"])]) == []
 
 
+def test_a_number_in_both_tables_joins_rows_inside_groups():
+    left = frame(group=["0", "0", "1", "1"], age=["20", "30", "20", "30"], seat=["1", "2", "1", "2"])
+    right = frame(group=["0", "0", "1", "1"], illness=["cold", "flu", "cold", "flu"], place=["2", "1", "1", "2"])
+    l, roles = {"name": "distinct-diversity", "l": 2}, ROLES | {"seat": "sensitive", "place": "sensitive"}
+    # The cold have 30 in the first group and 20 in the second one, so that an age alone leaves both illnesses.
+    assert false_statements(claims(l, "illness", roles, "group"), [left, right]) == []
+    right["place"] = ["1", "2", "1", "2"]
+    told = ["joined inside groups, x of illness: a class has 1"]
+    assert false_statements(claims(l, "illness", roles, "group"), [left, right]) == told
+    right["place"] = ["3", "4", "3", "4"]
+    assert false_statements(claims(l, "illness", roles, "group"), [left, right]) == []
+
+
 def test_joins_are_counted_over_the_column_that_they_name():
     left = frame(age=["20"] * 2 + ["30"] * 2, illness=["cold", "flu"] * 2)
     right = frame(town=["A"] * 2 + ["B"] * 2, illness=["cold", "flu"] * 2)

@@ -16,6 +16,7 @@ from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.finding import Finding, Verification, either, fails
 from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings
 from anoncore.publishing.certification.linked_tables import link_findings
+from anoncore.publishing.certification.links_inside import inside_findings
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -187,6 +188,8 @@ def counted_findings(
             apart = {entry.name: one for entry, one in zip(certificate.tables, counted.published.tables, strict=True)}
             common = None if certificate.joins is None else certificate.joins.common
             found += link_findings(apart, dict.fromkeys(apart, certificate), common, "links between tables")
+        else:
+            found += inside_findings(counted.published, certificate)
     elif certificate.people or certificate.joins or certificate.linked_by:
         sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
         found.append(fails("statements", sentence))
