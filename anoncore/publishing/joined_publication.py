@@ -208,7 +208,7 @@ def joined_files(
         tables=certificates,
         not_checked=[*unshown, UNSIGNED],
     )
-    wrong = verify_joined(certificate, written).of("fails")
+    wrong = _rechecked(certificate, written, True, dict.fromkeys(certificate.tables), silent).of("fails")
     if wrong:
         raise ReleaseError(f"There is no certificate for what its readers count otherwise: {wrong[0].sentence}")
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
@@ -271,8 +271,17 @@ def verify_joined(
     >>> [(one.check, one.outcome) for one in found.findings if one.check.startswith("join")][:2]
     [('join: k', 'holds'), ("join: k-anonymity (k = 2) of 'patients'", 'holds')]
     """
-    tell = progress or silent
-    known_in = _known_in(certificate, known)
+    return _rechecked(certificate, files, hashes, _known_in(certificate, known), progress or silent)
+
+
+def _rechecked(
+    certificate: JoinedCertificate,
+    files: Mapping[str, bytes],
+    hashes: bool,
+    known_in: Mapping[str, list[str] | None],
+    tell: Progress,
+) -> Verification:
+    """What the files show of every table and of their join, over what a reader calls known in each table."""
     named = {file.name for one in certificate.tables.values() for file in one.files}
     findings = [
         fails(f"file {quoted(name)}", f"{quoted(name)} is no file that the certificate names.")
