@@ -15,7 +15,8 @@ from anoncore.release.cell_changes import CHANGES, Change
 from anoncore.release.recoding import Exact, Recoding
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.summary import ColumnSummary
-from dashboard.charts.layout import Axis, Look, bars, distinct_labels, faint, line
+from anoncore.utility import ClassificationEstimate
+from dashboard.charts.layout import Axis, Look, bars, distinct_labels, faint, line, whiskers
 from dashboard.charts.palette import BLUE, COLOR_NAMES, ORIGINAL, PURPLE, SKY, VERMILLION, RunStyle
 from dashboard.markdown import few
 
@@ -133,6 +134,30 @@ def score_bars(
         end=1.3 * max(largest, 0.01),
         legend=False,
     )
+
+
+def scores_compared(
+    titles: Sequence[str], shown: Mapping[str, tuple[Sequence[ClassificationEstimate], RunStyle]]
+) -> go.Figure:
+    """Weighted F of some classifiers, release beside release with its interval, and what the original table gives."""
+    originals = next(iter(shown.values()))[0]
+    original = go.Scatter(
+        y=distinct_labels(list(titles)),
+        x=[one.original for one in originals],
+        mode="markers",
+        marker={"symbol": "line-ns-open", "size": 30, "color": ORIGINAL, "line": {"width": 3, "color": ORIGINAL}},
+        name="original table",
+        hovertemplate="original table: %{x:.2f}<extra></extra>",
+    )
+    series = {
+        label: (np.array([one.value for one in found]), style)
+        for label, (found, style) in zip(distinct_labels(list(shown)), shown.values(), strict=True)
+    }
+    drawn = bars(list(titles), series, "weighted F", original, form=".1f", hover="%{y}: %{x:.2f}", end=1, legend=True)
+    for trace, (found, _) in zip(drawn.data, shown.values(), strict=False):
+        low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
+        trace.update(error_x=whiskers(np.asarray(trace.x), low, high))
+    return drawn
 
 
 def share_bars(labels: Sequence[str], shares: Sequence[float] | Floats, style: RunStyle, x: str) -> go.Figure:

@@ -9,16 +9,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from anoncore import AnonymizationError, Release, attacks, privacy, utility
+from anoncore import AnonymizationError, CancelledError, Release, attacks, privacy, utility
+from anoncore.base.progress import Progress, part_of
 from anoncore.base.texts import rows_for_people, share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.measures.answer import and_list, hidden_among
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.measures.promise_marks import has_buckets
+from anoncore.utility import ClassificationEstimate
+from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard.charts.attacks import Curve, curves
 from dashboard.charts.palette import run_style
-from dashboard.charts.utility import attribute_bars
+from dashboard.charts.utility import attribute_bars, scores_compared
 from dashboard.elements import parts
+from dashboard.markdown import escaped
 from dashboard.session import state
 from dashboard.session.workspace import Run, column_names
 
@@ -139,6 +143,42 @@ def losses() -> None:
         "says nothing.",
         "; ".join(f"{names[run.id]}: {share_text(float(loss))} in all" for run, loss in measured),
     )
+
+
+def scores(target: str, folds: int) -> None:
+    """Draw how well all classifiers predict an attribute from all columns, where there are two at least."""
+    measured = _of_columns(lambda run: parts.later(f"Training on {run.label}", run, _estimates, target, folds))
+    if len(measured) < 2:
+        return
+    names = column_names([run for run, _ in measured])
+    shown = {names[run.id]: (found, run_style(run.color_index)) for run, found in measured}
+    titles = [one.title for one in CLASSIFIERS.values()]
+    parts.chart(
+        scores_compared([title[0].upper() + title[1:] for title in titles], shown),
+        "all-scores",
+        f"All releases of the board: how well what learns from each predicts '{escaped(target)}' of original rows that "
+        "it has not seen, from a few trainings each, with their intervals. 1 is always right.",
+        "; ".join(
+            f"{name}: " + ", ".join(f"{title} {one.value:.2f}" for title, one in zip(titles, found, strict=True))
+            for name, (found, _) in shown.items()
+        ),
+    )
+
+
+def _estimates(
+    release: Release, target: str, folds: int, progress: Progress
+) -> tuple[ClassificationEstimate, ...] | None:
+    """A first answer of every classifier; None where none of them can learn from the release."""
+    found = []
+    for place, name in enumerate(CLASSIFIERS):
+        report = part_of(progress, place / len(CLASSIFIERS), (place + 1) / len(CLASSIFIERS))
+        try:
+            found.append(utility.classification_estimate(release, target, name, folds, progress=report))
+        except CancelledError:
+            raise
+        except AnonymizationError:
+            return None
+    return tuple(found)
 
 
 def _of_columns(measured: Callable[[Run], T | None]) -> list[tuple[Run, T]]:

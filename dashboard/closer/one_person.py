@@ -181,10 +181,12 @@ def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
 
 @dataclass(frozen=True)
 class Number:
-    """A number that each row has: how it is read in a sentence, and whether the largest is the worst."""
+    """A number that each row has: how it is read in a sentence, how it is found where nobody gives it, and whether the
+    largest is the worst.
+    """
 
-    of_rows: Callable[[Run, str], Floats]
     told: Callable[[float], str]
+    of_rows: Callable[[Run, str], Floats] | None = None
     largest_is_worst: bool = True
 
 
@@ -208,13 +210,14 @@ def _losses(run: Run, _attribute: str) -> Floats:
 
 
 NUMBERS = {
-    "hides": Number(_hidden, lambda value: f"hides among {value:,.0f}", largest_is_worst=False),
+    "hides": Number(lambda value: f"hides among {value:,.0f}", _hidden, largest_is_worst=False),
     "distance": Number(
-        lambda run, name: all_columns.distances(run, name)[run.release.fragment_of(name).partition.group],
         lambda value: f"is in a group that lies {value:.2f} from the table",
+        lambda run, name: all_columns.distances(run, name)[run.release.fragment_of(name).partition.group],
     ),
-    "belief": Number(_beliefs_in_truth, lambda value: f"is believed to have its true value with {share_text(value)}"),
-    "lost": Number(_losses, lambda value: f"loses {share_text(value)} of what its cells said"),
+    "belief": Number(lambda value: f"is believed to have its true value with {share_text(value)}", _beliefs_in_truth),
+    "lost": Number(lambda value: f"loses {share_text(value)} of what its cells said", _losses),
+    "given": Number(lambda value: f"is believed by this attack to have its true value with {share_text(value)}"),
 }
 
 
@@ -230,8 +233,11 @@ def three_rows(values: Floats, largest_is_worst: bool) -> tuple[int, int, int]:
 
 
 @parts.says_why
-def explain(name: str, attribute: str = "") -> None:
-    """Offer three people for one of `NUMBERS` of the release that is shown; drawn when it is unfolded."""
+def explain(name: str, attribute: str = "", values: Floats | None = None) -> None:
+    """Offer three people for one of `NUMBERS` of the release that is shown; drawn when it is unfolded.
+
+    `values` is the number of each row, where the page has it already; NaN for rows without one.
+    """
     run = state.current_run()
     if run is None or not run.data.knows_rows or run.release.is_synthetic:
         return
@@ -240,7 +246,10 @@ def explain(name: str, attribute: str = "") -> None:
         return
     with place:
         about = NUMBERS[name]
-        values = about.of_rows(run, attribute)
+        values = about.of_rows(run, attribute) if values is None and about.of_rows is not None else values
+        if values is None or np.isnan(values).all():
+            st.info("No row has this number.")
+            return
         rows = dict(zip(WHO, three_rows(values, about.largest_is_worst), strict=True))
         chosen = st.segmented_control(
             "Who", WHO, default=WHO[0], key=f"three-{name}-who", label_visibility="collapsed", required=True

@@ -249,6 +249,7 @@ def _predictions(run: Run) -> None:
             names=lambda one: CLASSIFIERS[one].title,
         )
     _classifier(run, target, classifier)
+    all_columns.scores(target, FOLDS)
     if not run.release.is_synthetic:
         _homogeneity(run, target)
 

@@ -14,6 +14,7 @@ from anoncore.algorithms import Anatomy, Mondrian, Sabre
 from anoncore.base.texts import share_text
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import KAnonymity
+from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard.charts.palette import run_style
 from dashboard.charts.utility import attribute_bars
 from dashboard.elements import parts
@@ -58,6 +59,14 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
     visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Count queries"
     traces = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-queries"))
     assert len(traces) == 2
+    visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Predictions"
+    *traces, original = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-scores"))
+    assert original["name"] == "original table"
+    for trace, run in zip(traces, runs, strict=True):
+        found = [utility.classification_estimate(run.release, "illness", name, 10) for name in CLASSIFIERS]
+        assert list(trace["x"]) == pytest.approx([one.value for one in found])
+        assert list(trace["error_x"]["arrayminus"]) == pytest.approx([one.value - one.low for one in found])
+        assert list(original["x"]) == pytest.approx([one.original for one in found])
 
 
 def test_the_sizes_of_groups_are_counted_in_one_word(visitor: Visitor) -> None:

@@ -12,7 +12,7 @@ from dashboard.closer.one_person import NUMBERS, WHO, three_rows
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import people
 
-PAGES = {"hides": "groups", "distance": "closeness", "belief": "privacy", "lost": "utility"}
+PAGES = {"hides": "groups", "distance": "closeness", "belief": "privacy", "lost": "utility", "given": "attack"}
 
 
 def test_of_equal_rows_the_first_stands_for_them() -> None:
@@ -41,6 +41,8 @@ def plain(run: Any, name: str, row: int) -> float:
         return float(len(inside))
     if name == "distance":
         return float(privacy.emd(release, "illness", "equal")[group[row]])
+    if name == "given":
+        return float(attacks.foreground_knowledge(release, "illness", 2.0).own_probability[row])
     if name == "belief":
         return float(attacks.attribute_disclosure(release, "illness").confidence[row])
     ages, sexes = data.frame["age"].to_numpy()[inside], data.frame["sex"].to_numpy()[inside]

@@ -16,6 +16,7 @@ from anoncore.base.texts import counted, share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
 from dashboard.charts.palette import run_style
+from dashboard.closer import one_person
 from dashboard.closer.attack import board_r
 from dashboard.closer.attacks import foreground_detail
 from dashboard.closer.attacks.foreground_detail import Adversary
@@ -71,6 +72,7 @@ def foreground(run: Run) -> None:
         f"shuffled over all people before the method ran. Above chance lie {share_text(float(found.excess))} of the "
         f"people (95% interval {low:.1%} to {high:.1%})."
     )
+    one_person.explain("given", found.attribute, found.own_probability)
     if run.is_drawn:
         st.caption(
             "The method draws at random, and these are the numbers of one draw: another one may give others. Make the "
