@@ -53,7 +53,7 @@ _recording: ContextVar[CompileTime | None] = ContextVar("compile_time", default=
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Told by numba in the thread that enters or leaves its compiler, in which it also looks for compiled code."""
+    """Starts and stops the clock when a thread enters or leaves numba's compiler, which also looks up its cache."""
 
     def on_start(self, _event: object) -> None:
         found = _recording.get()

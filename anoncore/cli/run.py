@@ -36,6 +36,7 @@ from anoncore.cli.recipe_file import (
 )
 from anoncore.cli.run_account import RunAccount, tell_run
 from anoncore.cli.text import summary
+from anoncore.front.policy.group_requirements import asked_of_groups
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.policy import Policy
 from anoncore.front.policy.release_rules import judge_release
@@ -55,6 +56,7 @@ from anoncore.recipes.saved_releases import saved_releases
 from anoncore.release.mapping import value_mapping
 from anoncore.release.published_numbers import Numbers
 from anoncore.release.release import Release
+from anoncore.requirements import Requirement
 from anoncore.table.pseudonyms import require_apart
 
 
@@ -232,7 +234,12 @@ def _run_in_memory(
         attacks = [result for result in run.measures.values() if isinstance(result, Strongest)]
         progress(0.7, "Writing the tables" + (" and their certificate" if certified else ""))
         tables = run.release.pandas_tables()
-        judgement = None if policy is None else judge_release(policy, run.release, tables=tables, cache=results)
+        judgement: Judgement | None = None
+        of_groups: tuple[Requirement, ...] = ()
+        if policy is not None:
+            judgement = judge_release(policy, run.release, tables=tables, cache=results)
+            # What the office asks and the release keeps, readers shall be able to count, whoever promised it.
+            of_groups = asked_of_groups(policy, run.release, judgement)
         files: dict[str, bytes] = {}
         if database is not None:
             with key_kept_first(kept):
@@ -248,6 +255,7 @@ def _run_in_memory(
                     progress=part_of(progress, 0.7, 1.0),
                     guessable_seed=recipe.guessable_seed,
                     attacks=attacks,
+                    asked=of_groups,
                 )
         elif is_stream(arguments.output):
             write_file(arguments.output, _single_table(tables, file_format))
@@ -260,6 +268,7 @@ def _run_in_memory(
                 tables=tables,
                 after=earlier,
                 cache=results,
+                asked=of_groups,
                 guessable_seed=recipe.guessable_seed,
                 attacks=attacks,
                 zipped=is_zip,

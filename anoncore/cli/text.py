@@ -25,7 +25,7 @@ def verdict_lines(found: Verdict) -> Iterator[str]:
     for sentence in (*found.failed, *found.held, *found.promised):
         yield f"  {sentence}"
     for failing in found.not_asked:
-        yield f"  Nobody asked for this, and it fails badly: {failing.sentence}"
+        yield f"  Not asked for, and not protected: {failing.sentence}"
     for sentence in found.decided:
         yield f"  {sentence}"
 

@@ -156,7 +156,7 @@ def _verified_joined(
     arguments: argparse.Namespace, given: Sequence[Path], path: Path, content: bytes
 ) -> VerifiedRelease:
     """Check several tables of the same people by their one certificate."""
-    options = {"--recipe": arguments.recipe, "--known": arguments.known, "--policy": arguments.policy}
+    options = {"--recipe": arguments.recipe, "--policy": arguments.policy}
     named = [option for option, value in options.items() if value is not None]
     if named:
         raise ParameterError(f"{listing(named)}: this is the certificate of several tables, and that is for one.")
@@ -164,7 +164,8 @@ def _verified_joined(
     given = given or [path.parent / file.name for one in certificate.tables.values() for file in one.files]
     files, findings = _files(given, path, None)
     with log().progress() as report:
-        found = verify_joined(certificate, _contents_of(files), not arguments.no_hashes, report)
+        hashes, known = not arguments.no_hashes, _known(arguments)
+        found = verify_joined(certificate, _contents_of(files), hashes, known, report)
     return VerifiedRelease(content, certificate, Verification((*findings, *found.findings)))
 
 

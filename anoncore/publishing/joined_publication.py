@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, Self
 
@@ -10,10 +10,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from anoncore import privacy
 from anoncore.base.arguments import checked, checked_methods
-from anoncore.base.errors import AnonymizationError, CancelledError, ReleaseError
+from anoncore.base.errors import AnonymizationError, CancelledError, ParameterError, ReleaseError
 from anoncore.base.plain_json import plain_json
 from anoncore.base.progress import Progress, part_of, silent
-from anoncore.base.texts import listing, quoted
+from anoncore.base.texts import did_you_mean, listing, quoted
 from anoncore.privacy.joined_people import JoinedTables
 from anoncore.publishing.certification.certificate import COMPLAINT, Certificate, CertificateText
 from anoncore.publishing.certification.certified_tables import read_files
@@ -23,7 +23,7 @@ from anoncore.publishing.certification.finding import Finding, Verification, cla
 from anoncore.publishing.certification.linked_tables import link_findings, published_as_release
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.questions import Question
-from anoncore.publishing.certification.verification import judged_release
+from anoncore.publishing.certification.verification import judged_release, with_known
 from anoncore.publishing.export import FileFormat
 from anoncore.publishing.publication import CERTIFICATE, release_files
 from anoncore.publishing.signing.signature import Signature
@@ -208,7 +208,7 @@ def joined_files(
         tables=certificates,
         not_checked=[*unshown, UNSIGNED],
     )
-    wrong = verify_joined(certificate, written).of("fails")
+    wrong = _rechecked(certificate, written, True, dict.fromkeys(certificate.tables), silent).of("fails")
     if wrong:
         raise ReleaseError(f"There is no certificate for what its readers count otherwise: {wrong[0].sentence}")
     return {f"{name}{CERTIFICATE}": certificate.dumps().encode(), **written}
@@ -216,7 +216,11 @@ def joined_files(
 
 @checked
 def verify_joined(
-    certificate: JoinedCertificate, files: Mapping[str, bytes], hashes: bool = True, progress: Progress | None = None
+    certificate: JoinedCertificate,
+    files: Mapping[str, bytes],
+    hashes: bool = True,
+    known: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Re-check the certificate of several tables from the published files alone.
 
@@ -232,6 +236,9 @@ def verify_joined(
         The published files by name.
     hashes : bool
         Whether the contents must also be those that were certified.
+    known : sequence of str, optional
+        The columns that a reader takes for known, in every table that has them, in place of those that its certificate
+        names. In a table that has none of them, those of its certificate count.
     progress : callable, optional
         Called with the share done and a text; it may raise CancelledError to stop.
 
@@ -244,6 +251,8 @@ def verify_joined(
     ------
     DataError
         For a file that cannot be read as a table.
+    ParameterError
+        For a known column that no table publishes, and for the pseudonyms that join the tables.
 
     Examples
     --------
@@ -262,7 +271,17 @@ def verify_joined(
     >>> [(one.check, one.outcome) for one in found.findings if one.check.startswith("join")][:2]
     [('join: k', 'holds'), ("join: k-anonymity (k = 2) of 'patients'", 'holds')]
     """
-    tell = progress or silent
+    return _rechecked(certificate, files, hashes, _known_in(certificate, known), progress or silent)
+
+
+def _rechecked(
+    certificate: JoinedCertificate,
+    files: Mapping[str, bytes],
+    hashes: bool,
+    known_in: Mapping[str, list[str] | None],
+    tell: Progress,
+) -> Verification:
+    """What the files show of every table and of their join, over what a reader calls known in each table."""
     named = {file.name for one in certificate.tables.values() for file in one.files}
     findings = [
         fails(f"file {quoted(name)}", f"{quoted(name)} is no file that the certificate names.")
@@ -278,7 +297,7 @@ def verify_joined(
             findings.append(fails(f"{name}: files", f"{name}: {missing} is missing."))
             continue
         release = read_files(one, own, hashes, share)
-        found = judged_release(one, lambda *_, read=release: read, hashes, None, None, share)
+        found = judged_release(one, lambda *_, read=release: read, hashes, None, known_in[name], share)
         findings += [
             replace(finding, check=f"{name}: {finding.check}", sentence=f"{name}: {finding.sentence}")
             for finding in found.findings
@@ -288,21 +307,50 @@ def verify_joined(
                 tables[name] = rows
     tell(0.9, "Joining the tables")
     if len(tables) == len(certificate.tables):
-        findings += _join_findings(certificate, tables)
+        findings += _join_findings(certificate, tables, known_in)
     tell(1.0, "Done")
     return Verification(tuple(findings))
 
 
-def _join_findings(certificate: JoinedCertificate, tables: Mapping[str, PublishedTable]) -> Iterator[Finding]:
-    """What the tables show of their join."""
+def _known_in(certificate: JoinedCertificate, known: Sequence[str] | None) -> dict[str, list[str] | None]:
+    """The columns of each table that a reader calls known; None where those count that its certificate names.
+
+    Raises ParameterError for what is no such column.
+    """
+    if known is None:
+        return dict.fromkeys(certificate.tables)
+    if not known:
+        raise ParameterError("Name at least one column that is known.")
+    if certificate.is_linked and certificate.by in known:
+        raise ParameterError(f"{quoted(certificate.by)} joins the tables, and is counted as that; leave it out.")
+    columns = {
+        name: {*one.columns, *(entry.part_of for entry in one.attributes if entry.part_of is not None)}
+        for name, one in certificate.tables.items()
+    }
+    shown = sorted({column for names in columns.values() for column in names} - {certificate.by})
+    wrong = [name for name in known if name not in shown]
+    if wrong:
+        raise ParameterError(
+            f"No table has a published column {listing(wrong)} to be known; there is {listing(shown, 30)}."
+            f"{did_you_mean(wrong[0], shown)}"
+        )
+    return {name: [one for one in known if one in names] or None for name, names in columns.items()}
+
+
+def _join_findings(
+    certificate: JoinedCertificate, tables: Mapping[str, PublishedTable], known_in: Mapping[str, list[str] | None]
+) -> Iterator[Finding]:
+    """What the tables show of their join, over what a reader calls known where there is such a thing."""
     own = certificate.by if certificate.is_linked else None
     yield from link_findings(tables, certificate.tables, own, f"{JOIN}: other columns")
     if not certificate.is_linked:
         sentence = f"Joined by {quoted(certificate.by)}, people are in groups of at least {certificate.k:,}. {UNLINKED}"
         yield claimed(JOIN, sentence)
         return
+    is_given = any(known_in.values())
+    taken = {name: with_known(one, known_in[name])[0] for name, one in certificate.tables.items()}
     try:
-        releases = {name: published_as_release(table, certificate.tables[name]) for name, table in tables.items()}
+        releases = {name: published_as_release(table, taken[name]) for name, table in tables.items()}
         joined = privacy.joined(releases, certificate.by)
     except CancelledError:
         raise
@@ -310,15 +358,15 @@ def _join_findings(certificate: JoinedCertificate, tables: Mapping[str, Publishe
         yield fails(JOIN, f"What was certified of the join cannot hold: {error}")
         return
     # Cells that differ in the release may be written alike, as ranges with one midpoint are: classes are larger then.
-    same = joined.n_people == certificate.people and joined.k >= certificate.k
+    same = joined.n_people == certificate.people and (is_given or joined.k >= certificate.k)
     said = f"The certificate says {certificate.people:,} people in groups of at least {certificate.k:,}."
     yield either(f"{JOIN}: k", same, joined.sentences[0], f"{joined.sentences[0]} {said}")
-    for name, one in certificate.tables.items():
-        yield from _promise_findings(name, one, joined)
+    for name, one in taken.items():
+        yield from _promise_findings(name, one, joined, is_given)
 
 
-def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables) -> Iterator[Finding]:
-    """What is promised of one table, counted in the joined classes."""
+def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables, is_given: bool) -> Iterator[Finding]:
+    """What is promised of one table, counted in the joined classes; `is_given` where a reader says what is known."""
     attributes = by_name(certificate.attributes)
     for asked in certificate.requirements:
         check = f"{JOIN}: {asked.label} of {quoted(name)}"
@@ -338,5 +386,5 @@ def _promise_findings(name: str, certificate: Certificate, joined: JoinedTables)
         holds = bool(found) and all(one.holds for one in found)
         told = " ".join(one.sentence for one in found) or f"{asked.label} is about no secret of the table."
         yield either(check, holds, f"{name}, joined: {told}")
-        if holds and isinstance(wanted, KAnonymity) and joined.k_all < wanted.k:
+        if holds and not is_given and isinstance(wanted, KAnonymity) and joined.k_all < wanted.k:
             yield claimed(check, f"{name}, joined: {asked.label} holds only over what is known. {joined.sentences[-1]}")

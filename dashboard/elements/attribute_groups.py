@@ -29,7 +29,7 @@ MOST_HEIGHT = 420
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One life of the table: its key, what it started from, and the groups after all edits so far."""
+    """The editor between two resets: its widget key, the table it started from, and the groups after all edits."""
 
     key: str
     base: pd.DataFrame

@@ -67,13 +67,8 @@ def render(run: Run) -> None:
             st.info(asked)
     with right:
         if found.not_asked:
-            count = len(found.not_asked)
-            head = (
-                "Nobody asked for this, and it fails badly."
-                if count == 1
-                else "Nobody asked for these, and they fail badly."
-            )
-            st.error(_box(head, [one.sentence for one in found.not_asked]), icon=":material/close:")
+            sentences = [one.sentence for one in found.not_asked]
+            st.error(_box("Not asked for, and not protected.", sentences), icon=":material/close:")
         if found.decided:
             st.error(_box("These columns break it.", found.decided), icon=":material/close:")
         if not found.not_asked and not found.decided:

@@ -52,7 +52,7 @@ def cache_of(run: Run) -> Cache:
 
 
 def known(name: str, run: Run, *arguments: Hashable) -> Any:
-    """What `cached` holds of that name and these arguments; None where it was never asked for, or has failed."""
+    """The cached result of that name with these arguments; None where it was never computed, or has failed."""
     return _values.peek((run.id, name, *arguments))
 
 

@@ -333,7 +333,7 @@ def _outcome() -> None:
     if run.breaking:
         st.error(escaped(run.breaking))
     for sentence in run.failing:
-        st.warning(f"Nobody asked for this, and it fails badly: {escaped(sentence)}")
+        st.warning(f"Not asked for, and not protected: {escaped(sentence)}")
     written = files(run)
     if not written:
         st.warning(escaped(f"The folder '{run.output}' was moved or removed since."))

@@ -24,7 +24,7 @@ Keep = Callable[[HierarchyDraft], None]
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One life of the table: its key, the draft that it started from, and the draft after all edits so far."""
+    """The editor between two resets: its widget key, the draft it started from, and the draft after all edits."""
 
     key: str
     base: HierarchyDraft

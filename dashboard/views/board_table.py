@@ -87,7 +87,7 @@ def _of_a_sample(table: LoadedTable, n_all: int) -> None:
         if run.breaking:
             st.error(escaped(run.breaking))
         if run.failing:
-            st.warning(f"Nobody asked for this, and it fails badly: {escaped(' '.join(run.failing))}")
+            st.warning(f"Not asked for, and not protected: {escaped(' '.join(run.failing))}")
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:

@@ -106,3 +106,11 @@ def test_nobody_in_both_is_said_too(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "0 people are in both tables by 'name'." in capsys.readouterr().out
     (entry,) = Certificate.load(tmp_path / "out" / "later-release-certificate.json").after or []
     assert (entry.people, entry.together) == (0, [])
+    capsys.readouterr()
+    assert main(["verify", str(tmp_path / "out" / "later-release-certificate.json")]) == 3
+    told = [
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("claimed, not checked: This release")
+    ]
+    assert len(told) == 1
+    assert f"(SHA-256 '{Certificate.load(named).sha256[:12]}' …)" in told[0]
+    assert told[0].endswith("0 people are in both tables by 'name'.")

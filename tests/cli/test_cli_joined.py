@@ -24,6 +24,11 @@ def test_a_run_is_verified_in_its_folder(tmp_path: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out
     assert "holds: patients, joined: k-anonymity (k = 5) holds: the worst group has size 10" in said
     assert "\nfails" not in said
+    # Who knows the diagnosis, too, finds two people of an age, a year and a diagnosis.
+    assert main(["verify", str(output), "--known", "age,year,diagnosis"]) == 1
+    assert "fails: visits, joined: k-anonymity (k = 5) fails" in capsys.readouterr().out
+    assert main(["verify", str(output), "--policy", "cms"]) == 2
+    assert "--policy" in capsys.readouterr().err
 
 
 def test_a_join_that_gives_more_is_refused_and_nothing_is_written(

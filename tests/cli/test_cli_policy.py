@@ -99,6 +99,36 @@ def test_a_published_column_that_breaks_a_rule_is_named(folder: Path, capsys: py
     assert (code, statuses(counted)["levels.k"]) == (1, "broken")
 
 
+def test_the_certificate_states_what_a_policy_asks_and_the_release_keeps(folder: Path) -> None:
+    """Stack & Deal promises k alone; the flu is half of every group, and so of the table."""
+    recipe = Path("left-out.toml").read_text()
+    begin = recipe.index("[algorithm]")
+    Path("stacked.toml").write_text(f'{recipe[:begin]}[algorithm]\nname = "stack-and-deal"\nk = 6\n')
+    rules = 'name = "Ours"\n[levels]\nk = {k}\nl = {l}\nt = 0.5\n[risks]\ndistinct-l = {{ at_least = 2 }}\n'
+    Path("kept.toml").write_text(rules.format(k=4, l=1.2))
+    Path("broken.toml").write_text(rules.format(k=4, l=2.5))
+    file = Path("out/stacked-release-certificate.json")
+
+    def stated(policy: str) -> set[str]:
+        main(["run", "stacked.toml", "--output", "out", "--force", "--quiet", "--policy", policy])
+        assert main(["verify", str(file)]) == 0
+        return {one["label"] for one in json.loads(file.read_text())["requirements"]}
+
+    k, t = {"k-anonymity (k = 6)", "k-anonymity (k = 4)"}, "t-closeness (t = 0.5, ground = equal)"
+    assert stated("kept.toml") == {*k, "frequency l-diversity (l = 1.2)", t, "distinct l-diversity (l = 2)"}
+    assert stated("broken.toml") == {*k, t, "distinct l-diversity (l = 2)"}
+
+
+def test_each_secret_is_certified_that_keeps_a_policy(folder: Path) -> None:
+    people = pd.read_csv("people.csv")
+    people.assign(number=["even", "even", "odd"] * 8).to_csv("people.csv", index=False)
+    Path("two.toml").write_text(RECIPE.format(role="sensitive"))
+    main(["run", "two.toml", "--output", "out", "--quiet", "--policy", "five.toml"])
+    stated = json.loads(Path("out/two-release-certificate.json").read_text())["requirements"]
+    assert [one["attribute"] for one in stated if one["label"].startswith("frequency")] == ["disease"]
+    assert main(["verify", "out/two-release-certificate.json"]) == 0
+
+
 def test_files_with_another_column_keep_no_rule_by_what_their_certificate_says(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,7 +153,7 @@ class Visitor:
     def errors(self) -> list[str]:
         """The sentences in red, but for those about what fails in the release."""
         told = [str(item.value).replace("\\", "") for item in self.at.error]
-        return [text for text in told if not text.startswith("**Nobody asked for ")]
+        return [text for text in told if not text.startswith("**Not asked for, ")]
 
     @property
     def faults(self) -> list[str]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fuzz.case import Case
-from tests.fuzz.forgery import ANEW, CANARY, EDITS, ON_TEXT, DoesNotFitError, Forgery
+from tests.fuzz.forged_people import ANEW, EDITS
+from tests.fuzz.forgery import CANARY, ON_TEXT, DoesNotFitError, Forgery
 from tests.fuzz.honest import CRASHED, Answer, any_genuine, as_delivered, verified
 from tests.fuzz.plain_reader import false_statements
 

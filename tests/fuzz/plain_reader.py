@@ -12,12 +12,22 @@ import math
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-Tables = list[pd.DataFrame]
+from tests.fuzz.plain_links import (
+    Tables,
+    claimed_k,
+    hierarchical_distances,
+    joined_inside,
+    joined_tables,
+    names_alike,
+    order_fault,
+    seen,
+)
+
 SLACK = 1e-9
 
 
@@ -63,14 +73,44 @@ def false_statements(certificate: str | bytes, files: Mapping[str, bytes] | Tabl
     """Whatever a certificate claims of its people and the cells refute, a sentence each."""
     claims = json.loads(certificate)
     tables = tables_of(files) if isinstance(files, Mapping) else files
-    roles = {one["name"]: one["role"] for one in claims.get("attributes", ())}
+    attributes = claims.get("attributes", ())
+    roles = {one["name"]: one["role"] for one in attributes}
+    lines = {one["name"]: one["hierarchy"] for one in attributes if one.get("hierarchy")}
     group = _group(claims, tables)
     told = []
     for asked in claims.get("requirements") or ():
-        fault = _fault(asked, tables, roles, group)
+        fault = _fault(asked, tables, roles, group, lines)
         if fault:
             told.append(f"{asked.get('label')} of {asked.get('attribute')}: {fault}")
-    return told
+    alike = names_alike([*dict.fromkeys(name for frame in tables for name in frame)])
+    if alike is not None:
+        told.append(f"the columns {alike[0]!a} and {alike[1]!a} read alike")
+    # A database keeps no order of rows.
+    order = "" if claims.get("stored") is not None else order_fault(tables, group)
+    return [*told, *([order] if order else []), *_joins_faults(claims, tables, roles, group)]
+
+
+def _joins_faults(
+    claims: Mapping[str, Any], tables: Tables, roles: Mapping[str, str], group: str | None
+) -> Iterator[str]:
+    """What claims say of groups, of single tables or of joins, and rows refute that a column joins."""
+    joins = claims.get("joins") or {}
+    if joins and _number(joins.get("k"), 0) < 2 and _number(joins.get("l"), 0) < 2:
+        yield f"joins of at least {joins.get('k')} rows and {joins.get('l')} values promise nothing"
+    for frame in () if group is None else joined_inside(tables, group):
+        for asked in claims.get("requirements") or ():
+            fault = _fault(asked, [frame], roles, None, {})
+            if fault:
+                yield f"joined inside groups, {asked.get('label')} of {asked.get('attribute')}: {fault}"
+    for frame, is_key in joined_tables(tables, joins.get("common")) if group is None else ():
+        known = [name for name in frame if roles.get(name) != "sensitive"]
+        smallest = min(frame.groupby(known, sort=False).size(), default=None) if known else None
+        if smallest is not None and smallest < claimed_k(claims):
+            yield f"joined by a shared column, a class has {smallest} rows"
+        for asked in claims.get("requirements") or () if is_key else ():
+            fault = _fault(asked, [frame], roles, None, {})
+            if fault:
+                yield f"joined by a shared key, {asked.get('label')} of {asked.get('attribute')}: {fault}"
 
 
 def _group(claims: Mapping[str, Any], tables: Tables) -> str | None:
@@ -80,7 +120,13 @@ def _group(claims: Mapping[str, Any], tables: Tables) -> str | None:
     return group if group is not None and len(there) > 1 and len(there) == len(tables) else None
 
 
-def _fault(asked: Mapping[str, Any], tables: Tables, roles: Mapping[str, str], group: str | None) -> str:
+def _fault(
+    asked: Mapping[str, Any],
+    tables: Tables,
+    roles: Mapping[str, str],
+    group: str | None,
+    lines: Mapping[str, Sequence[Sequence[str]]],
+) -> str:
     fields = asked.get("requirement") or {}
     name, attribute = fields.get("name"), asked.get("attribute")
     # What a reader is told may stand in any of these places.
@@ -93,7 +139,7 @@ def _fault(asked: Mapping[str, Any], tables: Tables, roles: Mapping[str, str], g
         level
         for frame in tables
         if attribute in frame
-        for level in _levels(name, fields, frame, attribute, roles, group)
+        for level in _levels(name, fields, frame, attribute, roles, group, lines.get(attribute, ()))
     ]
     if not worst:
         return ""
@@ -147,9 +193,12 @@ def _levels(
     attribute: str,
     roles: Mapping[str, str],
     group: str | None,
+    lines: Sequence[Sequence[str]],
 ) -> list[float]:
     """What every class of a table reaches of a diversity, or at least is away from the table; empty where not known."""
     keys = [one for one in _keys(frame, roles, group) if one != attribute]
+    # A person takes values for one that differ in nothing that is seen.
+    frame = frame.assign(**{attribute: frame[attribute].map(seen)})
     if name != "distinct-diversity" and _holds_sets(frame[attribute]):
         return []
     whole = frame[attribute].value_counts(normalize=True)
@@ -171,6 +220,8 @@ def _levels(
         # No distance between different values is smaller than that of neighbours, which bounds every ground from below.
         step = 1 if fields.get("ground", "equal") == "equal" else max(len(whole) - 1, 1)
         return [sum(abs(one.reindex(whole.index, fill_value=0) - whole)) / 2 / step for one in counts]
+    if name == "t-closeness" and fields.get("ground") == "hierarchical":
+        return hierarchical_distances(counts, whole, [[seen(text) for text in line] for line in lines])
     return []
 
 

@@ -13,8 +13,9 @@ from anoncore.publishing import new_key, store
 from anoncore.publishing.signing.signers import stored_text
 from anoncore.requirements import KAnonymity
 from tests.fuzz.case import Case
+from tests.fuzz.forged_people import EDITS, ON_FILES
 from tests.fuzz.forger import SIZE, fault_of
-from tests.fuzz.forgery import EDITS, ON_FILES, DoesNotFitError
+from tests.fuzz.forgery import DoesNotFitError
 from tests.fuzz.honest import CERTIFICATE, DECIDED, ROLES, Answer, Folder, answered, people
 from tests.sources.postgresql_server import running_server
 

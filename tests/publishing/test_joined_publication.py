@@ -14,7 +14,7 @@ import pytest
 
 from anoncore import Microdata, Release, privacy
 from anoncore.algorithms import Mondrian
-from anoncore.base.errors import DataError, ReleaseError
+from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.publishing import JoinedCertificate, joined_files, new_key, verify_joined
 from anoncore.publishing.export import FileFormat
 from anoncore.recipes.joined_tables import JoinedRecipe
@@ -129,6 +129,39 @@ def test_another_column_that_joins_the_tables_is_found_whatever_it_is_called(tmp
     (finding,) = [one for one in found.findings if one.check == "join: other columns"]
     assert finding.outcome == "claimed"
     assert "nobody joins the tables by 'account' of 'patients' and 'bill' of 'visits'" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("known", "counted", "k"),
+    [
+        (["age", "sex", "year"], {"patients": ["age", "sex"], "visits": ["year"]}, 10),
+        (["age", "year", "diagnosis"], {"patients": ["age"], "visits": ["year", "diagnosis"]}, 2),
+        # Of the patients no column is named, so those of their certificate count.
+        (["diagnosis"], {"patients": ["age", "sex"], "visits": ["diagnosis"]}, 2),
+        (["sex", "year"], {"patients": ["sex"], "visits": ["year"]}, 20),
+    ],
+)
+def test_a_reader_says_what_is_known(tmp_path: Path, known: list[str], counted: dict[str, list[str]], k: int) -> None:
+    certificate, files = made(tmp_path)
+    assert plain_k(files, counted) == k
+    found = verify_joined(JoinedCertificate.loads(json.dumps(certificate)), files, known=known)
+    told = {one.check: one.sentence for one in found.findings}
+    for name in ("patients", "visits"):
+        sentence = told[f"join: k-anonymity (k = 5) of '{name}'"]
+        assert f"{name}, joined: k-anonymity (k = 5) {'holds' if k >= 5 else 'fails'}" in sentence
+        assert f"the worst group has size {k} " in sentence
+    assert bool(found.of("fails")) == (k < 5)
+
+
+def test_what_is_no_known_column_of_the_tables_is_refused(tmp_path: Path) -> None:
+    certificate, files = made(tmp_path)
+    for known, says in (
+        (["yaer"], r"No table has a published column 'yaer' to be known; .* Did you mean 'year'\?"),
+        (["patient"], "'patient' joins the tables"),
+        ([], "Name at least one column"),
+    ):
+        with pytest.raises(ParameterError, match=says):
+            verify_joined(JoinedCertificate.loads(json.dumps(certificate)), files, known=known)
 
 
 def test_files_that_are_missing_or_added_fail(tmp_path: Path) -> None:

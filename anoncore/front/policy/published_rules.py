@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import ceil
 
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.showing import printable
 from anoncore.base.texts import quoted
+from anoncore.front.policy.group_requirements import requirement_of_limit
 from anoncore.front.policy.judgement import JudgedRule, Judgement, Status
 from anoncore.front.policy.measure_limits import NO_SECRET
 from anoncore.front.policy.refused_contents import NOT_LOOKED_FOR, NOT_PUBLISHED, judged_columns
@@ -19,15 +19,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Asked, Attribute
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import by_name, with_role
-from anoncore.requirements import (
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    KAnonymity,
-    RecursiveDiversity,
-    Requirement,
-    TCloseness,
-)
+from anoncore.requirements import KAnonymity, RecursiveDiversity, Requirement
 from anoncore.search.keeping import USUAL_L
 
 Verifying = Callable[[Certificate], Verification]
@@ -95,36 +87,13 @@ def _of_level(policy: Rules, axis: str, of: Attribute | None, is_one_table: bool
     return _of_limit({"l": "frequency-l"}.get(axis, axis), _level_limit(axis, float(value)), of, is_one_table)
 
 
+def _of_limit(name: str, limit: Limit, of: Attribute | None, is_one_table: bool) -> Requirement | None:
+    attribute, kind = (None, None) if of is None else (of.name, of.kind)
+    return requirement_of_limit(name, limit, attribute, kind, is_one_table)
+
+
 def _level_limit(axis: str, value: float) -> Limit:
     return Limit(at_most=value) if axis == "t" else Limit(at_least=value)
-
-
-def _of_limit(name: str, limit: Limit, of: Attribute | None, is_one_table: bool) -> Requirement | None:
-    """The requirement of groups that a limit of a measure is, where it is one of whole groups.
-
-    Who is found and what is believed is told by the groups of a single table; joined tables tell more.
-    """
-    value, attribute = limit.value, None if of is None else of.name
-    if name == "reidentified-largest":
-        return KAnonymity(k=limit.group_size()) if is_one_table and value > 0 else None
-    if limit.decimals is not None:
-        return None
-    if name == "k":
-        return KAnonymity(k=ceil(value))
-    if name == "distinct-l":
-        return DistinctDiversity(l=ceil(value), attribute=attribute)
-    if name == "entropy-l":
-        return EntropyDiversity(l=value, attribute=attribute)
-    if name == "frequency-l":
-        return FrequencyDiversity(l=value, attribute=attribute)
-    if name in ("max-share", "largest-belief") and (is_one_table or name == "max-share") and value > 0:
-        return FrequencyDiversity(l=1 / value, attribute=attribute)
-    grounds = {"t-equal": "equal", "t-ordered": "ordered", "t-interval": "interval", "t": _usual_ground(of)}
-    return TCloseness(t=value, ground=grounds[name], attribute=attribute) if name in grounds else None  # type: ignore[arg-type]
-
-
-def _usual_ground(of: Attribute | None) -> str:
-    return "equal" if of is None or of.kind in (None, "nominal") else "ordered"
 
 
 def _entry(requirement: Requirement, attribute: str | None) -> Asked:

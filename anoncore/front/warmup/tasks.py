@@ -152,7 +152,7 @@ def _table(has_people: bool = False, n_rows: int = N_ROWS) -> Microdata:
 
 @cache
 def _release(name: str, has_people: bool = False) -> Release:
-    """The release of a method that is asked for what newcomers ask for, as far as it takes that."""
+    """The release of a method that is asked for the levels of the first board, as far as it can keep them."""
     from anoncore.search.keeping import keeping, possible_instead
 
     data = _table(has_people)

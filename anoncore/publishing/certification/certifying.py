@@ -396,8 +396,7 @@ def _also_holding(
             found = [one for one in guarantees_of([requirement], measure) if one.requirement == requirement]
         except AnonymizationError:  # it cannot be asked of this table
             continue
-        if all(one.holds for one in found):
-            yield from (one for one in found if (one.requirement, one.attribute) not in known)
+        yield from (one for one in found if one.holds and (one.requirement, one.attribute) not in known)
 
 
 def _holding(found: Judged) -> Judged:

@@ -65,6 +65,14 @@ def seed_sentences(algorithm: ReleaseMethod | None) -> tuple[str, ...]:
     return (GIVEN_SENTENCE,) if algorithm is not None and algorithm.has_guessable_seed else ()
 
 
+def seed_findings(seed: str) -> Iterator[Finding]:
+    """A claim where readers may know the random choices, by what a certificate says of the seed of its method."""
+    if seed == GIVEN:
+        yield claimed("seed", f"{GIVEN_SENTENCE} No file shows who can.")
+    elif seed not in (SEED, NO_SEED, UNREPEATABLE):
+        yield claimed("seed", f"The certificate says of the seed of the random choices: {quoted(seed)}.")
+
+
 class PreparedColumns(Entry):
     """Columns of dates that were shifted by up to `most_days` days, one number per person, and columns of pseudonyms
     that were made with a key.
@@ -231,3 +239,14 @@ class Earlier(Entry):
             return ""
         shared = f"{self.people:,} people are in both tables" + (f" by {listing(self.by)}" if self.by else "")
         return "; ".join([shared, *(one.sentence for one in self.together or ())]) + "."
+
+
+def earlier_findings(after: Sequence[Earlier]) -> Iterator[Finding]:
+    """A claim for every earlier release that a certificate names, in words that it cannot choose."""
+    for one in after:
+        measured = f" Whoever made the release measured: {one.figures}" if one.figures else ""
+        yield claimed(
+            "earlier release",
+            f"This release comes after one of {quoted(one.made[:10])} (SHA-256 {quoted(one.sha256[:12])} …). What both "
+            f"tell together about people who are in both, no file shows.{measured}",
+        )

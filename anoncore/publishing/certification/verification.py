@@ -10,11 +10,13 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.texts import did_you_mean, listing, plural, quoted
 from anoncore.publishing.certification.certificate import Certificate, input_hash
 from anoncore.publishing.certification.certified_tables import ReadRelease, read_files
+from anoncore.publishing.certification.claimed_entries import earlier_findings, seed_findings
 from anoncore.publishing.certification.claims import attack_findings, countable, people_findings, requirement_findings
 from anoncore.publishing.certification.counting import Counted, Tables
 from anoncore.publishing.certification.finding import Finding, Verification, either, fails
 from anoncore.publishing.certification.further_columns import asked_classes, decided_findings, linked_findings
 from anoncore.publishing.certification.linked_tables import link_findings
+from anoncore.publishing.certification.links_inside import inside_findings
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.scan import Scan
 from anoncore.table.microdata import Microdata
@@ -113,6 +115,8 @@ def judged_release(
     findings += attack_findings(certificate)
     prepared = certificate.prepared
     findings += [] if prepared is None else prepared.findings
+    findings += [] if certificate.method is None else seed_findings(certificate.method.seed)
+    findings += earlier_findings(certificate.after or ())
     findings += release.as_written
     tell(0.95, "Comparing the original table")
     if input_digest is not None:
@@ -184,6 +188,8 @@ def counted_findings(
             apart = {entry.name: one for entry, one in zip(certificate.tables, counted.published.tables, strict=True)}
             common = None if certificate.joins is None else certificate.joins.common
             found += link_findings(apart, dict.fromkeys(apart, certificate), common, "links between tables")
+        else:
+            found += inside_findings(counted.published, certificate)
     elif certificate.people or certificate.joins or certificate.linked_by:
         sentence = "A release in parts is one table, of which nothing else can be promised than its groups show."
         found.append(fails("statements", sentence))

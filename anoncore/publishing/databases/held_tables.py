@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.progress import Progress, silent
 from anoncore.base.sql import identifier
 from anoncore.base.temporary import temporary_directory
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, quoted
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.certified_tables import (
     ReadRelease,
@@ -33,6 +33,7 @@ from anoncore.publishing.certification.finding import Finding, Verification, fai
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import written_parquet
 from anoncore.publishing.certification.verification import InputDigest, digest_with, judged_release
+from anoncore.publishing.databases.ordinary_tables import RELATION, beside_findings, unread_findings
 from anoncore.sources.addresses import is_database, shown_address
 from anoncore.sources.postgresql import connected, write_parquet
 from anoncore.table.microdata import Microdata
@@ -90,6 +91,28 @@ class StoredRelease:
         file = folder / "part-00000.parquet"
         write_parquet(self.cursor, self.told, (self.schema, name), file)
         return PartFile(name, file)
+
+    def unread(self, names: Collection[str]) -> list[Finding]:
+        """Which names stand for something else than a table that gives every reader the same rows."""
+        return [*unread_findings(self.rows, self.schema, names)]
+
+    def beside(self, read: Sequence[PartFile]) -> list[Finding]:
+        """What tables that were fetched carry beside their cells."""
+        return [*beside_findings(self.rows, self.schema, [(one.name, one.names) for one in read])]
+
+    def about_certificate(self, certificate: Certificate) -> Iterator[Finding]:
+        """What the table of the certificate is or has beside its one cell, and whether it is about other tables than
+        those that have the name of the release.
+        """
+        base = self.name.rpartition(".")[2]
+        names = [one.name for one in certificate.stored or ()]
+        others = [one for one in names if one != base and not one.startswith(f"{base}_")]
+        if others or (base not in names and self.rows(RELATION, self.schema, base)):
+            sentence = f"The certificate is about {listing(names, 30)}, which is not all of {quoted(base)}."
+            yield fails(f"tables of {quoted(base)}", sentence)
+        yield from self.unread([self.certificate])
+        if self.certificate in self.tables():
+            yield from beside_findings(self.rows, self.schema, [(self.certificate, ["certificate"])])
 
     def certificate_text(self) -> str | None:
         """The text of the certificate; None where its table holds none, or more than that."""
@@ -318,10 +341,19 @@ def verify_stored(
             if certificate.stored is None:
                 raise DataError("This is the certificate of files, not of tables in a database.")
             there = place.tables()
-            held = [place.fetch(one.name, workspace) if one.name in there else None for one in certificate.stored]
+            names = [one.name for one in certificate.stored]
+            unread = place.unread(names)
+            # A view may do anything while it is read, so nothing is read that is no table.
+            tables = {} if unread else {name: place.fetch(name, workspace) for name in names if name in there}
+            held = [tables.get(one.name) for one in certificate.stored]
+            beside = place.beside(list(tables.values()))
+            beside += place.about_certificate(certificate) if name else ()
 
         def read(claims: Certificate, tell: Progress) -> ReadRelease:
-            return read_held(claims, held, hashes, workspace, tell)
+            if unread:
+                return ReadRelease([*unread, *beside], [])
+            found = read_held(claims, held, hashes, workspace, tell)
+            return found._replace(findings=[*found.findings, *beside])
 
         if certificate.parts is None:
             input_digest = None if data is None or key is None else digest_with(data, key)

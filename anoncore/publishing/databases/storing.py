@@ -25,6 +25,7 @@ from anoncore.publishing.certification.certifying import UNSIGNED, certify
 from anoncore.publishing.certification.claimed_entries import Earlier
 from anoncore.publishing.certification.digests import joined_digest
 from anoncore.publishing.certification.entries import Part, Stored
+from anoncore.publishing.certification.finding import Finding
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.scan import TABLE
 from anoncore.publishing.certification.verification import counted_findings
@@ -65,6 +66,7 @@ def store(
     progress: Progress | None = None,
     guessable_seed: bool = False,
     attacks: Sequence[Strongest] = (),
+    asked: Sequence[Requirement] = (),
 ) -> Certificate:
     """Write a release and its certificate into a database, in one transaction: all of it, or nothing.
 
@@ -99,6 +101,8 @@ def store(
         Whether a release is certified whose random choices follow from a seed that others can guess, see `certify`.
     attacks : sequence of Strongest
         What attacks got from the release, which the certificate says.
+    asked : sequence of Requirement
+        What was asked of the release although its method does not promise it: it is certified where it holds.
 
     Returns
     -------
@@ -128,9 +132,7 @@ def store(
     for table, frame in given.items():
         check_table(table, frame)
         frames[table] = parquet_table(table, frame)
-    certificate = certify(
-        release, key, None, requirements, given, after, cache, guessable_seed=guessable_seed, attacks=attacks
-    )
+    certificate = certify(release, key, None, requirements, given, after, cache, asked, guessable_seed, attacks)
     with temporary_directory() as workspace, storing(address, name, list(frames), replace) as stored:
         for number, (table, frame) in enumerate(frames.items()):
             stored.write(table, [frame], part_of(tell, 0.7 * number / len(frames), 0.7 * (number + 1) / len(frames)))
@@ -139,9 +141,7 @@ def store(
         complete = _with_stored(certificate, [stored_entry(one, table, workspace) for table, one in held.items()])
         read = read_held(complete, list(held.values()), False, workspace)
         findings = [*read.findings, *read.as_written, *counted_findings(complete, read.tables)]
-        wrong = next((one for one in findings if one.outcome == "fails"), None)
-        if wrong is not None:
-            raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
+        stored.require_held([*findings, *stored.further(held.values())])
         stored.commit(complete)
     tell(1.0, "Done")
     return complete
@@ -171,6 +171,7 @@ def store_parts(
                 f"The database holds {held.n_rows:,} of the {written.run.n_rows:,} rows that were written, and nothing "
                 "was kept."
             )
+        stored.require_held(stored.further([held]))
         found = certify_held(held.path.parent)
         entry = stored_entry(held, TABLE, workspace)
         part = Part(file=entry.name, rows=entry.rows, sha256=entry.sha256, column_sha256=entry.column_sha256)
@@ -286,6 +287,17 @@ class Storing(StoredRelease):
     def held(self, table: str, workspace: Path) -> PartFile:
         """What the database holds of a table, read back in the same transaction."""
         return self.fetch(self.names[table], workspace)
+
+    def further(self, held: Iterable[PartFile]) -> list[Finding]:
+        """What the database made of the tables beside writing their rows, such as security of rows for every table."""
+        tables = list(held)
+        return [*self.unread([one.name for one in tables]), *self.beside(tables)]
+
+    def require_held(self, findings: Iterable[Finding]) -> None:
+        """Raise DataError where the database holds something else than what was written."""
+        wrong = next((one for one in findings if one.outcome == "fails"), None)
+        if wrong is not None:
+            raise DataError(f"The database does not hold what was written, and nothing was kept: {wrong.sentence}")
 
     def commit(self, certificate: Certificate) -> None:
         """Write the certificate, and keep everything. Raises DataError where that is not sure."""

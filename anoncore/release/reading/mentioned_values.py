@@ -102,7 +102,7 @@ def _stated_domain(
 
 
 def _by_text(values: Sequence[Any], order: Sequence[Any]) -> list[Any]:
-    """The values, those of the order where they have the text of one of them."""
+    """The values, each replaced by the value of the order that has the same text, where there is one."""
     of_text = {value_text(value): value for value in order if not is_missing(value)}
     return [of_text.get(value_text(value), value) for value in values]
 

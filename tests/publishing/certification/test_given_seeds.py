@@ -11,7 +11,7 @@ import pytest
 from anoncore import Microdata, ReleaseError
 from anoncore.algorithms import Anatomy, Mondrian, StackAndDeal, Suppression
 from anoncore.base.random_numbers import fresh_seed, is_guessable
-from anoncore.publishing import certify, new_key, publish, release_archive, release_files
+from anoncore.publishing import Certificate, certify, new_key, publish, release_archive, release_files, verify
 from anoncore.requirements import KAnonymity
 from anoncore.search import Target, candidates, default_candidates
 
@@ -106,6 +106,23 @@ def test_no_certificate_without_being_asked_by_name(data, tmp_path):
     assert str(SEED) not in text
     assert json.loads(text)["method"]["seed"].startswith("given by whoever made the release: whoever guesses it")
     assert any("Whoever guesses that seed" in one for one in json.loads(text)["not_checked"])
+
+
+@pytest.mark.parametrize("seed", [SEED, None])
+def test_whoever_verifies_is_told_of_a_given_seed(data, seed):
+    release = Anatomy(l=3, seed=fresh_seed() if seed is None else seed).anonymize(data)
+    files = release_files(release, "people", new_key(), guessable_seed=True)
+    certificate = Certificate.loads(files.pop("people-certificate.json"))
+    found = verify(certificate, files)
+    told = [one.sentence for one in found.of("claimed")]
+    assert (found.code, len(told)) == ((0, 0) if seed is None else (3, 1))
+    assert all("follow from a seed that was given" in one for one in told)
+    assert certificate.method is not None
+    method = certificate.method.model_copy(update={"seed": "proven to be safe"})
+    found = verify(certificate.model_copy(update={"method": method}), files)
+    assert [one.sentence for one in found.of("claimed")] == [
+        "The certificate says of the seed of the random choices: 'proven to be safe'."
+    ]
 
 
 def test_a_seed_of_a_method_inside_counts(data):
