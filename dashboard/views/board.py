@@ -200,7 +200,9 @@ def _level(level: Level, wishes: Wishes) -> None:
     most = level.steps[-1] if axis == "l" and level.steps else MOST
     further = {value for value in (held, ruled if (ruled or 0) <= most else None) if value is not None}
     options = [OFF, *sorted({*level.steps, *further})]
-    slider = browser.widget_showing(f"board-{axis}", OFF if held is None else held, options)
+    # The browser knows a step by what it says; said otherwise, as that of l with a c, it is a step of another slider.
+    said = {one: OFF if one == OFF else level.said.format(f"{one:g}") for one in options}
+    slider = browser.widget_showing(f"board-{axis}", OFF if held is None else held, said.items())
     field = browser.widget_showing(
         f"board-{axis}-typed", None if held is None else int(held) if is_whole else float(held)
     )
@@ -221,7 +223,7 @@ def _level(level: Level, wishes: Wishes) -> None:
                 on_change=change,
                 args=(slider,),
                 help=level.help,
-                format_func=lambda one: OFF if one == OFF else level.said.format(f"{one:g}"),
+                format_func=said.__getitem__,
                 width="stretch",
             )
             if ruled is not None:

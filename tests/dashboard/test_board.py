@@ -359,6 +359,24 @@ def test_what_a_browser_sends_that_has_not_heard_of_a_change_takes_nothing_back(
     assert asked(visitor).levels["k"] == 12
 
 
+def test_a_c_that_is_asked_for_or_not_leaves_l_as_it_was(visitor, drawn):
+    """With a c, l is said in other words. A browser that has not heard of these still speaks in those of before, in
+    which no step of the slider is said any more.
+    """
+    tagged(visitor)
+    for c, l in ((2.0, 3), (None, 4.0)):
+        if asked(visitor).levels["l"] != l:
+            typed(visitor, "l", l)
+        next(one for one in visitor.at.number_input if named(one) == "board-c-typed").set_value(c)
+        sent = visitor.at._tree.get_widget_states()
+        for _ in range(2):
+            visitor.at._run(sent)
+        visitor.run()
+        assert (asked(visitor).levels.get("c"), asked(visitor).levels.get("l")) == (c, l)
+        held = fields(visitor)
+        assert (held["board-l"], held["board-l-typed"], held["board-c-typed"]) == (l, l, c)
+
+
 @pytest.mark.slow
 def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_its_value(visitor, drawn):
     """A browser has the fields of a window only while it is open: told before, it would never know."""
