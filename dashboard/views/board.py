@@ -352,19 +352,19 @@ def _clicked() -> None:
         # What was entered there before may have been undone since.
         state.forget_form(f"board-{column}-")
         state.forget_form(f"board-method-{column}-")
-        browser.put("board_dialog", ("method", column))
+        browser.put(making.DIALOG, ("method", column))
     elif kind == "add":
-        browser.put("board_dialog", ("add", ""))
+        browser.put(making.DIALOG, ("add", ""))
     elif kind == "level":
         board_trials.take(found)
     elif kind == "open" and wishes.column(column) is not None:
         state.workspace().is_live = True
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
-            browser.put("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
+            browser.put(making.DIALOG, ("about", row.removeprefix(facts.NUMBER)))
         elif row in cells.PAGES:
             grid.keep_clicked(row, column, wishes)
-            browser.put("board_dialog", ("open", column, row))
+            browser.put(making.DIALOG, ("open", column, row))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
