@@ -330,22 +330,22 @@ def _whole(value: Any, least: int, most: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""
+    """How the attributes of the table were read at a time, and what was asked of the board: None before it began."""
 
-    table: str
     tags: Tags
-    wishes: Wishes
+    wishes: Wishes | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Step) and self.tags is other.tags and self.wishes == other.wishes
 
     def __hash__(self) -> int:
-        return hash(self.table)
+        return hash(self.tags)
 
 
 @dataclass(eq=False)
 class History:
-    """What was asked, step by step; `now` is the present step, `past` and `future` are those around it.
+    """What was said and asked of one table, step by step; `now` is the present step, `past` and `future` are those
+    around it.
 
     Every step has a `number`, which no other step ever gets, also after it was taken back; `made` is the last number
     that was given.

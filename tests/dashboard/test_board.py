@@ -499,6 +499,74 @@ def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
     assert workspace(visitor).runs[0].data.quasi_identifiers == ("age", "sex", "postcode")
 
 
+def test_the_first_comparison_is_taken_back_to_the_question_and_what_was_chosen_there(visitor, drawn):
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    here = workspace(visitor)
+    untagged = here.tags
+    visitor.open("board")
+    question = "What do others know, and what must they not learn?"
+    next(one for one in visitor.at.multiselect if one.label == "Known to others").set_value(["age", "sex"])
+    visitor.run()
+    visitor.press("Compare four methods")
+    compared = here.tags
+    assert question not in visitor.texts()
+    slide(visitor, "k", 20)
+    for k in (10, None):
+        assert visitor.has_button("Undo")
+        visitor.press("Undo")
+        assert (here.wishes and here.wishes.levels["k"]) == k
+    assert question in visitor.texts()
+    assert here.tags is untagged
+    chosen = {one.label: list(one.value) for one in visitor.at.multiselect}
+    assert (chosen["Known to others"], chosen["Secret"]) == (["age", "sex"], ["diagnosis"])
+    assert not visitor.has_button("Undo")
+    for k in (10, 20):
+        visitor.press("Redo")
+        assert (here.tags, asked(visitor).levels["k"]) == (compared, k)
+
+
+def test_tags_that_were_changed_before_the_first_comparison_are_taken_back_one_by_one(visitor, drawn):
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    here, seen = workspace(visitor), []
+    for name, role in (("age", "quasi-identifier"), ("diagnosis", "sensitive")):
+        seen.append(here.tags)
+        run_in_session(visitor, lambda name=name, role=role: state.set_tags(here.tags.changed("roles", name, role)))
+    visitor.open("board")
+    assert set(asked(visitor).levels) == {"k", "l", "t"}
+    for tags in reversed(seen):
+        visitor.press("Undo")
+        assert here.tags is tags
+    assert not visitor.has_button("Undo")
+
+
+def test_nothing_that_was_asked_of_another_table_can_be_taken_back(visitor, drawn):
+    visitor.open("board")
+    slide(visitor, "k", 12)
+    assert visitor.has_button("Undo")
+    run_in_session(visitor, lambda: state.load_builtin("t-closeness-table-2.8"))
+    tags = workspace(visitor).tags
+    assert not visitor.has_button("Undo")
+    # A click that was on its way when the other table came.
+    run_in_session(visitor, state.undo)
+    assert workspace(visitor).tags is tags
+    assert visitor.errors == []
+    slide(visitor, "k", 3)
+    visitor.press("Undo")
+    assert (workspace(visitor).tags, visitor.has_button("Undo")) == (tags, False)
+    visitor.open("table")
+
+
+def test_the_same_table_once_more_is_a_step(visitor, drawn):
+    tagged(visitor)
+    slide(visitor, "k", 20)
+    before = workspace(visitor).tags
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    assert workspace(visitor).tags.roles == {}
+    visitor.open("board").press("Undo")
+    assert workspace(visitor).tags is before
+    assert asked(visitor).levels["k"] == 20
+
+
 @pytest.mark.slow
 def test_the_dialog_of_a_column_shows_what_the_column_has_also_after_a_step_back(visitor, drawn, monkeypatch):
     tagged(visitor)
@@ -622,6 +690,22 @@ def test_what_ships_is_recognized_by_everything_that_was_asked():
     assert shipped.columns(table, table.suggested, wishes) is not None
     assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None
     assert shipped.columns(table, table.suggested.changed("roles", "age", "sensitive"), wishes) is None
+
+
+@pytest.mark.slow
+def test_a_dialog_is_left_with_the_board(visitor, drawn):
+    visitor.make("mondrian", k=10)
+    visitor.press("Publish …")
+
+    def is_open():
+        return any(one.key == "board-publish-run" for one in visitor.at.radio)
+
+    visitor.until(is_open)
+    visitor.run()
+    assert is_open()
+    visitor.open("publish")
+    visitor.open("board")
+    assert not is_open()
 
 
 def board_wishes(table):

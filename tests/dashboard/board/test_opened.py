@@ -63,7 +63,7 @@ def visitor(visit, drawn):
     here.load(*loaded(people(), ROLES, "people.csv"))
     made.run()
     only = Wishes().with_level("k", 5).with_column("mondrian")
-    here.history.step(Step(here.table.digest, here.tags, only))
+    here.history.step(Step(here.tags, only))
     return made.run()
 
 
