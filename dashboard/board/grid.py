@@ -195,7 +195,8 @@ def _head(column: Shown, best: Answer, asked: Asked) -> Cell:
 
 def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     label, *texts = ROWS[name]
-    words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r, "target": asked.target}
+    words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r}
+    words |= {"target": "an attribute" if asked.target is None else asked.target}
     words |= {"attacked": asked.attacked, "Attacked": asked.attacked.capitalize()}
     words |= {"alone": " (l limits one group alone)" if "l" in asked.levels else ""}
     help, meaning = (text.format(**words) for text in texts)

@@ -422,11 +422,31 @@ def test_the_adversary_of_another_table_is_shown_as_it_is_asked_for_there(visito
     visitor.press("Compare four methods")
     set_open(visitor, "board-adversary")
     held = fields(visitor)
-    assert (held["board-r"], held["board-secret"], held["board-target"]) == (2, "diagnosis", "diagnosis")
+    assert (held["board-r"], held["board-secret"], held["board-target"]) == (2, "diagnosis", "postcode")
     assert held["board-hidden"] == list(wording.ROWS)
     next(one for one in visitor.at.slider if named(one) == "board-r").set_value(3)
     visitor.run()
     assert asked(visitor) == replace(asked(visitor), r=3, secret=None, target=None, hidden=())
+
+
+def test_the_secret_is_not_predicted_unless_it_is_chosen(visitor, drawn):
+    draw = np.random.default_rng(4)
+    frame = people().drop(columns=["name", "sex", "postcode"]).assign(income=draw.permutation(300))
+    run_in_session(visitor, lambda: state.load_frame(frame, "numbers.csv", "numbers", ()))
+    tags = workspace(visitor).tags
+    roles = {"age": "quasi-identifier", "income": "quasi-identifier", "diagnosis": "sensitive"}
+    run_in_session(visitor, lambda: state.set_tags(replace(tags, roles=roles)))
+
+    def cells_of():
+        return next(row for row in drawn[-1]["rows"] if row["id"] == "predictable")["cells"]
+
+    assert all(cell["why"].startswith("Nothing can be predicted") for cell in cells_of())
+    set_open(visitor, "board-adversary")
+    assert fields(visitor)["board-target"] is None
+    next(one for one in visitor.at.selectbox if named(one) == "board-target").set_value("diagnosis")
+    visitor.run()
+    assert asked(visitor).target == "diagnosis"
+    assert not any(cell.get("why", "").startswith("Nothing") for cell in cells_of())
 
 
 def test_a_window_stays_open_when_what_is_chosen_in_it_changes_its_label(visitor, drawn):

@@ -103,7 +103,7 @@ def test_a_column_tells_what_differs_from_the_usual():
 
 def test_the_secret_and_the_target_follow_the_table():
     data = Microdata(PEOPLE, ROLES)
-    assert (Wishes().secret_of(data), Wishes().target_of(data)) == ("illness", "illness")
+    assert (Wishes().secret_of(data), Wishes().target_of(data)) == ("illness", "age")
     assert Wishes(secret="gone", target="age").secret_of(data) == "illness"
     assert Wishes(target="age").target_of(data) == "age"
 
