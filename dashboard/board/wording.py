@@ -91,7 +91,8 @@ class Shown:
     `marks` are those of the promises, `judged` the verdict, `quick` the facts that are there at once, `slow` what takes
     longer, by the name of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was
     made elsewhere and only read. `doing` is what its method is at, where that takes long. `of_all` is what was measured
-    of the release of all rows, where the table is a sample of them.
+    of the release of all rows, where the table is a sample of them. `name` is what sentences call it, where that is not
+    its title, which another column may have as well.
     """
 
     id: str
@@ -107,6 +108,12 @@ class Shown:
     doing: str = ""
     judged: Judged | None = None
     of_all: OfAllRows | None = None
+    name: str = ""
+
+    @property
+    def named(self) -> str:
+        """What sentences call it."""
+        return self.name or self.title
 
     @property
     def keeps(self) -> bool:

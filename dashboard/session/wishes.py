@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, count, islice
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -96,6 +96,29 @@ class Column:
         if not told:
             return kind.family
         return f"adapted so that it can keep l: {told}" if adapted is not None else told
+
+
+def told_apart(columns: Sequence[Column]) -> dict[str, str]:
+    """What sentences call columns, by id: by the title alone, and where several have the same, with the parameters in
+    which these differ; with a number where they differ in nothing.
+    """
+    named: dict[str, str] = {}
+    for column in columns:
+        same = [_all_fields(one) for one in columns if one.title == column.title]
+        own = _all_fields(column)
+        apart = {name: value for name, value in own.items() if any(one.get(name) != value for one in same)}
+        name = f"{column.title} ({in_words(apart)})" if apart else column.title
+        numbered = chain([name], (f"{name} ({number})" for number in count(2)))
+        named[column.id] = next(one for one in numbered if one not in named.values())
+    return named
+
+
+def _all_fields(column: Column) -> dict[str, Any]:
+    """The parameters of a column's method, those that were not chosen as they are by default."""
+    if column.opened is not None:
+        return {}
+    fields = ALGORITHMS[column.method].model_fields.items()
+    return {name: column.fields.get(name, info.get_default(call_default_factory=True)) for name, info in fields}
 
 
 def in_words(parameters: Mapping[str, Any]) -> str:

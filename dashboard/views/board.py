@@ -23,7 +23,7 @@ from dashboard.elements import verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
-from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
+from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent, told_apart
 from dashboard.session.workspace import Run
 from dashboard.tasks import redrawing, warmup
 from dashboard.views import board_dialogs as dialogs
@@ -267,14 +267,20 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     kept = wishes.asked_of(data)
     ready = shipped.columns(table, tags, wishes) if not state.workspace().is_live else None
     if ready is not None:
-        return list(ready), None, 0
+        return _named(ready, wishes), None, 0
     measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"), wishes.policy)
     made = making.make(wishes, data, measures)
     shown = [
         _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, measures, wishes, data)
         for column in wishes.columns
     ]
-    return shown, made.bench, made.version
+    return _named(shown, wishes), made.bench, made.version
+
+
+def _named(shown: Sequence[Shown], wishes: Wishes) -> list[Shown]:
+    """The columns with names that tell those of one method apart."""
+    names = told_apart(wishes.columns)
+    return [replace(one, name=names[one.id]) for one in shown]
 
 
 def _shown(
