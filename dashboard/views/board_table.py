@@ -220,7 +220,7 @@ def _whose(table: LoadedTable, identifiers: list[str]) -> str | None:
         return None
     name, different, rows = found
     says_whose = st.radio(
-        f"Rows of one {escaped(name)}? It has {different:,} different values in {rows:,} rows.",
+        f"Are rows with the same {escaped(name)} one person? It has {different:,} different values in {rows:,} rows.",
         [True, False],
         index=None,
         key=f"tags-{table.id}-unit-{name}",
