@@ -61,7 +61,7 @@ adversary gets, what it costs. `{people}` is what the rows of the table may be c
 not bound, where an l is asked for.
 """
 NOTHING_PREDICTED = f"Nothing can be predicted: no column that others know has 2 to {MOST_PREDICTED} values."
-CHOOSE_TARGET = " Another attribute is chosen under 'Adversary and rows'."
+CHOOSE_TARGET = " Choose another attribute under 'Adversary and rows'."
 OPENS = {
     "promise": "Opens the page Privacy.",
     "hides": "Opens the page Groups.",

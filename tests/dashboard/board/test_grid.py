@@ -55,7 +55,7 @@ def test_every_row_has_one_scale_for_all_its_cells():
 
 
 def test_where_nothing_can_be_predicted_the_cell_says_so_and_waits_for_nothing():
-    for secret, way in (("illness", " Another attribute is chosen under 'Adversary and rows'."), (None, "")):
+    for secret, way in (("illness", " Choose another attribute under 'Adversary and rows'."), (None, "")):
         row = next(
             one
             for one in model([column()], Asked({"k": 10.0}, 2, secret, None), True)["rows"]
