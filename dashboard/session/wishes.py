@@ -437,7 +437,9 @@ def _best_predicted(data: Microdata) -> str | None:
     step = -(-data.n_rows // ROWS_LOOKED_AT)
     names = [name for name in data.attributes if name not in data.sensitive]
     # Each value that occurs has a code here and all codes occur, so that pairs are counted fast.
-    codes = {name: np.unique(data.codes[name][::step], return_inverse=True)[1] for name in names}
+    codes: dict[str, Codes] = {
+        name: np.unique(data.codes[name][::step], return_inverse=True)[1].astype(np.int32) for name in names
+    }
     fitting: dict[str, float] = {}
     known: dict[str, float] = {}
     for target in names:
