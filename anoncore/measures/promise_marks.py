@@ -24,6 +24,7 @@ from anoncore.requirements import (
 from anoncore.requirements.requirement import Comparison
 from anoncore.table.microdata import Microdata
 
+LEAST_DECIMALS, MOST_DECIMALS = 2, 8
 BUCKET = "bucket"
 """What the groups of bucketization and slicing are called, which publish known values beside a group's secrets."""
 HOLDING = ("kept", "met", "measured")
@@ -108,7 +109,7 @@ class _Judge:
 
     def mark(self, wanted: Requirement) -> Mark:
         """How it fares, in a mark."""
-        symbol, asked = wanted.parameter, _level(wanted.threshold)
+        symbol, asked = wanted.parameter, _level(wanted.threshold, decimals=_decimals(wanted.threshold))
         found_by = self.found_by_known_values(wanted)
         if found_by is not None:
             return found_by
@@ -126,7 +127,8 @@ class _Judge:
         is_read = self.release.algorithm is None
         state = "missed" if not worst.holds else "kept" if promised else "measured" if is_read else "met"
         said = worst.sentence if promised or is_read else f"{self.title} does not promise this. {worst.sentence}"
-        return Mark(symbol, state, _level(worst.reached, isinstance(wanted, TCloseness)), said, asked)
+        texts = _texts(worst.reached, wanted.threshold, worst.holds, isinstance(wanted, TCloseness))
+        return Mark(symbol, state, texts[0], said, texts[1])
 
     def found_by_known_values(self, wanted: Requirement) -> Mark | None:
         """The mark of k where buckets hide whose secret it is, but what others know of people is published exactly.
@@ -161,11 +163,35 @@ class _Judge:
         worst = min(about, key=lambda one: one.reached)
         if not worst.holds or not reaches(worst.reached, wanted.threshold, ACCUMULATED):
             return None
-        state, asked = "kept" if worst.asked >= wanted.threshold else "met", _level(wanted.threshold)
-        return Mark(wanted.parameter, state, _level(worst.reached), worst.sentence, asked, of_people=True)
+        state = "kept" if worst.asked >= wanted.threshold else "met"
+        reached, asked = _texts(worst.reached, wanted.threshold, worst.holds)
+        return Mark(wanted.parameter, state, reached, worst.sentence, asked, of_people=True)
 
 
-def _level(value: float, most: bool = False) -> str:
+def _texts(level: float, asked: float, holds: bool, most: bool = False) -> tuple[str, str]:
+    """A level that a release reaches, and the one that is asked for, as texts.
+
+    What is asked is said as it is. The level has as many decimals, and more where these would say that it lies on the
+    other side of what is asked, or is what is asked though the release misses that.
+    """
+    least = _decimals(asked)
+
+    def misleads(text: str) -> bool:
+        said = float(text.replace(",", "")) - asked if text else level - asked
+        is_equal = abs(said) < ACCUMULATED and abs(level - asked) >= ACCUMULATED
+        return said * (level - asked) < -(ACCUMULATED**2) or (is_equal and not holds)
+
+    tried = [_level(level, most, decimals) for decimals in range(least, MOST_DECIMALS + 1)]
+    return next((text for text in tried if not misleads(text)), tried[-1]), _level(asked, decimals=least)
+
+
+def _decimals(value: float) -> int:
+    """How many decimals say a number as it is, two at least."""
+    fitting = (n for n in range(LEAST_DECIMALS, MOST_DECIMALS) if abs(round(value, n) - value) < ACCUMULATED)
+    return MOST_DECIMALS if isinf(value) else next(fitting, MOST_DECIMALS)
+
+
+def _level(value: float, most: bool = False, decimals: int = LEAST_DECIMALS) -> str:
     """A level in as few digits as it needs; empty where it is infinite, as no number is enough then.
 
     `most`: it is the most that there is, so that it is never rounded down.
@@ -175,12 +201,13 @@ def _level(value: float, most: bool = False) -> str:
     nearest = round(value)
     if abs(value - nearest) < ACCUMULATED * max(1, abs(nearest)):
         return f"{nearest:,}"
-    return upwards(value) if most else f"{value:.2f}"
+    return upwards(value, decimals) if most else f"{value:.{decimals}f}"
 
 
-def upwards(value: float) -> str:
-    """A number with two decimals that is no smaller, for what is said to be the most."""
-    return f"{ceil(value * 100 - ACCUMULATED) / 100:.2f}"
+def upwards(value: float, decimals: int = LEAST_DECIMALS) -> str:
+    """A number with so many decimals that is no smaller, for what is said to be the most."""
+    unit = 10**decimals
+    return f"{ceil(value * unit - ACCUMULATED) / unit:.{decimals}f}"
 
 
 def is_promised(wanted: Requirement, promises: Sequence[Requirement], data: Microdata) -> bool:

@@ -85,7 +85,7 @@ def _candidate(column: Shown, asked: Asked) -> Candidate:
     quick = column.quick or {}
     return Candidate(
         id=column.id,
-        title=column.title,
+        title=column.named,
         marks=column.marks,
         breaking="" if column.judged is None else column.judged.breaking,
         against=_against(column, asked),
@@ -168,5 +168,5 @@ def _left_out(names: Sequence[str]) -> list[str]:
 
 def _waiting(columns: Sequence[Shown]) -> tuple[str, ...]:
     """Which columns are not known yet."""
-    pending = [column.title for column in columns if column.status == "pending"]
+    pending = [column.named for column in columns if column.status == "pending"]
     return (f"Still being made: {and_list(pending)}.",) if pending else ()

@@ -126,13 +126,15 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     if cell["state"] in ("failed", "pending") and all(y is None for y in line):
         return cell
     points = [(value, over.at(column.id, value)) for value in over.values]
-    if not any((column.id, value) in over.trials for value in over.values):
+    n_tried = sum((column.id, value) in over.trials for value in over.values)
+    if not n_tried:
         return {**cell, "drawn": False}
+    is_whole = n_tried == len(over.values)
     if name == "promise":
         holding = [over.text(value) for value, trial in points if trial and keeps(trial.marks, trial.judged)]
-        tried = sum((column.id, value) in over.trials for value in over.values)
-        where = f"each of {tried} values" if len(holding) == tried else f"{', '.join(holding)}" if holding else "none"
-        sub = f"all is kept at {over.title}: {where}"
+        is_everywhere = is_whole and len(holding) == n_tried > 1
+        where = f"each of {n_tried} values" if is_everywhere else ", ".join(holding) or "none"
+        sub = f"all is kept at {over.title}: {where}{'' if is_whole else ' so far'}"
         return {"state": "exact", "text": "", "sub": sub, "drawn": False}
     numbers = "; ".join(
         f"{over.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
@@ -148,7 +150,8 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     choice = over.choice(column.id) if name in WEIGHED and numbers else None
     if choice is None:
         return {**drawn, "sub": sub}
-    end = {int(choice.k[0]): ", the smallest tried", int(choice.k[-1]): ", the largest tried"}.get(choice.best, "")
+    ends = {int(choice.k[0]): ", the smallest tried", int(choice.k[-1]): ", the largest tried"}
+    end = ends.get(choice.best, "") if is_whole else " so far"
     least = f"ring: distance and loss together are least at k = {choice.best:,}{end}"
     return {
         **drawn,
@@ -195,7 +198,8 @@ def _head(column: Shown, best: Answer, asked: Asked) -> Cell:
 
 def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
     label, *texts = ROWS[name]
-    words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r, "target": asked.target}
+    words = {"people": asked.people, "People": asked.people.capitalize(), "r": asked.r}
+    words |= {"target": "an attribute" if asked.target is None else asked.target}
     words |= {"attacked": asked.attacked, "Attacked": asked.attacked.capitalize()}
     words |= {"alone": " (l limits one group alone)" if "l" in asked.levels else ""}
     help, meaning = (text.format(**words) for text in texts)

@@ -23,6 +23,8 @@ PATIENCE = 1.3
 LOOK = 0.05
 """Seconds after which such a wait looks whether the visitor has changed something else meanwhile."""
 POLL = 0.4
+DIALOG = "board_dialog"
+"""Where the browser session holds what was asked to open over the board."""
 _BENCH = "board"
 
 
@@ -55,8 +57,10 @@ def bench() -> Bench:
 def leave_board(for_a_release: bool) -> None:
     """Stop the board's slow measures: another page is looked at, and may have work of its own.
 
-    The releases are still made for pages that show one of them.
+    The releases are still made for pages that show one of them. What lies over the board does so no more when the
+    visitor comes back.
     """
+    browser.put(DIALOG, None)
     found: Bench | None = state.workspace().jobs.get(_BENCH)
     if found is not None and for_a_release:
         found.stop_measuring()

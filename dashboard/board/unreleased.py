@@ -101,7 +101,8 @@ def _undecided(data: Microdata) -> str:
     if not left:
         return ""
     if not data.roles:
-        return f", all {len(left):,} columns counted as known, as nobody decided on any"
+        columns = "its only column" if len(left) == 1 else f"all {len(left):,} columns"
+        return f", {columns} counted as known, as nobody decided on {'it' if len(left) == 1 else 'any'}"
     columns = "the column" if len(left) == 1 else f"the {len(left):,} columns"
     return f", {columns} on which nobody decided ({named(left)}) counted as known"
 

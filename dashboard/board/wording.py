@@ -16,6 +16,7 @@ from anoncore.measures.verdict import GIVEN_AWAY
 from anoncore.utility.two_way import TWO_WAY_ERROR
 from dashboard.board.by_policy import ByPolicy
 from dashboard.board.facts import DRAWS, FOREGROUND, POLICY, STRONGEST, Facts, Judged
+from dashboard.session.wishes import MOST_PREDICTED
 
 MOST_NAMED = 3
 LOPSIDED = 1.5
@@ -59,6 +60,8 @@ ROWS: Mapping[str, tuple[str, str, str]] = {
 adversary gets, what it costs. `{people}` is what the rows of the table may be called, and `{alone}` says what l does
 not bound, where an l is asked for.
 """
+NOTHING_PREDICTED = f"Nothing can be predicted: no column that others know has 2 to {MOST_PREDICTED} values."
+CHOOSE_TARGET = " Choose another attribute under 'Adversary and rows'."
 OPENS = {
     "promise": "Opens the page Privacy.",
     "hides": "Opens the page Groups.",
@@ -88,7 +91,8 @@ class Shown:
     `marks` are those of the promises, `judged` the verdict, `quick` the facts that are there at once, `slow` what takes
     longer, by the name of its row. `status` is "ready", "pending" or "failed"; `problem` says why. `is_opened`: it was
     made elsewhere and only read. `doing` is what its method is at, where that takes long. `of_all` is what was measured
-    of the release of all rows, where the table is a sample of them.
+    of the release of all rows, where the table is a sample of them. `name` is what sentences call it, where that is not
+    its title, which another column may have as well.
     """
 
     id: str
@@ -104,6 +108,12 @@ class Shown:
     doing: str = ""
     judged: Judged | None = None
     of_all: OfAllRows | None = None
+    name: str = ""
+
+    @property
+    def named(self) -> str:
+        """What sentences call it."""
+        return self.name or self.title
 
     @property
     def keeps(self) -> bool:
@@ -248,6 +258,8 @@ def cell_of(name: str, column: Shown, asked: Asked, attacks: Sequence[str] = ())
     if name == "lost":
         return _with_all_rows(name, column, _lost_cell(column.quick["lost"]))
     slow = column.slow_of(name)
+    if name == "predictable" and asked.target is None:
+        return {"state": "failed", "why": NOTHING_PREDICTED + (CHOOSE_TARGET if asked.secret is not None else "")}
     cell = _given_cell(column, attacks) if name == "given" else _predicted_cell(slow)
     if not column.quick["is_drawn"] or slow.exact is None or "value" not in cell or "by" in cell:
         return cell

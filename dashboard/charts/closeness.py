@@ -133,8 +133,9 @@ def from_surplus_to_lack(plan: Transport, style: RunStyle, name: str) -> go.Figu
         ends_of = np.concatenate([CURVE, CURVE[::-1]])
         ribbon = line(ends_of, upper, "", style.outline, width=0.5, text=text, showlegend=False, **look)
         ribbons.append(ribbon.update(hoverinfo="text"))
-    beside = {"range": [-0.02, 1.02], "tickvals": [0, 1], "ticktext": ["too much here", "too little here"]}
-    return rows_figure(plan, rows, style, name, ribbons).update_layout(xaxis2=beside, margin={"r": 60})
+    # Under the ribbons and not at their ends: there the words would lie over the last share of the bars.
+    beside = {"range": [-0.02, 1.02], "tickvals": [0.17, 0.83], "ticktext": ["too much here", "too little here"]}
+    return rows_figure(plan, rows, style, name, ribbons).update_layout(xaxis2=beside)
 
 
 def rows_figure(plan: Transport, rows: Rows, style: RunStyle, name: str, moves: Sequence[Any]) -> go.Figure:

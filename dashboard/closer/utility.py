@@ -21,7 +21,8 @@ from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
-from dashboard.session import browser
+from dashboard.session import browser, state
+from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
 
 FOLDS = 10
@@ -234,7 +235,9 @@ def _released_shares(release: Release, name: str) -> Any:
 def _predictions(run: Run) -> None:
     """Choose a target, see what the groups tell about it, train a classifier."""
     names = list(run.release.attributes)
-    usual = next((name for name in run.data.sensitive if name in names), names[-1])
+    # What the board predicts; where that is not published, the last attribute.
+    wishes = state.workspace().wishes or Wishes()
+    usual = next((name for name in names if name == wishes.target_of(run.data)), names[-1])
     first, second = st.columns(2)
     with first:
         target = parts.choice(

@@ -43,8 +43,9 @@ def ask(data: Microdata, place: str = "page") -> bool:
     shown = escaped(name)
     with st.container(border=True, key=f"whose-rows-{place}"):
         st.markdown(
-            f"**Rows of one {shown}? Choose the column '{shown}' as whose row it is.** It has {different:,} different "
-            f"values in {rows:,} rows. Until you say whose a row is, rows are counted and nothing is said of people."
+            f"**Are rows with the same {shown} one person? Then choose '{shown}' as whose row it is.** It has "
+            f"{different:,} different values in {rows:,} rows. Until you say whose a row is, rows are counted and "
+            "nothing is said of people."
         )
         with st.container(horizontal=True, gap="small"):
             st.button(

@@ -61,10 +61,12 @@ def widget_showing(name: str, value: Any, choices: Collection[Any] = ()) -> str:
     """The key of a widget that shows a value which something else may have changed; only before it is drawn.
 
     A widget that shows the value already keeps its key. Where it must show another value, or offer other `choices`, it
-    becomes another widget with a new key. Until the browser has received the change, every request that it sends still
-    holds the earlier value, which looks as if somebody had chosen it again. With a new key such a request is about the
-    earlier widget, and callbacks ignore it (`is_on_page`). The key is new also where an earlier value comes back:
-    Streamlit sends no value for a key that the browser already has, so the field would be shown empty.
+    becomes another widget with a new key. Where the widget says its choices in words, these belong to `choices`: the
+    browser names a choice by its words, and one that is no longer said so would become the first. Until the browser has
+    received the change, every request that it sends still holds the earlier value, which looks as if somebody had
+    chosen it again. With a new key such a request is about the earlier widget, and callbacks ignore it (`is_on_page`).
+    The key is new also where an earlier value comes back: Streamlit sends no value for a key that the browser already
+    has, so the field would be shown empty.
 
     The widget needs a `persist_state`. Without it, Streamlit tells the browser a value only in the draw that set it. A
     browser that is slower than the next draw never hears of it, shows the default, and sends that back as if somebody

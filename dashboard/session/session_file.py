@@ -174,7 +174,7 @@ def restore(here: Workspace, saved: Saved) -> None:
         if saved.current is not None and saved.current < len(runs):
             here.select_run(runs[saved.current].id)
         if saved.wishes is not None:
-            here.begin_history(saved.wishes, is_live=bool(runs))
+            here.begin_history(here.tags, saved.wishes, is_live=bool(runs))
 
 
 def _about_table(table: LoadedTable) -> dict[str, Any]:

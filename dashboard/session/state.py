@@ -24,7 +24,7 @@ from dashboard.serving import access, audit, quotas, settings
 from dashboard.session import browser, builtin, compute
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.opened import Opened
-from dashboard.session.wishes import History, Wishes, first_wishes
+from dashboard.session.wishes import Wishes, first_wishes
 from dashboard.session.workspace import MicrodataStore, Run, Workspace, Workspaces
 from dashboard.tasks import reading
 
@@ -178,10 +178,10 @@ def follow_address() -> None:
     """
     here = workspace()
     asked = st.query_params.get(STEP_PARAMETER, "")
-    if browser.is_history_navigation() and here.wishes is not None and asked.isdecimal():
-        history = _history(here)
-        if history.go(int(asked[:18])):
-            _show_step(here, history)
+    if browser.is_history_navigation() and here.history is not None and asked.isdecimal():
+        before = here.tags
+        here.history.go(int(asked[:18]))
+        _show_tags(before)
     _put_address(here)
 
 
@@ -251,40 +251,37 @@ def tags() -> Tags:
 
 def set_tags(tags: Tags) -> None:
     """Read the attributes otherwise from now on, as a step that can be undone."""
-    here = workspace()
-    if here.wishes is not None:
-        history = _history(here)
-        history.step(replace(history.now, tags=tags))
-    here.tags = tags
+    workspace().set_tags(tags)
 
 
 def wishes(data: Microdata) -> Wishes:
     """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
     here = workspace()
     if here.wishes is None:
-        here.begin_history(first_wishes(data), is_live=False)
+        here.begin_board(first_wishes(data))
     return current_wishes()
 
 
 def begin_board(opened: Opened) -> None:
     """Begin the board of the loaded table with a release that was made elsewhere as its only column."""
-    workspace().begin_history(first_wishes(microdata(), opened), is_live=True)
-
-
-def _history(here: Workspace) -> History:
-    assert here.history is not None, "only of a board that was looked at something else is asked"
-    return here.history
+    here = workspace()
+    here.begin_board(first_wishes(microdata(), opened))
+    here.is_live = True
 
 
 def current_wishes() -> Wishes:
-    """What is asked of the board now; for callbacks of its widgets."""
-    return _history(workspace()).now.wishes
+    """What is asked of the board now, nothing where it has not begun; for callbacks of its widgets."""
+    return workspace().wishes or Wishes()
 
 
 def wish(then: Wishes, control: str = "") -> None:
-    """Ask the board for something else, as a step that can be undone; quick steps of one control are one."""
-    history = _history(workspace())
-    history.step(replace(history.now, wishes=then), control)
+    """Ask the board for something else, as a step that can be undone; quick steps of one control are one.
+
+    Of a board that has not begun nothing is asked: the browser may still speak of one that was just undone.
+    """
+    history = workspace().history
+    if history is not None and history.now.wishes is not None:
+        history.step(replace(history.now, wishes=then), control)
 
 
 def ask_anew(methods: Sequence[str], levels: Mapping[str, float]) -> None:
@@ -312,24 +309,20 @@ def note_step(name: str) -> None:
 
 def undo(forward: bool = False) -> None:
     """Take the last change of wishes or tags back, or make it again."""
-    here = workspace()
-    history = _history(here)
-    if forward:
-        history.redo()
-    else:
-        history.undo()
-    _show_step(here, history)
+    history, before = workspace().history, tags()
+    if history is not None:
+        history.redo() if forward else history.undo()
+        _show_tags(before)
 
 
-def _show_step(here: Workspace, history: History) -> None:
-    """Read the table as the present step says; an editor that shows tags starts anew from them."""
-    if here.tags is not history.now.tags:
-        here.tags = history.now.tags
+def _show_tags(before: Tags) -> None:
+    """Let an editor that shows tags start anew from those of now, where these are others."""
+    if tags() is not before:
         browser.renew_editors()
 
 
 def can_undo(forward: bool = False) -> bool:
-    """Whether there is a change to take back, or one to make again."""
+    """Whether there is a change to take back, or one to make again, of the loaded table."""
     history = workspace().history
     return history is not None and bool(history.future if forward else history.past)
 

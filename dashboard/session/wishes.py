@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, count, islice
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -98,6 +98,29 @@ class Column:
         return f"adapted so that it can keep l: {told}" if adapted is not None else told
 
 
+def told_apart(columns: Sequence[Column]) -> dict[str, str]:
+    """What sentences call columns, by id: by the title alone, and where several have the same, with the parameters in
+    which these differ; with a number where they differ in nothing.
+    """
+    named: dict[str, str] = {}
+    for column in columns:
+        same = [_all_fields(one) for one in columns if one.title == column.title]
+        own = _all_fields(column)
+        apart = {name: value for name, value in own.items() if any(one.get(name) != value for one in same)}
+        name = f"{column.title} ({in_words(apart)})" if apart else column.title
+        numbered = chain([name], (f"{name} ({number})" for number in count(2)))
+        named[column.id] = next(one for one in numbered if one not in named.values())
+    return named
+
+
+def _all_fields(column: Column) -> dict[str, Any]:
+    """The parameters of a column's method, those that were not chosen as they are by default."""
+    if column.opened is not None:
+        return {}
+    fields = ALGORITHMS[column.method].model_fields.items()
+    return {name: column.fields.get(name, info.get_default(call_default_factory=True)) for name, info in fields}
+
+
 def in_words(parameters: Mapping[str, Any]) -> str:
     """Parameters of a method as a list of words, such as "refine yes, split loss"."""
     return ", ".join(f"{name.replace('_', ' ')} {_value_in_words(value)}" for name, value in parameters.items())
@@ -182,12 +205,8 @@ class Wishes:
         return self.secret if self.secret in data.sensitive else next(iter(data.sensitive), None)
 
     def target_of(self, data: Microdata) -> str | None:
-        """The attribute that is predicted: the one asked for, else the one that is no secret and best predicted, else
-        the sensitive one, else the last known one.
-        """
-        if self.target in data.attributes:
-            return self.target
-        return best_predicted(data) or self.secret_of(data) or next(reversed(data.quasi_identifiers), None)
+        """The attribute that is predicted: the one asked for, else the one that is no secret and best predicted."""
+        return self.target if self.target in data.attributes else best_predicted(data)
 
     def asked_of(self, data: Microdata) -> tuple[Requirement, ...]:
         """The requirements that are asked of every release of the table."""
@@ -330,22 +349,22 @@ def _whole(value: Any, least: int, most: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What was asked at a time: the digest of the table, how its attributes were read, and the wishes."""
+    """How the attributes of the table were read at a time, and what was asked of the board: None before it began."""
 
-    table: str
     tags: Tags
-    wishes: Wishes
+    wishes: Wishes | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Step) and self.tags is other.tags and self.wishes == other.wishes
 
     def __hash__(self) -> int:
-        return hash(self.table)
+        return hash(self.tags)
 
 
 @dataclass(eq=False)
 class History:
-    """What was asked, step by step; `now` is the present step, `past` and `future` are those around it.
+    """What was said and asked of one table, step by step; `now` is the present step, `past` and `future` are those
+    around it.
 
     Every step has a `number`, which no other step ever gets, also after it was taken back; `made` is the last number
     that was given.
@@ -403,10 +422,11 @@ class History:
 
 
 def best_predicted(data: Microdata) -> str | None:
-    """The attribute that is no secret and of which another one tells most, without saying the same in other words.
+    """The attribute that is no secret and of which another one tells most, without saying the same in other words; of
+    those that others know, where nothing tells much of any. None where all have too many values to be predicted.
 
     How much one tells of the other is Goodman and Kruskal's tau, the share by which knowing the one lowers the
-    probability that a guess in proportion to the values' shares is wrong. None where nothing tells much of any.
+    probability that a guess in proportion to the values' shares is wrong.
     """
     if data not in _best:
         _best[data] = _best_predicted(data)
@@ -416,23 +436,31 @@ def best_predicted(data: Microdata) -> str | None:
 def _best_predicted(data: Microdata) -> str | None:
     step = -(-data.n_rows // ROWS_LOOKED_AT)
     names = [name for name in data.attributes if name not in data.sensitive]
-    codes = {name: data.codes[name][::step] for name in names}
-    told: dict[str, float] = {}
+    # Each value that occurs has a code here and all codes occur, so that pairs are counted fast.
+    codes: dict[str, Codes] = {
+        name: np.unique(data.codes[name][::step], return_inverse=True)[1].astype(np.int32) for name in names
+    }
+    fitting: dict[str, float] = {}
+    known: dict[str, float] = {}
     for target in names:
         if not 2 <= len(data.domain[target]) <= MOST_PREDICTED:
             continue
-        taus = [(tau(codes[other], codes[target]), other) for other in names if other != target]
-        fitting = (
-            share for share, other in taus if _by_chance(codes[other], codes[target]) < share < SAME_IN_OTHER_WORDS
+        taus = [(tau(codes[other], codes[target]), codes[other]) for other in names if other != target]
+        fitting[target] = max(
+            (share for share, given in taus if _by_chance(given, codes[target]) < share < SAME_IN_OTHER_WORDS),
+            default=0.0,
         )
-        told[target] = max(fitting, default=0)
-    best = max(told, key=lambda name: told[name], default=None)
-    return best if best is not None and told[best] >= LEAST_TOLD else None
+        if target in data.quasi_identifiers:
+            known[target] = max((share for share, _ in taus), default=0.0)
+    best = max(fitting, key=fitting.__getitem__, default=None)
+    if best is not None and fitting[best] >= LEAST_TOLD:
+        return best
+    return max(known, key=known.__getitem__, default=None)
 
 
 def _by_chance(given: Codes, target: Codes) -> float:
-    """The tau that two attributes which have nothing to do with each other hardly exceed."""
-    more, others = len(np.unique(given)) - 1, len(np.unique(target)) - 1
+    """The tau that two attributes which have nothing to do with each other hardly exceed; all codes occur."""
+    more, others = int(given.max()), int(target.max())
     # Rows times other values times tau is about chi-squared with so many degrees of freedom.
     return SURE_DEVIATIONS * float(np.sqrt(2 * more * others)) / max(len(target) * others, 1)
 
@@ -443,11 +471,12 @@ def tau(given: Codes, target: Codes) -> float:
     It is corrected for the number of values of the first, as many values explain few rows by chance.
     """
     width = int(target.max()) + 1
-    pairs, counts = np.unique(given.astype(np.int64) * width + target, return_counts=True)
-    of_given = np.bincount(given)
+    cells = (int(given.max()) + 1) * width
+    counts = np.bincount(given.astype(np.int64) * width + target, minlength=cells).reshape(-1, width)
+    of_given = counts.sum(axis=1)
     share = np.bincount(target) / len(target)
     rest = 1 - float((share**2).sum())
-    explained = float((counts.astype(np.float64) ** 2 / of_given[pairs // width]).sum()) / len(target)
+    explained = float(((counts.astype(np.float64) ** 2).sum(axis=1) / np.maximum(of_given, 1)).sum()) / len(target)
     n, n_given = len(target), int((of_given > 0).sum())
     if rest <= 0 or n <= n_given:
         return 0.0

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -77,9 +77,10 @@ class Run:
 class Workspace:
     """A visitor's table, tags, wishes, runs, form values and notices yet to be shown. Any thread may call its methods.
 
-    `answers` are what only people know of a release of the table, for its dossier. `history` is what was asked of the
-    board, step by step. `is_live` says that the board makes its releases here
-    although some that ship with the program would do. `steps_done` are the steps of lessons that the visitor has done.
+    `answers` are what only people know of a release of the table, for its dossier. `history` is how the loaded table
+    was read and what was asked of the board, step by step; it begins with the table. `is_live` says that the board
+    makes its releases here although some that ship with the program would do. `steps_done` are the steps of lessons
+    that the visitor has done.
 
     `owner` is the id of the person who has signed in and to whom alone it belongs, and `person` what they are called;
     both are empty where nobody signs in.
@@ -89,7 +90,6 @@ class Workspace:
         self.id, self.owner, self.person = id, owner, person
         self.lock = threading.RLock()
         self.table: LoadedTable | None = None
-        self.tags = Tags()
         self.answers = Answers()
         self.history: History | None = None
         self.is_live = False
@@ -109,17 +109,29 @@ class Workspace:
         return self.person or f"workspace {sha256(self.id.encode()).hexdigest()[:12]}"
 
     @property
+    def tags(self) -> Tags:
+        """How the attributes of the loaded table are read."""
+        return Tags() if self.history is None else self.history.now.tags
+
+    def set_tags(self, tags: Tags) -> None:
+        """Read the attributes of the loaded table otherwise from now on, as a step that can be undone."""
+        assert self.history is not None, "only a table has attributes"
+        self.history.step(replace(self.history.now, tags=tags))
+
+    @property
     def wishes(self) -> Wishes | None:
         """What is asked of the board for the loaded table, None where nobody looked at the board with it."""
-        if self.history is None or self.table is None or self.history.now.table != self.table.digest:
-            return None
-        return self.history.now.wishes
+        return None if self.history is None else self.history.now.wishes
 
-    def begin_history(self, wishes: Wishes, is_live: bool) -> None:
-        """Forget the steps of another table; numbers in the address go on from there, so that none is given twice."""
-        assert self.table is not None, "only of a table something is asked"
+    def begin_board(self, wishes: Wishes) -> None:
+        """Let this be what is asked of the board at the present step, which is no further step."""
+        assert self.history is not None, "only of a table something is asked"
+        self.history.now = replace(self.history.now, wishes=wishes)
+
+    def begin_history(self, tags: Tags, wishes: Wishes | None = None, is_live: bool = False) -> None:
+        """Forget all steps; numbers in the address go on from there, so that none is given twice."""
         number, made = (0, 0) if self.history is None else (self.history.number, self.history.made)
-        self.history = History(Step(self.table.digest, self.tags, wishes), number, made)
+        self.history = History(Step(tags, wishes), number, made)
         self.is_live = is_live
 
     @property
@@ -158,12 +170,18 @@ class Workspace:
                 rest()
 
     def load(self, table: LoadedTable, tags: Tags) -> None:
-        """Replace the table and its tags; the releases stay until the board is made anew."""
+        """Replace the table and its tags; the releases stay until the board is made anew.
+
+        The same table once more is read anew as a step that can be undone; the steps of another one are forgotten.
+        """
         with self.lock:
-            if self.table is None or self.table.digest != table.digest:
-                # What was said of a release of another table is not true of this one's.
-                self.answers = Answers()
-            self.table, self.tags = table, tags
+            before, self.table = self.table, table
+            if before is not None and before.digest == table.digest:
+                self.set_tags(tags)
+                return
+            # What was said of a release of another table is not true of this one's.
+            self.answers = Answers()
+            self.begin_history(tags)
 
     def show_on_board(self, shown: Sequence[Run]) -> None:
         """Let these be the releases of the board's columns, in their order.

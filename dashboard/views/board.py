@@ -23,7 +23,7 @@ from dashboard.elements import verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
-from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent
+from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent, told_apart
 from dashboard.session.workspace import Run
 from dashboard.tasks import redrawing, warmup
 from dashboard.views import board_dialogs as dialogs
@@ -200,7 +200,9 @@ def _level(level: Level, wishes: Wishes) -> None:
     most = level.steps[-1] if axis == "l" and level.steps else MOST
     further = {value for value in (held, ruled if (ruled or 0) <= most else None) if value is not None}
     options = [OFF, *sorted({*level.steps, *further})]
-    slider = browser.widget_showing(f"board-{axis}", OFF if held is None else held, options)
+    # The browser knows a step by what it says; said otherwise, as that of l with a c, it is a step of another slider.
+    said = {one: OFF if one == OFF else level.said.format(f"{one:g}") for one in options}
+    slider = browser.widget_showing(f"board-{axis}", OFF if held is None else held, said.items())
     field = browser.widget_showing(
         f"board-{axis}-typed", None if held is None else int(held) if is_whole else float(held)
     )
@@ -221,7 +223,7 @@ def _level(level: Level, wishes: Wishes) -> None:
                 on_change=change,
                 args=(slider,),
                 help=level.help,
-                format_func=lambda one: OFF if one == OFF else level.said.format(f"{one:g}"),
+                format_func=said.__getitem__,
                 width="stretch",
             )
             if ruled is not None:
@@ -265,14 +267,20 @@ def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None
     kept = wishes.asked_of(data)
     ready = shipped.columns(table, tags, wishes) if not state.workspace().is_live else None
     if ready is not None:
-        return list(ready), None, 0
+        return _named(ready, wishes), None, 0
     measures = facts.measures(secret, wishes.r, target, wishes.numbers, wishes.levels.get("k"), wishes.policy)
     made = making.make(wishes, data, measures)
     shown = [
         _shown(column, made.attempts.get(column.id), made.problems.get(column.id, ""), kept, measures, wishes, data)
         for column in wishes.columns
     ]
-    return shown, made.bench, made.version
+    return _named(shown, wishes), made.bench, made.version
+
+
+def _named(shown: Sequence[Shown], wishes: Wishes) -> list[Shown]:
+    """The columns with names that tell those of one method apart."""
+    names = told_apart(wishes.columns)
+    return [replace(one, name=names[one.id]) for one in shown]
 
 
 def _shown(
@@ -350,19 +358,19 @@ def _clicked() -> None:
         # What was entered there before may have been undone since.
         state.forget_form(f"board-{column}-")
         state.forget_form(f"board-method-{column}-")
-        browser.put("board_dialog", ("method", column))
+        browser.put(making.DIALOG, ("method", column))
     elif kind == "add":
-        browser.put("board_dialog", ("add", ""))
+        browser.put(making.DIALOG, ("add", ""))
     elif kind == "level":
         board_trials.take(found)
     elif kind == "open" and wishes.column(column) is not None:
         state.workspace().is_live = True
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
-            browser.put("board_dialog", ("about", row.removeprefix(facts.NUMBER)))
+            browser.put(making.DIALOG, ("about", row.removeprefix(facts.NUMBER)))
         elif row in cells.PAGES:
             grid.keep_clicked(row, column, wishes)
-            browser.put("board_dialog", ("open", column, row))
+            browser.put(making.DIALOG, ("open", column, row))
 
 
 def _hints(wishes: Wishes, data: Microdata, bench: Bench | None) -> None:

@@ -38,12 +38,12 @@ OPENED = (
 LEFT_OUT_STEPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Percentages of the people that may be left out, to choose from."""
 POLL = 2.0
-_DIALOG, _RELEASE = "board_dialog", "board-publish-run"
+_RELEASE = "board-publish-run"
 
 
 def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
     """Open what was asked for, if anything."""
-    asked = browser.get(_DIALOG)
+    asked = browser.get(making.DIALOG)
     if asked is None:
         return
     if asked[0] == "open":
@@ -68,18 +68,18 @@ def publish(column_id: str) -> None:
     """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
     state.workspace().is_live = True
     browser.set_widget_values({_RELEASE: None})
-    browser.put(_DIALOG, ("publish", column_id))
+    browser.put(making.DIALOG, ("publish", column_id))
 
 
 def _close() -> None:
-    browser.put(_DIALOG, None)
+    browser.put(making.DIALOG, None)
 
 
 def draw_behind() -> None:
     """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
     typing there would be gone. Closing the dialog draws the board.
     """
-    asked = browser.get(_DIALOG)
+    asked = browser.get(making.DIALOG)
     if asked is None or asked[0] == "open":
         redrawing.draw_page()
 

@@ -129,7 +129,10 @@ def _draw(tried: Sequence[Tried], about: Map, least: float | None) -> None:
     if not about.asked:
         joined = "Nothing is asked, so the dotted line joins the best of all releases."
     elif line:
-        joined = "The dotted line joins the best of those that keep all that is asked; hollow marks are not known to."
+        joined = (
+            "The dotted line joins the best of those that keep all that is asked; hollow marks miss some of it or are "
+            "not known to keep it."
+        )
     else:
         joined = "No release here is known to keep all that is asked, so no line joins the best."
     refined = " A bold line is what refining gained." if gains else ""
@@ -171,7 +174,7 @@ def _columns(shown: Sequence[Shown], runs: Mapping[str, Run], about: Map) -> Ite
         run = runs.get(one.id)
         algorithm = None if run is None else run.algorithm
         yield from about.tried(
-            one.title,
+            one.named,
             numbers(one.quick, slow),
             one.color,
             algorithm,

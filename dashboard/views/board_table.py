@@ -202,6 +202,8 @@ def _role_fields(key: str, names: list[str], suggested: Mapping[str, str]) -> tu
             default=[name for name in names if suggested.get(name) == role],
             help=help,
             key=f"{key}-{role}",
+            # A step back leads here again, to what was chosen and not to what was suggested.
+            persist_state="session",
         )
     twice = sorted({name for name in names if sum(name in held for held in chosen.values()) > 1})
     if twice:
@@ -218,10 +220,11 @@ def _whose(table: LoadedTable, identifiers: list[str]) -> str | None:
         return None
     name, different, rows = found
     says_whose = st.radio(
-        f"Rows of one {escaped(name)}? It has {different:,} different values in {rows:,} rows.",
+        f"Are rows with the same {escaped(name)} one person? It has {different:,} different values in {rows:,} rows.",
         [True, False],
         index=None,
         key=f"tags-{table.id}-unit-{name}",
+        persist_state="session",
         format_func=lambda yes: f"Yes, count people by '{escaped(name)}'" if yes else "No, every row is another person",
         horizontal=True,
     )

@@ -19,7 +19,7 @@ from anoncore.sources import TableSource, read_table
 from dashboard.elements.routes import ROUTES
 from dashboard.serving import own_token
 from dashboard.session import state
-from dashboard.session.wishes import History, Step, Wishes
+from dashboard.session.wishes import Step, Wishes
 from dashboard.session.workspace import Workspace
 from dashboard.tasks import jobs, reading, warmup
 from tests.dashboard import browser, sent
@@ -125,9 +125,8 @@ class Visitor:
             wishes = wishes.with_level(axis, value)
         for method in methods or ("mondrian",):
             wishes = wishes.with_column(method, fields)
-        here, step = self.here, Step(self.here.table.digest, self.here.tags, wishes)
-        here.history = here.history or History(step)
-        here.history.step(step)
+        here = self.here
+        here.history.step(Step(here.tags, wishes))
         here.is_live = True
         return self
 
@@ -140,7 +139,7 @@ class Visitor:
         here = state._workspaces.get(self.workspace)
         names = {name.replace("-", "_").replace(" ", "_"): name for name in map(str, here.table.frame)}
         for name, role in roles.items():
-            here.tags = here.tags.changed("roles", names[name], role)
+            here.set_tags(here.tags.changed("roles", names[name], role))
         return self.run()
 
     def texts(self) -> str:

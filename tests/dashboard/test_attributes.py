@@ -93,7 +93,7 @@ def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -
     visitor.run()
     assert visitor.at.session_state["_editor_base"][1] == key
     here = _here(visitor)
-    here.tags = here.tags.changed("roles", "race", "sensitive")
+    here.set_tags(here.tags.changed("roles", "race", "sensitive"))
     visitor.open("groups").open("table")
     _, fresh, base = visitor.at.session_state["_editor_base"]
     assert fresh != key
@@ -113,7 +113,7 @@ def sized(visitor: Visitor) -> Visitor:
     """A visitor at the details of the attribute size, of kind ordinal."""
     visitor.upload("people.csv", CSV).open("table").tag(age="quasi-identifier", size="quasi-identifier")
     here = _here(visitor)
-    here.tags = here.tags.changed("kinds", "size", "ordinal")
+    here.set_tags(here.tags.changed("kinds", "size", "ordinal"))
     visitor.run()
     visitor.at.selectbox(key="detail-attribute").set_value("size")
     return visitor.run()
@@ -270,7 +270,7 @@ def _levels(visitor: Visitor) -> pd.DataFrame:
 
 def _nominal(visitor: Visitor) -> Visitor:
     here = _here(visitor)
-    here.tags = here.tags.changed("kinds", "size", "nominal")
+    here.set_tags(here.tags.changed("kinds", "size", "nominal"))
     return visitor.run()
 
 
@@ -311,7 +311,7 @@ def test_a_group_without_a_name_is_refused_and_the_choice_stays(sized: Visitor) 
 
 def test_groups_that_the_order_tears_apart_are_kept_until_they_fit(sized: Visitor) -> None:
     here = _here(sized)
-    here.tags = here.tags.changed("orders", "size", ("S", "M", "L", "XL"))
+    here.set_tags(here.tags.changed("orders", "size", ("S", "M", "L", "XL")))
     sized.run()
     _source(sized, "by hand")
     _group(sized, [0, 2], "ends")
@@ -392,7 +392,7 @@ def test_usual_hierarchies_are_one_choice_away(visitor: Visitor) -> None:
 
 def test_the_order_of_a_category_without_rank_gives_way_to_its_groups(sized: Visitor) -> None:
     here = _here(_nominal(sized))
-    here.tags = here.tags.changed("orders", "size", ("S", "M", "L", "XL"))
+    here.set_tags(here.tags.changed("orders", "size", ("S", "M", "L", "XL")))
     sized.run()
     _source(sized, "by hand")
     _group(sized, [0, 2], "mixed")

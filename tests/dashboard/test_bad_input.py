@@ -197,7 +197,7 @@ def test_text_tagged_numeric_is_named(visitor: Visitor) -> None:
     visitor.upload("people.csv", _csv(_people()))
     visitor.open("table").tag(age=KNOWN)
     here = state._workspaces.get(visitor.workspace)
-    here.tags = here.tags.changed("kinds", "illness", "numeric").changed("roles", "illness", "sensitive")
+    here.set_tags(here.tags.changed("kinds", "illness", "numeric").changed("roles", "illness", "sensitive"))
     visitor.run()
     assert "'illness' is tagged numeric but holds" in visitor.errors[0]
     assert "Until then no method can run" in visitor.errors[0]

@@ -359,6 +359,24 @@ def test_what_a_browser_sends_that_has_not_heard_of_a_change_takes_nothing_back(
     assert asked(visitor).levels["k"] == 12
 
 
+def test_a_c_that_is_asked_for_or_not_leaves_l_as_it_was(visitor, drawn):
+    """With a c, l is said in other words. A browser that has not heard of these still speaks in those of before, in
+    which no step of the slider is said any more.
+    """
+    tagged(visitor)
+    for c, l in ((2.0, 3), (None, 4.0)):
+        if asked(visitor).levels["l"] != l:
+            typed(visitor, "l", l)
+        next(one for one in visitor.at.number_input if named(one) == "board-c-typed").set_value(c)
+        sent = visitor.at._tree.get_widget_states()
+        for _ in range(2):
+            visitor.at._run(sent)
+        visitor.run()
+        assert (asked(visitor).levels.get("c"), asked(visitor).levels.get("l")) == (c, l)
+        held = fields(visitor)
+        assert (held["board-l"], held["board-l-typed"], held["board-c-typed"]) == (l, l, c)
+
+
 @pytest.mark.slow
 def test_a_field_of_a_small_window_is_drawn_only_while_it_is_open_and_then_told_its_value(visitor, drawn):
     """A browser has the fields of a window only while it is open: told before, it would never know."""
@@ -404,11 +422,31 @@ def test_the_adversary_of_another_table_is_shown_as_it_is_asked_for_there(visito
     visitor.press("Compare four methods")
     set_open(visitor, "board-adversary")
     held = fields(visitor)
-    assert (held["board-r"], held["board-secret"], held["board-target"]) == (2, "diagnosis", "diagnosis")
+    assert (held["board-r"], held["board-secret"], held["board-target"]) == (2, "diagnosis", "postcode")
     assert held["board-hidden"] == list(wording.ROWS)
     next(one for one in visitor.at.slider if named(one) == "board-r").set_value(3)
     visitor.run()
     assert asked(visitor) == replace(asked(visitor), r=3, secret=None, target=None, hidden=())
+
+
+def test_the_secret_is_not_predicted_unless_it_is_chosen(visitor, drawn):
+    draw = np.random.default_rng(4)
+    frame = people().drop(columns=["name", "sex", "postcode"]).assign(income=draw.permutation(300))
+    run_in_session(visitor, lambda: state.load_frame(frame, "numbers.csv", "numbers", ()))
+    tags = workspace(visitor).tags
+    roles = {"age": "quasi-identifier", "income": "quasi-identifier", "diagnosis": "sensitive"}
+    run_in_session(visitor, lambda: state.set_tags(replace(tags, roles=roles)))
+
+    def cells_of():
+        return next(row for row in drawn[-1]["rows"] if row["id"] == "predictable")["cells"]
+
+    assert all(cell["why"].startswith("Nothing can be predicted") for cell in cells_of())
+    set_open(visitor, "board-adversary")
+    assert fields(visitor)["board-target"] is None
+    next(one for one in visitor.at.selectbox if named(one) == "board-target").set_value("diagnosis")
+    visitor.run()
+    assert asked(visitor).target == "diagnosis"
+    assert not any(cell.get("why", "").startswith("Nothing") for cell in cells_of())
 
 
 def test_a_window_stays_open_when_what_is_chosen_in_it_changes_its_label(visitor, drawn):
@@ -479,6 +517,74 @@ def test_tags_are_steps_as_well(visitor, drawn, monkeypatch):
     finish(visitor, drawn)
     assert workspace(visitor).tags is before
     assert workspace(visitor).runs[0].data.quasi_identifiers == ("age", "sex", "postcode")
+
+
+def test_the_first_comparison_is_taken_back_to_the_question_and_what_was_chosen_there(visitor, drawn):
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    here = workspace(visitor)
+    untagged = here.tags
+    visitor.open("board")
+    question = "What do others know, and what must they not learn?"
+    next(one for one in visitor.at.multiselect if one.label == "Known to others").set_value(["age", "sex"])
+    visitor.run()
+    visitor.press("Compare four methods")
+    compared = here.tags
+    assert question not in visitor.texts()
+    slide(visitor, "k", 20)
+    for k in (10, None):
+        assert visitor.has_button("Undo")
+        visitor.press("Undo")
+        assert (here.wishes and here.wishes.levels["k"]) == k
+    assert question in visitor.texts()
+    assert here.tags is untagged
+    chosen = {one.label: list(one.value) for one in visitor.at.multiselect}
+    assert (chosen["Known to others"], chosen["Secret"]) == (["age", "sex"], ["diagnosis"])
+    assert not visitor.has_button("Undo")
+    for k in (10, 20):
+        visitor.press("Redo")
+        assert (here.tags, asked(visitor).levels["k"]) == (compared, k)
+
+
+def test_tags_that_were_changed_before_the_first_comparison_are_taken_back_one_by_one(visitor, drawn):
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    here, seen = workspace(visitor), []
+    for name, role in (("age", "quasi-identifier"), ("diagnosis", "sensitive")):
+        seen.append(here.tags)
+        run_in_session(visitor, lambda name=name, role=role: state.set_tags(here.tags.changed("roles", name, role)))
+    visitor.open("board")
+    assert set(asked(visitor).levels) == {"k", "l", "t"}
+    for tags in reversed(seen):
+        visitor.press("Undo")
+        assert here.tags is tags
+    assert not visitor.has_button("Undo")
+
+
+def test_nothing_that_was_asked_of_another_table_can_be_taken_back(visitor, drawn):
+    visitor.open("board")
+    slide(visitor, "k", 12)
+    assert visitor.has_button("Undo")
+    run_in_session(visitor, lambda: state.load_frame(people(), "people.csv", "people", ()))
+    tags = workspace(visitor).tags
+    assert not visitor.has_button("Undo")
+    # A click that was on its way when the other table came.
+    run_in_session(visitor, state.undo)
+    assert workspace(visitor).tags is tags
+    assert visitor.errors == []
+    visitor.press("Compare four methods")
+    visitor.press("Undo")
+    assert (workspace(visitor).tags, visitor.has_button("Undo")) == (tags, False)
+    visitor.open("table")
+
+
+def test_the_same_table_once_more_is_a_step(visitor, drawn):
+    tagged(visitor)
+    slide(visitor, "k", 20)
+    before = workspace(visitor).tags
+    visitor.upload("people.csv", people().to_csv(index=False).encode())
+    assert workspace(visitor).tags.roles == {}
+    visitor.open("board").press("Undo")
+    assert workspace(visitor).tags is before
+    assert asked(visitor).levels["k"] == 20
 
 
 @pytest.mark.slow
@@ -604,6 +710,22 @@ def test_what_ships_is_recognized_by_everything_that_was_asked():
     assert shipped.columns(table, table.suggested, wishes) is not None
     assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None
     assert shipped.columns(table, table.suggested.changed("roles", "age", "sensitive"), wishes) is None
+
+
+@pytest.mark.slow
+def test_a_dialog_is_left_with_the_board(visitor, drawn):
+    visitor.make("mondrian", k=10)
+    visitor.press("Publish …")
+
+    def is_open():
+        return any(one.key == "board-publish-run" for one in visitor.at.radio)
+
+    visitor.until(is_open)
+    visitor.run()
+    assert is_open()
+    visitor.open("publish")
+    visitor.open("board")
+    assert not is_open()
 
 
 def board_wishes(table):

@@ -64,6 +64,22 @@ def test_ribbons_are_as_wide_as_what_moves() -> None:
     assert np.array(widths) / sum(widths) == pytest.approx(plan.mass / plan.mass.sum())
 
 
+@pytest.mark.parametrize("width", [380, 500, 700])
+def test_the_words_under_the_ribbons_are_clear_of_the_shares_under_the_bars(width: int) -> None:
+    shown = from_surplus_to_lack(plan_of(["a"] * 4 + ["b"] * 4, [0, 0, 0, 1, 0, 1, 1, 1], "equal"), STYLE, "group 0")
+    axis, of_character = shown.layout.xaxis2, 6.5
+    low, high = axis.range
+    first, last = (
+        width * (axis.domain[0] + (axis.domain[1] - axis.domain[0]) * (place - low) / (high - low))
+        for place in axis.tickvals
+    )
+    half = [len(text) * of_character / 2 for text in axis.ticktext]
+    # The last share stands at the end of its axis at the most, half of it beside that.
+    assert first - half[0] > width * shown.layout.xaxis.domain[1] + len("100%") * of_character / 2
+    assert first + half[0] < last - half[1]
+    assert last + half[1] <= width + shown.layout.margin.r
+
+
 def test_of_many_values_those_that_differ_most_have_rows() -> None:
     values = [f"v{number % 40}" for number in range(400)]
     plan = plan_of(values, [0 if value in ("v1", "v7") else 1 for value in values], "equal")

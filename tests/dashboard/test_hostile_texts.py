@@ -91,7 +91,7 @@ def hostile_visit() -> Visitor:
     visitor = Visitor().upload(FILE, hostile_table())
     here = state._workspaces.get(visitor.workspace)
     for name, role in ROLES.items():
-        here.tags = here.tags.changed("roles", HOSTILE[name], role)
+        here.set_tags(here.tags.changed("roles", HOSTILE[name], role))
     return visitor.make()
 
 

@@ -99,7 +99,7 @@ def test_the_page_attributes_proposes_the_tag(visitor: Visitor) -> None:
     visitor.press("Tag it as quasi-identifier")
     assert "tells 'degree'" not in visitor.texts()
     here = state._workspaces.get(visitor.workspace)
-    here.tags = here.tags.changed("roles", "note", None)
+    here.set_tags(here.tags.changed("roles", "note", None))
     visitor.run()
     assert "Insensitive columns that make rows unique" not in visitor.texts(), "it is left out"
 

@@ -522,7 +522,7 @@ def test_a_lesson_is_tried_on_the_loaded_table_as_a_step_that_can_be_undone(visi
     assert dict(asked.levels) == {"k": 2, "t": 0.4}
     assert visitor.here.table.builtin == "census"
     assert any(button.label == "Publish …" for button in visitor.at.button)
-    state._history(visitor.here).undo()
+    visitor.here.history.undo()
     assert visitor.here.wishes == before
 
 

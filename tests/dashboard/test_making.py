@@ -71,7 +71,7 @@ def test_what_is_undone_on_a_closer_page_is_made_there(visitor: Visitor, held: d
     visitor.open("groups")
     visitor.until(lambda: len(visitor.here.runs) == 3)
     history = visitor.here.history
-    history.step(type(history.now)(history.now.table, history.now.tags, first.with_level("k", 9)))
+    history.step(type(history.now)(history.now.tags, first.with_level("k", 9)))
     visitor.until(lambda: "k = 9" in visitor.texts())
     history.undo()
     visitor.until(lambda: "k = 9" not in visitor.texts())

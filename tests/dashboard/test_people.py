@@ -43,7 +43,7 @@ def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Vis
     assert "Whose row is it?" not in [box.label for box in visitor.at.selectbox], "nothing is an identifier yet"
     visitor.tag(**ROLES)
     people = VISITS["patient"].nunique()
-    assert "Rows of one patient? Choose the column 'patient' as whose row it is." in visitor.texts()
+    assert "Are rows with the same patient one person? Then choose 'patient' as whose row it is." in visitor.texts()
     assert f"It has {people} different values in 80 rows." in visitor.texts()
     (box,) = [box for box in visitor.at.selectbox if box.label == "Whose row is it?"]
     assert box.options == ["Every row is another person", "patient"]
@@ -125,7 +125,7 @@ def test_while_nobody_said_whose_the_rows_are_the_board_counts_rows_and_asks_fir
     monkeypatch.setattr(grid, "draw", lambda model, on_event: drawn.append(model))
     visitor = visit()
     visitor.upload("visits.csv", CSV).open("board")
-    assert "Rows of one patient? It has 20 different values in 80 rows." in said(visitor)
+    assert "Are rows with the same patient one person? It has 20 different values in 80 rows." in said(visitor)
     visitor.press("Compare four methods")
     bench = state._workspaces.get(visitor.workspace).jobs["board"]
     end = time.monotonic() + 120
@@ -171,13 +171,13 @@ def test_pages_that_speak_of_people_ask_first_whose_the_rows_are(visitor: Visito
     add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
     for page in ("groups", "privacy", "closeness", "attack", "utility", "publish", "explain"):
         visitor.open(page)
-        assert "Rows of one patient?" in visitor.texts(), page
+        assert "Are rows with the same patient one person?" in visitor.texts(), page
         assert not visitor.at.metric, page
         assert not visitor.at.download_button, page
     # An answer is one click, and the releases are made anew.
     visitor.open("groups").press("Count people by 'patient'")
     assert "80 rows (20 people)" in visitor.texts()
-    assert "Rows of one patient?" not in visitor.open("privacy").texts()
+    assert "Are rows with the same patient one person?" not in visitor.open("privacy").texts()
 
 
 def test_that_every_row_is_another_person_is_an_answer(visitor: Visitor) -> None:
@@ -187,4 +187,4 @@ def test_that_every_row_is_another_person_is_an_answer(visitor: Visitor) -> None
     here = state._workspaces.get(visitor.workspace)
     data = state.coded(here.table, here.tags)
     assert (data.people_word, data.left_out, data.n_people) == ("people", ("patient",), 80)
-    assert "Rows of one patient?" not in visitor.texts()
+    assert "Are rows with the same patient one person?" not in visitor.texts()

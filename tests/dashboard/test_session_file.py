@@ -181,7 +181,7 @@ def test_a_column_that_showed_a_run_is_one_of_its_method() -> None:
         manifest["board"]["columns"].append(there_was)
         return json.dumps(manifest).encode()
 
-    here.begin_history(wishes, is_live=False)
+    here.begin_history(here.tags, wishes)
     saved = _opened(_rewritten(session_file.save(here), earlier))
     assert saved.wishes is not None
     assert [one.method for one in saved.wishes.columns] == ["stack-and-deal", "mondrian", "anatomy"]

@@ -10,7 +10,7 @@ from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.texts import share_text
 from anoncore.measures import answer, verdict
 from anoncore.measures.promise_marks import marks, unpromised
-from anoncore.requirements import DistinctDiversity, KAnonymity, Requirement, TCloseness
+from anoncore.requirements import DistinctDiversity, FrequencyDiversity, KAnonymity, Requirement, TCloseness
 
 ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
 
@@ -42,6 +42,22 @@ def test_of_the_releases_that_keep_all_the_one_that_loses_least_is_named_with_wh
     )
     # In a table of 24 people the attack can learn nothing, which says nothing of what the release gives away.
     assert found.more == ("How many people it gives away was not measured: 'illness'.",)
+
+
+def test_a_level_is_never_rounded_to_the_other_side_of_what_is_asked_nor_that_to_another_number() -> None:
+    release = mondrian(people(), 3)
+    # A sixth, and of what is asked nothing is rounded away.
+    (mark,) = marks(release, [TCloseness(t=0.001)], "Mondrian")
+    assert (mark.state, mark.reached, mark.asked) == ("missed", "0.167", "0.001")
+    found = answer([release], [TCloseness(t=0.001)], is_attacked=False)
+    assert found.text.endswith("t is 0.167, you ask for 0.001.")
+    (mark,) = marks(release, [TCloseness(t=0.3)], "Mondrian")
+    assert (mark.state, mark.reached, mark.asked) == ("met", "0.17", "0.30")
+    # 1,668 of 5,000 have one illness: l is 2.9976, which two decimals would make the 3 that is asked for.
+    illness = ["flu"] * 1668 + ["cold", "gout"] * 1666
+    data = Microdata(pd.DataFrame({"age": 20, "illness": illness}), ROLES)
+    (mark,) = marks(Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data), [FrequencyDiversity(l=3)], "Mondrian")
+    assert (mark.state, mark.reached, mark.asked) == ("missed", "2.998", "3")
 
 
 def test_without_the_attack_the_answer_says_that_it_was_not_measured() -> None:

@@ -267,6 +267,12 @@ def test_a_published_column_that_breaks_the_promise_stands_in_the_way():
     assert found.text.endswith(": 'fnlwgt', published by decision, finds everybody.")
 
 
+def test_which_of_two_columns_of_one_method_is_meant_is_said():
+    first, second = column("c1", "Stack & Deal", 0.1), column("c2", "Stack & Deal", 0.2)
+    found = answer([replace(first, name="Stack & Deal (refine yes)"), second], ASKED)
+    assert found.title == "Stack & Deal (refine yes)"
+
+
 def test_what_is_not_known_is_not_recommended():
     unknown = column("c1", "Mask", 0.1, mark("t", "unknown", ""))
     assert answer([unknown], ASKED).text.endswith("Nearest is Mask: t cannot be told.")

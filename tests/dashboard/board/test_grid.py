@@ -54,6 +54,18 @@ def test_every_row_has_one_scale_for_all_its_cells():
     assert (axis["first"], len(axis["bins"]), axis["line"]) == (1, 6, 4)
 
 
+def test_where_nothing_can_be_predicted_the_cell_says_so_and_waits_for_nothing():
+    for secret, way in (("illness", " Choose another attribute under 'Adversary and rows'."), (None, "")):
+        row = next(
+            one
+            for one in model([column()], Asked({"k": 10.0}, 2, secret, None), True)["rows"]
+            if one["id"] == "predictable"
+        )
+        why = f"Nothing can be predicted: no column that others know has 2 to 20 values.{way}"
+        assert row["cells"] == [{"state": "failed", "why": why}]
+        assert "None" not in row["help"] + row["meaning"]
+
+
 def test_the_most_that_can_be_lost_is_told_as_such_and_is_no_price():
     bound = {"at_most": 0.12, "names": ["age", "town"], "means": [0.06, 0.12], "uncounted": []}
     bounded = column("c2", facts={**quick(), "lost": bound})

@@ -63,7 +63,7 @@ def visitor(visit, drawn):
     here.load(*loaded(people(), ROLES, "people.csv"))
     made.run()
     only = Wishes().with_level("k", 5).with_column("mondrian")
-    here.history.step(Step(here.table.digest, here.tags, only))
+    here.history.step(Step(here.tags, only))
     return made.run()
 
 
@@ -281,6 +281,9 @@ def test_a_published_table_alone_is_judged_and_says_what_needs_its_original(visi
     assert "beside the table that it was made of" in given["full"]
     believed = attacks.attribute_disclosure(run.release, "illness").confidence > 0.5 + 1e-9
     assert np.isclose(given["value"], believed.mean())
+    # Whoever did not mean that is led back to the question.
+    visitor.press("Undo")
+    assert visitor.has_button("It is a release already: judge it")
 
 
 def test_one_of_several_tables_is_no_original_of_them(visitor, drawn):

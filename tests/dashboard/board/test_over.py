@@ -149,6 +149,10 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
     assert (beside["text"], beside["beside"]) == ("25.0%", "by chance 2.0%")
     assert beside["sub"] == "now, at k = 4; click a point to choose it"
     assert rows["promise"]["cells"][0]["sub"] == "all is kept at k: each of 8 values"
+    # While values are still to come, nothing is said of all of them.
+    partly = replace(found, trials={key: trial for key, trial in found.trials.items() if key[1] in (5, 10)})
+    rows = {row["id"]: row for row in model(columns, Asked(LEVELS, 2, "illness", "illness"), True, partly)["rows"]}
+    assert rows["promise"]["cells"][0]["sub"] == "all is kept at k: 5, 10 so far"
     # What nothing was made of stays as it is.
     other = Shown("c9", "Opened", 0, "", "ready", "", (mark,), columns[0].quick, {})
     cell = model([other], Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][4]["cells"][0]
@@ -218,6 +222,11 @@ def test_the_k_of_least_distance_and_loss_is_that_of_the_library_and_the_weight_
     told = rows["lost"]["cells"][0]["sub"]
     assert told == "ring: distance and loss together are least at k = 2, the smallest tried; now, at k = 4"
     assert "ring" not in rows["hides"]["cells"][0]
+    # As long as more values are to come, none is an end of what was tried.
+    del found.trials["c1", found.values[-1]]
+    rows = {row["id"]: row for row in model([column], Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"]}
+    told = rows["lost"]["cells"][0]["sub"]
+    assert told == "ring: distance and loss together are least at k = 2 so far; now, at k = 4"
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from dashboard.session.wishes import Wishes, best_predicted, tau
+from dashboard.session.wishes import LEAST_TOLD, Wishes, best_predicted, tau
 
 
 def plain_tau(given, target) -> float:
@@ -59,9 +59,25 @@ def test_the_best_predicted_is_no_secret_no_other_name_of_another_and_no_number_
     assert Wishes(target="noise").target_of(data) == "noise"
 
 
-def test_where_nothing_tells_anything_the_secret_is_predicted():
+def test_where_hardly_anything_is_told_the_best_predicted_known_attribute_stands_in_and_never_the_secret():
     draw = np.random.default_rng(5)
-    frame = pd.DataFrame({name: draw.integers(0, 4, 500) for name in ("one", "two", "three")})
-    data = Microdata(frame, {"one": "quasi-identifier", "two": "quasi-identifier", "three": "sensitive"})
-    assert best_predicted(data) is None
-    assert Wishes().target_of(data) == "three"
+    frame = pd.DataFrame({name: draw.integers(0, 4, 500) for name in ("one", "two", "three", "four", "secret")})
+    frame["three"] = np.where(draw.random(500) < 0.1, frame["two"], frame["three"])
+    frame["secret"] = frame["three"]
+    roles = {**dict.fromkeys(("one", "two", "three"), "quasi-identifier"), "four": "insensitive", "secret": "sensitive"}
+    data = Microdata(frame, roles)
+    found = {
+        name: max(
+            tau(data.codes[other], data.codes[name]) for other in ("one", "two", "three", "four") if other != name
+        )
+        for name in ("one", "two", "three")
+    }
+    assert max(found.values()) < LEAST_TOLD
+    assert Wishes().target_of(data) == max(found, key=found.get)
+    assert Wishes(target="secret").target_of(data) == "secret"
+
+
+def test_where_all_that_others_know_has_too_many_values_nothing_is_predicted():
+    frame = pd.DataFrame({"number": range(60), "same": 1, "secret": [0, 1, 1] * 20})
+    roles = {"number": "quasi-identifier", "same": "quasi-identifier", "secret": "sensitive"}
+    assert Wishes().target_of(Microdata(frame, roles)) is None

@@ -68,6 +68,8 @@ def test_of_a_table_without_any_tag_rows_are_told_and_all_columns_counted_as_kno
         "As it is, this table lets 3 of 5 rows (60.0%) be found by what others know, all 3 columns counted as known, "
         "as nobody decided on any: no other row has the same values."
     )
+    (found,) = sentences(Microdata(PEOPLE[["age"]]))
+    assert ", its only column counted as known, as nobody decided on it: " in found
 
 
 def test_copies_of_a_row_hide_nobody_if_they_are_one_persons():

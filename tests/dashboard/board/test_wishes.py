@@ -27,6 +27,7 @@ from dashboard.session.wishes import (
     own_parameters,
     promised,
     to_plain,
+    told_apart,
 )
 
 PEOPLE = pd.DataFrame({"age": [21, 22, 23], "town": ["A", "B", "B"], "illness": ["flu", "cold", "cold"]})
@@ -101,9 +102,26 @@ def test_a_column_tells_what_differs_from_the_usual():
     assert Column("c1", "mondrian", 0, {"strict": True, "split": "median"}).own() == "strict yes"
 
 
+def test_columns_of_one_method_are_told_apart_by_what_differs_and_else_by_a_number():
+    wishes = Wishes()
+    for method, fields in (
+        ("stack-and-deal", {}),
+        ("mondrian", {"strict": True}),
+        ("stack-and-deal", {"refine": True}),
+        ("stack-and-deal", {"refine": True}),
+    ):
+        wishes = wishes.with_column(method, fields)
+    assert told_apart(wishes.columns) == {
+        "c1": "Stack & Deal (refine no)",
+        "c2": "Mondrian",
+        "c3": "Stack & Deal (refine yes)",
+        "c4": "Stack & Deal (refine yes) (2)",
+    }
+
+
 def test_the_secret_and_the_target_follow_the_table():
     data = Microdata(PEOPLE, ROLES)
-    assert (Wishes().secret_of(data), Wishes().target_of(data)) == ("illness", "illness")
+    assert (Wishes().secret_of(data), Wishes().target_of(data)) == ("illness", "age")
     assert Wishes(secret="gone", target="age").secret_of(data) == "illness"
     assert Wishes(target="age").target_of(data) == "age"
 
