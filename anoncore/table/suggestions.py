@@ -31,6 +31,7 @@ from anoncore.table.column_words import (
 from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.by_values import seen_in
 from anoncore.table.identifiers.column_values import NAMED_SHARE, ColumnValues
+from anoncore.table.identifiers.named import is_called_peoples_names
 from anoncore.table.identifiers.value_forms import IDENTIFYING_LETTERS
 from anoncore.table.identifiers.words import sounds_identifying
 from anoncore.table.microdata import Microdata, Role
@@ -117,8 +118,9 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
     """One suggestion per column of a table of any kind, in column order; insensitive where nothing speaks for another.
 
     An identifier nearly numbers the rows, is named like one, or has values such as e-mail addresses, telephone numbers
-    and account numbers (in a sample of 20,000 rows). A sensitive attribute is suggested by its name; where
-    none is, the last of many columns is one if it has few values, as the outcome has in tables made for prediction.
+    and account numbers (in a sample of 20,000 rows). A column that is called people's names is one however few they
+    are. A sensitive attribute is suggested by its name; where none is, the last of many columns is one if it has few
+    values, as the outcome has in tables made for prediction.
     A survey weight is suggested as insensitive, and stays out of every release until somebody decides to publish it:
     nobody knows it of a neighbour, but its many values join a release with other files of the same survey (Hundepool et
     al., Statistical Disclosure Control, 2012, treat it apart from key variables, too). A quasi-identifier is named like
@@ -192,6 +194,11 @@ def _by_itself(values: ColumnValues) -> Suggestion | None:
     if sounds_identifying(name) and share >= NAMED_SHARE and summary.type != "number":
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name sounds like an identifier, and it has {summary.n_distinct:,} values."
+        )
+    if is_called_peoples_names(values):
+        # Many people share a name, and one person may have many rows, so that its values may be few.
+        return Suggestion(
+            name, Role.IDENTIFIER, f"Its name says that it holds people's names, and it has {summary.n_distinct:,}."
         )
     if says_whose_row(name) and share >= NAMED_SHARE:
         return Suggestion(
