@@ -36,7 +36,7 @@ from anoncore.base.number import RISK, Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result, clean, picture, printable
-from anoncore.base.texts import listing, share_text
+from anoncore.base.texts import SHOWN_DIGITS, listing, share_text
 from anoncore.kernels.arrays import Floats, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.group_sample import sampled
@@ -50,8 +50,6 @@ SHUFFLED = "the same attack on shuffled secrets"
 GUESSING = "guessing without the release"
 NOT_AT_FIRST = "A first answer leaves this attack out, as it takes longer."
 OTHERS = "the same attack on people who are not in the table"
-SHOWN_DIGITS = 3
-"""Digits of shares that tables and pages show: a tenth of a percentage point."""
 
 STRONGEST_ON_ATTRIBUTES = replace(
     RISK,

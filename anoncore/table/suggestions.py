@@ -138,10 +138,11 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
             suggestions[column] = suggestion
     if all(one.role is not Role.SENSITIVE for one in suggestions.values()):
         suggestions.update(_last_outcome(known, suggestions))
-    sets = separating_sets(frame, known, [column for column in range(len(known)) if column not in suggestions])
-    for column, summary in enumerate(known):
-        if column not in suggestions:
-            suggestions[column] = _by_separation(summary, sets)
+    others = [column for column in range(len(known)) if column not in suggestions]
+    sets = separating_sets(frame, known, others)
+    left_aside = _by_number_of_values(known, others)[MOST_CANDIDATES:]
+    for column in others:
+        suggestions[column] = _by_separation(known[column], sets, column in left_aside)
     return tuple(suggestions[column] for column in range(len(known)))
 
 
@@ -153,12 +154,7 @@ def separating_sets(
     A set is minimal if no smaller set inside it does that. Only the twelve columns with the most values are looked at,
     and none that is a mere measurement, with a value of its own in more than half of the rows.
     """
-    candidates = [
-        column
-        for column in columns
-        if summaries[column].n_distinct > 1 and summaries[column].distinct_share <= MEASURED_SHARE
-    ]
-    candidates = sorted(candidates, key=lambda column: -summaries[column].n_distinct)[:MOST_CANDIDATES]
+    candidates = _by_number_of_values(summaries, columns)[:MOST_CANDIDATES]
     step = -(-len(frame) // SAMPLE)
     sample = frame.iloc[::step] if step > 1 else frame
     codes = {column: factorized(sample.iloc[:, column])[0] for column in candidates}
@@ -172,6 +168,16 @@ def separating_sets(
             if result.share >= SINGLED_OUT:
                 separating.append((frozenset(together), result))
     return tuple(sorted((result for _, result in separating), key=lambda result: -result.share))
+
+
+def _by_number_of_values(summaries: Sequence[ColumnSummary], columns: Sequence[int]) -> list[int]:
+    """The columns that may single people out beside others, those with the most values first."""
+    able = [
+        column
+        for column in columns
+        if summaries[column].n_distinct > 1 and summaries[column].distinct_share <= MEASURED_SHARE
+    ]
+    return sorted(able, key=lambda column: -summaries[column].n_distinct)
 
 
 def _uniqueness(names: tuple[str, ...], columns: Sequence[Codes | Int64], n_rows: int) -> Uniqueness:
@@ -287,8 +293,10 @@ def numbers_rows(values: ColumnValues) -> bool:
     return is_numbering(summary) or (is_unique and values.has_lost_zeros)
 
 
-def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Suggestion:
-    """Quasi-identifier by name or as a member of a separating set, else insensitive."""
+def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness], is_left_aside: bool) -> Suggestion:
+    """Quasi-identifier by name or as a member of a separating set, else insensitive; of a column that is left aside
+    nobody knows what sets it belongs to.
+    """
     name = summary.name
     best = next((candidate for candidate in sets if name in candidate.attributes), None)
     reasons = []
@@ -303,5 +311,12 @@ def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Sugges
     if summary.distinct_share > MEASURED_SHARE:
         return Suggestion(
             name, Role.INSENSITIVE, "It looks like a measurement; tag it quasi-identifier if others may know its value."
+        )
+    if is_left_aside:
+        return Suggestion(
+            name,
+            Role.INSENSITIVE,
+            f"Not counted: whether columns together single people out is looked at for the {MOST_CANDIDATES} with the "
+            "most values only. Tag it quasi-identifier if others may know its value.",
         )
     return Suggestion(name, Role.INSENSITIVE, "Nothing in its name or values speaks for another role.")

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
-from anoncore.base.texts import share_text
+from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.answer import Answer, and_list
 from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
@@ -532,7 +532,7 @@ def taught(column: Shown) -> Taught | None:
 
 def _taught(facts: Facts, share: str, how: str) -> Taught:
     control = facts["control"]
-    least, most = (float(facts.get(end, facts["value"]) - control) for end in ("low", "high"))
+    least, most = (shown_difference(facts.get(end, facts["value"]), control) for end in ("low", "high"))
     return Taught(share, share_text(control), how, least, most)
 
 

@@ -167,6 +167,23 @@ def test_attributes_that_single_rows_out_together_are_suggested_with_their_share
     assert found["w"].role == Role.INSENSITIVE
 
 
+def test_columns_that_were_not_counted_say_so_instead_of_that_nothing_speaks_for_them() -> None:
+    """Of many columns of one form some are suggested and others are not; the reason is that they were not looked at."""
+    rng = np.random.default_rng(0)
+    few = {f"q{place}": rng.integers(0, 12, N) for place in range(12)}
+    many = {f"q{place}": rng.integers(0, 12, N) for place in range(12, 30)}
+    assert {one.role for one in suggest(pd.DataFrame(few))} == {Role.QUASI_IDENTIFIER}
+    frame = pd.DataFrame({**few, **many, "bit": rng.integers(0, 2, N), "constant": 1})
+    found = suggest(frame)
+    known = [one for one in found if one.role is Role.QUASI_IDENTIFIER]
+    not_counted = [one for one in found if one.reason.startswith("Not counted")]
+    assert len(known) == 12
+    assert len(not_counted) == 30 + 1 - 12
+    assert all("the 12 with the most values only" in one.reason for one in not_counted)
+    assert {one.role for one in not_counted} == {Role.INSENSITIVE}
+    assert not [one for one in suggest(pd.DataFrame(few)) if one.reason.startswith("Not counted")]
+
+
 columns = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 7), st.integers(0, 1)), min_size=10, max_size=60
 )
