@@ -63,12 +63,11 @@ def seed_warning(run: Run, after: Callable[[], None] = lambda: None) -> None:
             "This release ships with the program, so everybody can repeat its random choices and undo them. To publish "
             "it, draw it anew: its numbers may differ a little from those that the board has shown."
         )
-
-        def draw_anew() -> None:
+        if st.button("Draw it anew", type="primary", key=f"draw-anew-{run.id}"):
             making.draw_anew(run)
             after()
-
-        st.button("Draw it anew", type="primary", key=f"draw-anew-{run.id}", on_click=draw_anew)
+            # A dialog is drawn alone otherwise, and only a whole page lets releases be made.
+            st.rerun()
         return
     seed = next(one for one in run.algorithm.seeds if is_guessable(one))
     st.warning(
