@@ -532,7 +532,7 @@ def taught(column: Shown) -> Taught | None:
 
 def _taught(facts: Facts, share: str, how: str) -> Taught:
     control = facts["control"]
-    least, most = (shown_difference(float(facts.get(end, facts["value"])), control) for end in ("low", "high"))
+    least, most = (shown_difference(facts[end if end in facts else "value"], control) for end in ("low", "high"))
     return Taught(share, share_text(control), how, least, most)
 
 
