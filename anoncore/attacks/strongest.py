@@ -36,7 +36,7 @@ from anoncore.base.number import RISK, Number, measure
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result, clean, picture, printable
-from anoncore.base.texts import listing, share_text
+from anoncore.base.texts import SHOWN_DIGITS, listing, share_text
 from anoncore.kernels.arrays import Floats, record
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.group_sample import sampled
@@ -60,7 +60,7 @@ STRONGEST_ON_ATTRIBUTES = replace(
         "share that its control gives away: what the release tells an adversary who tries every attack."
     ),
     source="the authors of each attack; ranking by what lies above the control is ours",
-    bounds=(-1.0, 1.0),
+    bounds=(0.0, 1.0),
     baseline="0: an attack that gets no more than its control.",
     of_attribute=True,
     is_slow=True,
@@ -112,7 +112,9 @@ class AttackGain(Result):
     compared_with : str
         What the control is, in a few words.
     gain : float
-        `share` less `control`, by which attacks with one aim are ranked; a Score of the strongest one.
+        How much of `share` lies above `control`, by which attacks with one aim are ranked; a Score of the strongest
+        one. It is 0 where the control gets more: an attack that got less by chance is no weaker than one that got
+        nothing.
 
     Examples
     --------
@@ -149,8 +151,9 @@ class Strongest(Result):
     r : float
         Somebody's value is given away by a belief above 1 / r.
     identity, attribute, membership : AttackGain or None
-        The attack with the largest gain over its control; None where no attack with this aim applies. Gains of
-        different aims are not to be compared: they are shares of different things.
+        The attack with the largest gain over its control, and of those that gain alike (in tenths of a percentage
+        point) the one that gets the largest share; None where no attack with this aim applies. Gains of different aims
+        are not to be compared: they are shares of different things.
     tried : tuple of AttackGain
         All attacks that apply, by aim, the strongest first.
     not_tried : dict of str to str
@@ -501,7 +504,8 @@ def strongest(
 
     A large share alone says little: where groups are small, chance gives much away. So each attack is held against the
     same attack where there is nothing to learn: on releases of shuffled secrets, on people who are not in the table, or
-    against guessing without the release. What lies above is the gain.
+    against guessing without the release. What lies above is the gain. Of attacks that gain alike, or nothing, the one
+    that gets the largest share comes first, so that no share of 0 hides what another attack gets.
 
     Parameters
     ----------
@@ -610,11 +614,11 @@ def strongest(
             not_tried[attack.name] = str(error)
         else:
             share, measured, control_share, compared_with = outcome
-            gain = share - control_share
-            if isnan(gain):
+            if isnan(share - control_share):
                 # What could not be measured is neither ranked nor 0.
                 not_tried[attack.name] = "Not measured: nobody's value needs protection, or no guess was made."
             else:
+                gain = max(share - control_share, 0.0)
                 tried.append(
                     AttackGain(
                         attack.name, attack.title, attack.aim, share, measured, control_share, compared_with, gain
@@ -626,13 +630,18 @@ def strongest(
     ranked: list[AttackGain] = []
     best: dict[Aim, AttackGain | None] = dict.fromkeys(_NUMBERS)
     for aim, number in _NUMBERS.items():
-        of_aim = sorted((one for one in tried if one.aim == aim), key=lambda one: -one.gain)
+        of_aim = sorted((one for one in tried if one.aim == aim), key=_strength, reverse=True)
         if of_aim:
             of_aim[0] = best[aim] = replace(of_aim[0], gain=Score(of_aim[0].gain, number, baseline=0.0, words=words))
         ranked += of_aim
     return Strongest(
         attribute, r, best["identity"], best["attribute"], best["membership"], tuple(ranked), not_tried, estimate
     )
+
+
+def _strength(attack: AttackGain) -> tuple[float, float]:
+    """By what attacks with one aim are ranked: what they gain, as far as it is shown, and what they get."""
+    return round(attack.gain, SHOWN_DIGITS), attack.share
 
 
 def _believed(own: Floats, limit: float) -> float:

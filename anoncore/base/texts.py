@@ -88,6 +88,10 @@ def size_text(n_bytes: float) -> str:
     return f"{n_bytes / 1e3:,.1f} kB" if n_bytes >= 1e3 else f"{n_bytes:,.0f} bytes"
 
 
+SHOWN_DIGITS = 3
+"""Digits of the shares that tables and pages show: tenths of a percentage point."""
+
+
 def share_text(share: float) -> str:
     """A share in percent with one decimal; rounding makes neither all nor nothing of it.
 
@@ -100,6 +104,11 @@ def share_text(share: float) -> str:
         return f"{share:.0%}".removeprefix("-")
     text = f"{share:.1%}"
     return {"0.0%": "less than 0.1%", "-0.0%": "about 0%", "100.0%": "more than 99.9%"}.get(text, text)
+
+
+def shown_difference(share: float, other: float) -> float:
+    """The difference of two shares as `share_text` tells them, so that it agrees with both beside which it stands."""
+    return round(round(share, SHOWN_DIGITS) - round(other, SHOWN_DIGITS), SHOWN_DIGITS)
 
 
 def no_such(what: str, name: object, names: Sequence[str]) -> str:

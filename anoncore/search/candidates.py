@@ -94,7 +94,20 @@ def seeded(algorithm: Algorithm, seed: int | None = None) -> Algorithm:
     return _with_seeds(algorithm, lambda own: given() if own is None else own)
 
 
-def _with_seeds(algorithm: Algorithm, new: Callable[[int | None], int]) -> Algorithm:
+def is_drawn_from(algorithm: Algorithm, wanted: Algorithm) -> bool:
+    """Whether an algorithm is the wanted one, with any seeds where that has none."""
+    if type(algorithm) is not type(wanted) or len(algorithm.seeds) != len(wanted.seeds):
+        return False
+    given = iter(algorithm.seeds)
+
+    def own_or_given(own: int | None) -> int | None:
+        seed = next(given)
+        return seed if own is None else own
+
+    return algorithm == _with_seeds(wanted, own_or_given)
+
+
+def _with_seeds(algorithm: Algorithm, new: Callable[[int | None], int | None]) -> Algorithm:
     changes: dict[str, Any] = {}
     for name in type(algorithm).model_fields:
         value = getattr(algorithm, name)

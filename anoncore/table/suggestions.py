@@ -31,6 +31,7 @@ from anoncore.table.column_words import (
 from anoncore.table.given_table import as_pandas
 from anoncore.table.identifiers.by_values import seen_in
 from anoncore.table.identifiers.column_values import NAMED_SHARE, ColumnValues
+from anoncore.table.identifiers.named import is_called_peoples_names
 from anoncore.table.identifiers.value_forms import IDENTIFYING_LETTERS
 from anoncore.table.identifiers.words import sounds_identifying
 from anoncore.table.microdata import Microdata, Role
@@ -117,8 +118,9 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
     """One suggestion per column of a table of any kind, in column order; insensitive where nothing speaks for another.
 
     An identifier nearly numbers the rows, is named like one, or has values such as e-mail addresses, telephone numbers
-    and account numbers (in a sample of 20,000 rows). A sensitive attribute is suggested by its name; where
-    none is, the last of many columns is one if it has few values, as the outcome has in tables made for prediction.
+    and account numbers (in a sample of 20,000 rows). A column that is called people's names is one however few they
+    are. A sensitive attribute is suggested by its name; where none is, the last of many columns is one if it has few
+    values, as the outcome has in tables made for prediction.
     A survey weight is suggested as insensitive, and stays out of every release until somebody decides to publish it:
     nobody knows it of a neighbour, but its many values join a release with other files of the same survey (Hundepool et
     al., Statistical Disclosure Control, 2012, treat it apart from key variables, too). A quasi-identifier is named like
@@ -136,10 +138,11 @@ def suggest(frame: Any, summaries: Sequence[ColumnSummary] | None = None) -> tup
             suggestions[column] = suggestion
     if all(one.role is not Role.SENSITIVE for one in suggestions.values()):
         suggestions.update(_last_outcome(known, suggestions))
-    sets = separating_sets(frame, known, [column for column in range(len(known)) if column not in suggestions])
-    for column, summary in enumerate(known):
-        if column not in suggestions:
-            suggestions[column] = _by_separation(summary, sets)
+    others = [column for column in range(len(known)) if column not in suggestions]
+    sets = separating_sets(frame, known, others)
+    left_aside = _by_number_of_values(known, others)[MOST_CANDIDATES:]
+    for column in others:
+        suggestions[column] = _by_separation(known[column], sets, column in left_aside)
     return tuple(suggestions[column] for column in range(len(known)))
 
 
@@ -151,12 +154,7 @@ def separating_sets(
     A set is minimal if no smaller set inside it does that. Only the twelve columns with the most values are looked at,
     and none that is a mere measurement, with a value of its own in more than half of the rows.
     """
-    candidates = [
-        column
-        for column in columns
-        if summaries[column].n_distinct > 1 and summaries[column].distinct_share <= MEASURED_SHARE
-    ]
-    candidates = sorted(candidates, key=lambda column: -summaries[column].n_distinct)[:MOST_CANDIDATES]
+    candidates = _by_number_of_values(summaries, columns)[:MOST_CANDIDATES]
     step = -(-len(frame) // SAMPLE)
     sample = frame.iloc[::step] if step > 1 else frame
     codes = {column: factorized(sample.iloc[:, column])[0] for column in candidates}
@@ -170,6 +168,16 @@ def separating_sets(
             if result.share >= SINGLED_OUT:
                 separating.append((frozenset(together), result))
     return tuple(sorted((result for _, result in separating), key=lambda result: -result.share))
+
+
+def _by_number_of_values(summaries: Sequence[ColumnSummary], columns: Sequence[int]) -> list[int]:
+    """The columns that may single people out beside others, those with the most values first."""
+    able = [
+        column
+        for column in columns
+        if summaries[column].n_distinct > 1 and summaries[column].distinct_share <= MEASURED_SHARE
+    ]
+    return sorted(able, key=lambda column: -summaries[column].n_distinct)
 
 
 def _uniqueness(names: tuple[str, ...], columns: Sequence[Codes | Int64], n_rows: int) -> Uniqueness:
@@ -192,6 +200,11 @@ def _by_itself(values: ColumnValues) -> Suggestion | None:
     if sounds_identifying(name) and share >= NAMED_SHARE and summary.type != "number":
         return Suggestion(
             name, Role.IDENTIFIER, f"Its name sounds like an identifier, and it has {summary.n_distinct:,} values."
+        )
+    if is_called_peoples_names(values):
+        # Many people share a name, and one person may have many rows, so that its values may be few.
+        return Suggestion(
+            name, Role.IDENTIFIER, f"Its name says that it holds people's names, and it has {summary.n_distinct:,}."
         )
     if says_whose_row(name) and share >= NAMED_SHARE:
         return Suggestion(
@@ -280,8 +293,10 @@ def numbers_rows(values: ColumnValues) -> bool:
     return is_numbering(summary) or (is_unique and values.has_lost_zeros)
 
 
-def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Suggestion:
-    """Quasi-identifier by name or as a member of a separating set, else insensitive."""
+def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness], is_left_aside: bool) -> Suggestion:
+    """Quasi-identifier by name or as a member of a separating set, else insensitive; of a column that is left aside
+    nobody knows what sets it belongs to.
+    """
     name = summary.name
     best = next((candidate for candidate in sets if name in candidate.attributes), None)
     reasons = []
@@ -296,5 +311,12 @@ def _by_separation(summary: ColumnSummary, sets: Sequence[Uniqueness]) -> Sugges
     if summary.distinct_share > MEASURED_SHARE:
         return Suggestion(
             name, Role.INSENSITIVE, "It looks like a measurement; tag it quasi-identifier if others may know its value."
+        )
+    if is_left_aside:
+        return Suggestion(
+            name,
+            Role.INSENSITIVE,
+            f"Not counted: whether columns together single people out is looked at for the {MOST_CANDIDATES} with the "
+            "most values only. Tag it quasi-identifier if others may know its value.",
         )
     return Suggestion(name, Role.INSENSITIVE, "Nothing in its name or values speaks for another role.")

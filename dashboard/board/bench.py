@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from anoncore.base.compile_time import recorded
 from anoncore.base.shared_work import Memo, sharing
 from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
+from anoncore.search.candidates import is_drawn_from, seeded
 from anoncore.search.keeping import possible_instead, promises_alike
 from dashboard.board import facts
 from dashboard.board.by_policy import ByPolicy
@@ -56,6 +58,19 @@ the estimates of a release that is there a moment later would wait for it.
 """
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is known before of a release that is made anew: the seed of what its method draws, and slow numbers by their
+    names with what they are asked with.
+    """
+
+    seed: int
+    numbers: Mapping[tuple[Any, ...], Facts]
+
+
+NOTHING_KNOWN: Mapping[str, Known] = MappingProxyType({})
+
+
 @dataclass(eq=False)
 class Slow:
     """One slow number of one release: an estimate comes first, where there is one, and the exact number replaces it."""
@@ -76,7 +91,8 @@ class Attempt:
     """One algorithm on one table: its release, once it is there, and what is known of it.
 
     `algorithm` is what was wished for; the run's own one may differ in parameters that belong to the method alone. It
-    is None where published tables were `opened`, which are read against the table instead.
+    is None where published tables were `opened`, which are read against the table instead. With a `seed`, what the
+    method draws begins with it, else with the system's entropy, unless the algorithm has seeds of its own.
     """
 
     column: str
@@ -86,6 +102,7 @@ class Attempt:
     table: LoadedTable
     tags: Tags
     opened: Opened | None = None
+    seed: int | None = None
     run: Run | None = None
     problem: str = ""
     quick: dict[str | None, Facts] = field(default_factory=dict)
@@ -96,7 +113,15 @@ class Attempt:
     @property
     def is_adapted(self) -> bool:
         """Whether a parameter of the method had to change for the promise to be kept."""
-        return self.run is not None and self.run.algorithm != self.algorithm
+        if self.run is None or self.run.algorithm is None or self.algorithm is None:
+            return False
+        return not is_drawn_from(self.run.algorithm, self.algorithm)
+
+    @property
+    def has_known_seed(self) -> bool:
+        """Whether others can guess what the method drew, and nobody here asked for a seed."""
+        used, wished = None if self.run is None else self.run.algorithm, self.algorithm
+        return used is not None and wished is not None and used.has_guessable_seed and not wished.has_guessable_seed
 
     def wear(self, color: int) -> None:
         """Take the colour of the column, which may be another one since a column of the same name went."""
@@ -155,6 +180,7 @@ class Bench:
         self._looked = 0.0
         self._seen = 0.0
         self._seconds: dict[str, float] = {}
+        self._seeds: dict[str, int] = {}
         self._work = Memo()
 
     @property
@@ -256,23 +282,29 @@ class Bench:
         secret: str | None,
         asked: tuple[Requirement, ...],
         measures: tuple[Measure, ...],
+        known: Mapping[str, Known] = NOTHING_KNOWN,
     ) -> dict[str, Attempt]:
         """Make these releases, judge them by what is asked of all, and measure them, and nothing else; the attempts by
         the ids of their columns.
 
         Published tables that were opened are read and measured. Work for anything that is no longer wished for is
-        cancelled.
+        cancelled. `known` are the seeds and slow numbers of columns whose releases were made and measured before.
         """
         with self._lock:
             found: dict[str, Attempt] = {}
             self._seen = perf_counter()
             for column, one in wanted.items():
-                key = f"{column} {table.digest} {tags.digest} {_key(one)}"
+                key = _key(column, one, table, tags)
+                before_here = known.get(column)
+                seed = self._seeds.get(key) if before_here is None else before_here.seed
+                key = f"{key} {seed}"
                 attempt = self._attempts.get(key)
                 if attempt is None:
                     algorithm, opened = (None, one) if isinstance(one, Opened) else (one, None)
-                    attempt = Attempt(column, colors[column], algorithm, data, table, tags, opened)
+                    attempt = Attempt(column, colors[column], algorithm, data, table, tags, opened, seed)
                     attempt.run = self._restored(attempt)
+                    if before_here is not None and attempt.run is None:
+                        attempt.slow = {name: Slow(exact=found) for name, found in before_here.numbers.items()}
                     self._attempts[key] = attempt
                 attempt.wear(colors[column])
                 self._attempts.move_to_end(key)
@@ -304,8 +336,16 @@ class Bench:
             self._trim()
             return found
 
+    def draw_with(self, seed: int, column: str, algorithm: Algorithm, table: LoadedTable, tags: Tags) -> None:
+        """Let what a method draws in a column begin with a seed, so that its release is one that was made before."""
+        with self._lock:
+            self._seeds[_key(column, algorithm, table, tags)] = seed
+
     def _restored(self, attempt: Attempt) -> Run | None:
-        """The release of a column as a saved session brought it, where it is what would be made now."""
+        """The release of a column as a saved session brought it, where it is what would be made now.
+
+        It may have seeds that nobody asked for, but none that others can guess, unless it would be drawn with it now.
+        """
         for run in self.here.runs:
             if run.column != attempt.column or run.table is None:
                 continue
@@ -316,17 +356,20 @@ class Bench:
             else:
                 used, wished = run.algorithm, attempt.algorithm
                 is_same = used is not None and self._is_what_runs(used, wished, attempt.data)
+                if is_same and attempt.seed is None and replace(attempt, run=run).has_known_seed:
+                    continue
             if is_same:
                 return replace(run, color_index=attempt.color)
         return None
 
     def _is_what_runs(self, algorithm: Algorithm, wished: Algorithm, data: Microdata) -> bool:
         """Whether an algorithm is the one that runs where another one is wished for."""
-        if algorithm == wished or not promises_alike(algorithm, wished):
-            return algorithm == wished
+        if is_drawn_from(algorithm, wished) or not promises_alike(algorithm, wished):
+            return is_drawn_from(algorithm, wished)
         # Only here, as the page waits for it: of a large table it may take a second.
         with sharing(self._work):
-            return algorithm == possible_instead(wished, data)
+            instead = possible_instead(wished, data)
+        return instead is not None and is_drawn_from(algorithm, instead)
 
     def rest(self) -> None:
         """Stop measuring while nobody looks at the board; it goes on with the next wish."""
@@ -436,6 +479,7 @@ class Bench:
             used = attempt.algorithm
             if used is not None:
                 used = possible_instead(used, attempt.data) or used
+                used = used if attempt.seed is None else seeded(used, attempt.seed)
                 audit.record("ran", self.here.who, method=audit.settings_of(used), **audit.of_table(attempt.table))
             begin = perf_counter()
             with recorded() as compiling:
@@ -582,11 +626,12 @@ def _returning_memory(attempt: Attempt, work: Callable[[], None]) -> None:
             memory.give_back()
 
 
-def _key(one: Algorithm | Opened) -> str:
-    """What tells a wish apart from others of the same column."""
+def _key(column: str, one: Algorithm | Opened, table: LoadedTable, tags: Tags) -> str:
+    """What tells a wish apart from others."""
+    about = f"{column} {table.digest} {tags.digest}"
     if isinstance(one, Opened):
-        return f"opened {one.rows} {one.digest} {one.title}"
-    return f"{one.name} {one.to_dict()!r}"
+        return f"{about} opened {one.rows} {one.digest} {one.title}"
+    return f"{about} {one.name} {one.to_dict()!r}"
 
 
 def _is_busy(attempt: Attempt, measures: tuple[Measure, ...]) -> bool:

@@ -88,4 +88,4 @@ def _known(attempt: Attempt, secret: str | None) -> Iterator[tuple[str, float]]:
     if quick is not None and "value" in quick["lost"]:
         yield CONSIDERED[0], quick["lost"]["value"]
     if facts:
-        yield CONSIDERED[1], facts["value"] - facts["control"]
+        yield CONSIDERED[1], max(facts["value"] - facts["control"], 0.0)

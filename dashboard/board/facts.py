@@ -15,6 +15,7 @@ from anoncore.attacks.strongest import ON_ATTRIBUTES
 from anoncore.base import Estimate
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import Cache, cached, kept_results
+from anoncore.base.texts import share_text
 from anoncore.front.policy.judgement import JudgedRule, Judgement
 from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.policy.wording import limit_rule
@@ -325,7 +326,19 @@ def _strongest(found: attacks.Strongest) -> Facts:
         "is_foreground": best.name == "foreground_knowledge",
         "tried": len(found.tried),
         "attacks": [attack.title for attack in found.tried],
+        **_larger(found, best),
     }
+
+
+def _larger(found: attacks.Strongest, best: attacks.AttackGain) -> Facts:
+    """Of the attacks that get more than the strongest one, most of it by chance, the one that gets most; empty where
+    none does. Of foreground knowledge cells tell anyway.
+    """
+    others = [one for one in found.tried if one.name not in (best.name, "foreground_knowledge")]
+    most = max(others, key=lambda one: one.share, default=best)
+    if share_text(most.share) == share_text(best.share) or most.share < best.share:
+        return {}
+    return {"larger": {"title": most.title, "value": most.share, "control": most.control}}
 
 
 def predictable(release: Release, target: str, progress: Callable[[float, str], None]) -> Facts:

@@ -10,6 +10,7 @@ from typing import Any
 from anoncore import AnonymizationError, CancelledError, Policy
 from anoncore.algorithms import ALGORITHMS
 from anoncore.base.progress import silent
+from anoncore.base.random_numbers import fresh_seed
 from anoncore.measures.promise_marks import BUCKET
 from anoncore.search.keeping import keeping
 from dashboard.board import facts
@@ -52,14 +53,15 @@ TRIED: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A release that was tried: the method, its own parameters, its numbers, and which rules of the policy in force it
-    is seen to break (empty for none).
+    """A release that was tried: the method, its own parameters, its numbers, which rules of the policy in force it is
+    seen to break (empty for none), and the seed with which the same release is made again.
     """
 
     method: str
     fields: Mapping[str, Any]
     trial: Trial
     broken: str = ""
+    seed: int = 0
 
     @property
     def title(self) -> str:
@@ -126,7 +128,7 @@ class Finding(Trials):
 
     def _tried(self, method: str, fields: Mapping[str, Any], report: jobs.Report) -> Candidate | None:
         """One release with its numbers; None where the method cannot keep the promise, or takes too long."""
-        wishes, begin = self.wishes, perf_counter()
+        wishes, begin, seed = self.wishes, perf_counter(), fresh_seed()
 
         def within(share: float, text: str) -> None:
             report((self.n_tried + share) / len(TRIED), text)
@@ -135,13 +137,13 @@ class Finding(Trials):
 
         try:
             algorithm = keeping(method, fields, wishes.levels, wishes.more, self.data, wishes.left_out)
-            run = self.run_of(algorithm, within)
+            run = self.run_of(algorithm, within, seed)
         except (AnonymizationError, _TooLongError) as error:
             if isinstance(error, CancelledError):
                 raise
             return None
         try:
-            return Candidate(method, fields, self.measured(run, wishes), _broken(run, wishes.policy))
+            return Candidate(method, fields, self.measured(run, wishes), _broken(run, wishes.policy), seed)
         finally:
             compute.forget(run)
 

@@ -139,14 +139,15 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     numbers = "; ".join(
         f"{over.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
     )
-    # Lines over a level are of the attack with foreground knowledge.
-    present = f"{cell['text']} by {cell['by']}" if "by" in cell else cell.get("text", "")
     at = "" if over.now is None else f"now, at {over.title} = {over.text(over.now)}; "
     sub = f"{at}click a point to choose it" if numbers else cell.get("sub", "not measured over this")
     alt = f"{over.title} {numbers}"
-    drawn = {"state": "exact", "text": present, "line": list(line), "drawn": bool(numbers), "alt": alt}
-    # What readers believe by chance is no danger of the release, so that it stays beside what they believe.
-    drawn |= {"beside": cell["beside"]} if "beside" in cell else {}
+    drawn = {"state": "exact", "text": cell.get("text", ""), "line": list(line), "drawn": bool(numbers), "alt": alt}
+    # Lines over a level are of the attack with foreground knowledge: a number of another one says so. What readers
+    # believe by chance is no danger of the release, and stays beside what they believe.
+    beside = [f"by {cell['by']}"] if "by" in cell and numbers else []
+    beside += [cell["beside"]] if "beside" in cell else []
+    drawn |= {"beside": "; ".join(beside)} if beside else {}
     choice = over.choice(column.id) if name in WEIGHED and numbers else None
     if choice is None:
         return {**drawn, "sub": sub}

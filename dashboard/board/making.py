@@ -10,7 +10,8 @@ import streamlit as st
 from anoncore import AnonymizationError, Microdata
 from anoncore.algorithms import Algorithm
 from anoncore.search.keeping import asked, keeping
-from dashboard.board.bench import Attempt, Bench
+from dashboard.board import shipped
+from dashboard.board.bench import Attempt, Bench, Known
 from dashboard.board.facts import Measure
 from dashboard.session import browser, state
 from dashboard.session.opened import Opened
@@ -84,8 +85,8 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
         except AnonymizationError as error:
             problems[column.id] = str(error)
     made_by, colors = bench(), {column.id: column.color for column in wishes.columns}
-    promise = asked(wishes.levels, wishes.more, data)
-    attempts = made_by.wish(wanted, colors, data, table, tags, wishes.secret_of(data), promise, measures)
+    promise, secret, known = asked(wishes.levels, wishes.more, data), wishes.secret_of(data), _known(wishes, measures)
+    attempts = made_by.wish(wanted, colors, data, table, tags, secret, promise, measures, known)
     end = perf_counter() + patience
     while not made_by.wait(LOOK) and perf_counter() < end:
         browser.give_way()
@@ -96,6 +97,30 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
         there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
         state.show_on_board([run for run in there if run is not None])
     return Made(made_by, attempts, problems, version)
+
+
+def _known(wishes: Wishes, measures: tuple[Measure, ...]) -> dict[str, Known]:
+    """What is known of columns that ship with the program, so that what is made here says what they have said; without
+    those that somebody asked to be drawn anew.
+    """
+    here, table, tags = state.workspace(), state.table(), state.tags()
+    assert table is not None, "there is no tagged table without a table"
+    return {
+        column: Known(shipped.SEED, {key: numbers[str(key[0])] for key, _, _ in measures if key[0] in numbers})
+        for column, numbers in shipped.unchanged(table, tags, wishes).items()
+        if column not in here.drawn_anew
+    }
+
+
+def has_known_seed(run: Run) -> bool:
+    """Whether the release of a column was drawn with a seed that others know, though nobody asked for one."""
+    attempt = attempt_of(run)
+    return attempt is not None and attempt.has_known_seed
+
+
+def draw_anew(run: Run) -> None:
+    """Let the release of a column be drawn anew with a seed that nobody knows."""
+    state.workspace().drawn_anew |= {run.column}
 
 
 def make_for_a_closer_look() -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from anoncore import Microdata
 from anoncore.base.progress import silent
+from anoncore.search.candidates import seeded
 from anoncore.search.keeping import keeping, possible_instead
 from dashboard.board import facts, shipped, unreleased
 from dashboard.board.wording import Shown, SlowFacts
@@ -16,8 +17,6 @@ from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.wishes import Wishes, first_wishes
 from dashboard.session.workspace import Run
 
-SEED = 1
-"""Seed of the methods that draw at random, so that the file can be made again."""
 DIGITS = 5
 
 
@@ -35,8 +34,7 @@ def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> S
     wanted = keeping(column.method, column.fields, wishes.levels, wishes.more, data)
     instead = possible_instead(wanted, data)
     used = wanted if instead is None else instead
-    if "seed" in type(used).model_fields:
-        used = used.replace(seed=SEED)
+    used = seeded(used, shipped.SEED)
     release = used.anonymize(data)
     run = Run(
         id=f"shipped-{column.id}",

@@ -15,6 +15,8 @@ from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes
 
 PATH = Path(__file__).resolve().parent / "shipped.json"
+SEED = 1
+"""Seed of the methods that draw at random, so that the file can be made again, here as well: everybody knows it."""
 
 
 def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...] | None:
@@ -25,6 +27,29 @@ def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...]
     if any(column.opened for column in wishes.columns) or described(wishes) != held["wishes"]:
         return None
     return tuple(_shown(column) for column in held["columns"])
+
+
+def unchanged(table: LoadedTable, tags: Tags, wishes: Wishes) -> dict[str, dict[str, Facts]]:
+    """The columns whose release is asked for as it ships, whatever else is on the board, with those slow numbers that
+    are asked for as well, by name.
+    """
+    if not _is_of(table, tags):
+        return {}
+    held, now = _held(), described(wishes)
+    parts = ("levels", "more", "left out")
+    if any(now.get(part) != held["wishes"].get(part) for part in parts):
+        return {}
+    is_same_adversary = now["adversary"] == held["wishes"]["adversary"]
+    releases = [_without_color(column) for column in held["wishes"]["columns"]]
+    asked = {column.id for column in wishes.columns if column.opened is None}
+    asked &= {column[0] for column in now["columns"] if _without_color(column) in releases}
+    return {one["id"]: one["slow"] if is_same_adversary else {} for one in held["columns"] if one["id"] in asked}
+
+
+def _without_color(column: Sequence[Any]) -> tuple[str, str, dict[str, str]]:
+    """What of a described column its release depends on."""
+    id, method, _, fields = column
+    return id, method, fields
 
 
 def as_it_is(table: LoadedTable, tags: Tags) -> tuple[str, ...] | None:

@@ -59,12 +59,12 @@ class Trials:
         if self.job is not None:
             self.job.cancel()
 
-    def run_of(self, algorithm: Algorithm, report: jobs.Report) -> Run:
+    def run_of(self, algorithm: Algorithm, report: jobs.Report, seed: int | None = None) -> Run:
         """The release of a method; whoever asks for it forgets it (`compute.forget`) when it is measured.
 
-        Raises AnonymizationError where the method cannot make it.
+        What it draws begins with the seed, if there is one. Raises AnonymizationError where the method cannot make it.
         """
-        return self.bench.make(Attempt("", 0, algorithm, self.data, self.table, self.tags), report)
+        return self.bench.make(Attempt("", 0, algorithm, self.data, self.table, self.tags, seed=seed), report)
 
     def measured(self, run: Run, wishes: Wishes) -> Trial:
         """The quick numbers of a release, judged by what these wishes ask for."""

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
-from anoncore.base.texts import share_text
+from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.answer import Answer, and_list
 from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
@@ -388,13 +388,18 @@ def _given_cell(column: Shown, attacks: Sequence[str]) -> Cell:
     named = f"by {FOREGROUND}{in_part}, the {_which(strongest)}" if strongest else f"by {FOREGROUND}{in_part}"
     missing = _not_made(column, attacks)
     chance = f"by chance {share_text(facts['control'])}"
+    larger = _by_larger(strongest, facts["value"])
+    number = given_number(slow)
+    if larger and not _is_limited(facts):
+        number = _at_least(number)
+    which = f"this is the {_which(strongest)}" if strongest else ""
     return {
-        **given_number(slow),
-        "beside": chance,
-        "sub": _told(slow, _joined(named, missing)),
+        **number,
+        **_beside(chance, facts["control"], facts["value"]),
+        "sub": _told(slow, _joined(named, larger, missing)),
         "full": _told(
             slow,
-            _joined(chance, f"this is the {_which(strongest)}" if strongest else "", of_sets, of_forms, missing),
+            _joined(chance, which, larger, of_sets, of_forms, missing),
             _joined(chance, of_forms),
         ),
         "marks": [[facts["control"], f"{chance}: the same attack on shuffled secrets"]],
@@ -407,8 +412,8 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
     """The cell where another attack than foreground knowledge lies farthest above chance; it says what foreground
     knowledge gives away beside it.
 
-    The share is a lower bound where foreground knowledge was not tried in full, or gives away more people, most of them
-    by chance.
+    The share is a lower bound where foreground knowledge was not tried in full, or any attack gives away more people,
+    most of them by chance.
     """
     slow = column.slow_of("given")
     facts = slow.facts
@@ -426,24 +431,35 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
         beside = f"{FOREGROUND} in part" if _is_limited(facts) else ""
         beside = f"{FOREGROUND} {gets}, by chance {by_chance}" if is_more else beside
     share, chance = share_text(strongest["value"]), f"by chance {share_text(strongest['control'])}"
-    is_estimate = strongest.get("is_estimate", False)
-    text = f"about {share}" if is_estimate else share
-    if is_bound:
-        text = _or_more(share, text, is_estimate)
+    larger = _by_larger(strongest, strongest["value"])
+    text = f"about {share}" if strongest.get("is_estimate", False) else share
+    number: Cell = {"state": "exact", "text": text, "alt": text, "interval": None}
+    if is_bound or larger:
+        number = _at_least(number)
     which, missing = _which(strongest), _not_made(column, attacks)
     return {
-        "state": "exact",
-        "text": text,
-        "alt": text,
-        "interval": None,
-        "beside": chance,
-        "sub": _joined(f"by {strongest['title']}, the {which}", beside, missing),
-        "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), missing),
+        **number,
+        **_beside(chance, strongest["control"], strongest["value"]),
+        "sub": _joined(f"by {strongest['title']}, the {which}", beside, larger, missing),
+        "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), larger, missing),
         "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
         "from": strongest["control"],
         "value": strongest["value"],
         "by": strongest["title"],
     }
+
+
+def _by_larger(strongest: Facts | None, share: float) -> str:
+    """What another attack gets that gives away more people than the cell tells, most of them by chance; or nothing."""
+    larger = (strongest or {}).get("larger")
+    if not larger or larger["value"] <= share:
+        return ""
+    return f"{larger['title']} {share_text(larger['value'])}, by chance {share_text(larger['control'])}"
+
+
+def _beside(chance: str, control: float, share: float) -> Cell:
+    """What chance gets, beside the number; nothing where both are 0."""
+    return {} if control == share == 0 else {"beside": chance}
 
 
 def _which(best: Facts) -> str:
@@ -472,19 +488,19 @@ def given_number(slow: SlowFacts) -> Cell:
     facts = slow.facts
     assert facts is not None, "only what was measured has a number"
     number = _number(slow, facts, share_text, 100, "%")
-    if _is_limited(facts):
-        said, is_estimate = str(number["text"]), number["state"] != "exact"
-        number |= {name: _or_more(said, number[name], is_estimate) for name in ("text", "alt")}
-    return number
+    return _at_least(number) if _is_limited(facts) else number
 
 
-def _or_more(share: str, text: str, is_estimate: bool) -> str:
-    """A text about a share that stronger attacks may exceed; of none, or hardly any, "at least" would say nothing."""
-    if share == share_text(0.0) or share.startswith("less than"):
-        return f"{share} by what was tried"
+def _at_least(number: Cell) -> Cell:
+    """A share that other attacks may exceed, or do; of none, or hardly any, "at least" would say nothing."""
+    text, alt = str(number["text"]), str(number["alt"])
+    low, is_interval, _ = text.partition(" to ")
+    share = text.removeprefix("about ")
     if share == share_text(1.0) or share.startswith("more than"):
-        return share
-    return f"{text} or more" if is_estimate else f"at least {text}"
+        return number
+    if share == share_text(0.0) or share.startswith("less than") or (is_interval and float(low) == 0):
+        return {**number, "text": f"{share} by what was tried", "alt": f"{alt} by what was tried"}
+    return {**number, "text": f"at least {f'{low}%' if is_interval else text}", "alt": f"at least {alt}"}
 
 
 @dataclass(frozen=True)
@@ -528,7 +544,7 @@ def taught(column: Shown) -> Taught | None:
 
 def _taught(facts: Facts, share: str, how: str) -> Taught:
     control = facts["control"]
-    least, most = (float(facts.get(end, facts["value"]) - control) for end in ("low", "high"))
+    least, most = (shown_difference(facts[end if end in facts else "value"], control) for end in ("low", "high"))
     return Taught(share, share_text(control), how, least, most)
 
 
@@ -563,7 +579,7 @@ def _number(slow: SlowFacts, facts: Facts, text: Callable[[float], str], times: 
     if slow.exact is not None or "low" not in facts:
         return {"state": "exact", "text": said, "alt": said, "interval": None}
     low, high = facts["low"], facts["high"]
-    about = _about(times * facts["value"], times * low, times * high, unit)
+    about = _about(times * facts["value"], times * low, times * high, unit, times)
     return {
         "state": "estimate",
         "text": about,
@@ -572,15 +588,15 @@ def _number(slow: SlowFacts, facts: Facts, text: Callable[[float], str], times: 
     }
 
 
-def _about(value: float, low: float, high: float, unit: str) -> str:
+def _about(value: float, low: float, high: float, unit: str, most: float) -> str:
     """An estimate in as many digits as its interval allows; the two ends of one that is far from even, or so wide that
-    nothing may be there.
+    nothing may be there, or more than the `most` there can be.
     """
     below, above = value - low, high - value
     margin = max(below, above)
     digits = (0 if margin >= 1 else 1) if unit else (2 if margin >= 0.01 else 3)
     step = 10.0**-digits
-    if margin > LOPSIDED * min(below, above) + step or margin >= value:
+    if margin > LOPSIDED * min(below, above) + step or margin >= value or value + margin > most:
         least, most = floor(low / step + ACCUMULATED) * step, ceil(high / step - ACCUMULATED) * step
         return f"{least:.{digits}f} to {most:.{digits}f}{unit}"
     return f"≈ {value:.{digits}f}{unit} ± {ceil(margin / step - ACCUMULATED) * step:.{digits}f}"

@@ -130,7 +130,7 @@ def all_attacks(run: Run) -> None:
     columns = {
         "Gets": parts.percent("What the attack gets."),
         "Control": parts.percent("What the same attack gets where there is nothing to learn."),
-        "Above": parts.percent("What the release gives away: the difference of both."),
+        "Above": parts.percent("What the release gives away: how much of the first lies above the second."),
     }
     alt = f"The {len(frame)} attacks that apply, the strongest of each aim first."
     parts.table(frame, "all-attacks", alt, columns=columns)

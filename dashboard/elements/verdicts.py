@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
+from anoncore.base.texts import shown_difference
 from anoncore.measures import Verdict
 from anoncore.measures.criteria import BREACH_R
 from dashboard.board import facts, making
@@ -35,16 +36,16 @@ def verdict_of(run: Run) -> Verdict:
 
 def _above_chance(run: Run) -> Iterator[float]:
     """What the attack by foreground knowledge gives away beyond its control, where the page Attack or the board made
-    it.
+    it; in the digits that the cell beside it has.
     """
     attempt = making.attempt_of(run)
     for name in run.data.sensitive:
         attack = compute.known("attacks.foreground_knowledge", run, name, BREACH_R)
         if attack is not None and attack.learned:
-            yield float(attack.excess)
+            yield shown_difference(float(attack.recall), float(attack.control))
         slow = None if attempt is None else attempt.slow.get(("given", name, BREACH_R))
         if slow is not None and slow.exact and slow.exact["learned"]:
-            yield float(slow.exact["value"] - slow.exact["control"])
+            yield shown_difference(slow.exact["value"], slow.exact["control"])
 
 
 def render(run: Run) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from anoncore import AnonymizationError, Answers, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
+from anoncore.base.random_numbers import is_guessable
 from anoncore.table.preparation import prepared_again
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
@@ -79,8 +80,8 @@ class Workspace:
 
     `answers` are what only people know of a release of the table, for its dossier. `history` is how the loaded table
     was read and what was asked of the board, step by step; it begins with the table. `is_live` says that the board
-    makes its releases here although some that ship with the program would do. `steps_done` are the steps of lessons
-    that the visitor has done.
+    makes its releases here although some that ship with the program would do, and `drawn_anew` are those of its columns
+    that are not drawn with the seed of what ships. `steps_done` are the steps of lessons that the visitor has done.
 
     `owner` is the id of the person who has signed in and to whom alone it belongs, and `person` what they are called;
     both are empty where nobody signs in.
@@ -93,6 +94,7 @@ class Workspace:
         self.answers = Answers()
         self.history: History | None = None
         self.is_live = False
+        self.drawn_anew: frozenset[str] = frozenset()
         self.forms: dict[str, Any] = {}
         self.jobs: dict[str, Any] = {}
         self.notices: list[str] = []
@@ -133,6 +135,7 @@ class Workspace:
         number, made = (0, 0) if self.history is None else (self.history.number, self.history.made)
         self.history = History(Step(tags, wishes), number, made)
         self.is_live = is_live
+        self.drawn_anew = frozenset()
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -247,6 +250,8 @@ def column_names(runs: Sequence[Run]) -> dict[str, str]:
 
     def name(run: Run) -> str:
         own = {} if run.algorithm is None or titles.count(run.title) == 1 else own_parameters(run.algorithm)[1]
+        # A seed that nobody typed says nothing to anybody.
+        own = {name: value for name, value in own.items() if name != "seed" or is_guessable(value)}
         return f"{run.title}: {in_words(own)}" if own else run.title
 
     return run_names(runs, name)

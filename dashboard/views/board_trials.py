@@ -8,6 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from anoncore import Microdata
+from anoncore.search.keeping import keeping
 from dashboard.board import making
 from dashboard.board.finding import TRIED, Candidate, Finding
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
@@ -185,5 +186,11 @@ def _stop() -> None:
 
 
 def _show(best: Candidate) -> None:
-    state.wish(state.current_wishes().with_column(best.method, best.fields))
-    state.workspace().is_live = True
+    here, data = state.workspace(), state.microdata()
+    assert here.table is not None, "the board draws no button without a table"
+    wishes = state.current_wishes().with_column(best.method, best.fields)
+    algorithm = keeping(best.method, best.fields, wishes.levels, wishes.more, data, wishes.left_out)
+    # The column shows the release that was found, and not another one of its method.
+    making.bench().draw_with(best.seed, wishes.columns[-1].id, algorithm, here.table, here.tags)
+    state.wish(wishes)
+    here.is_live = True

@@ -16,6 +16,7 @@ from anoncore.publishing.publication import release_archive
 from anoncore.publishing.report.subject import treatments
 from anoncore.publishing.signing.signers import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
+from dashboard.board import making
 from dashboard.elements import insensitive, left_out, parts, signature, verdicts
 from dashboard.markdown import escaped
 from dashboard.serving import audit
@@ -51,9 +52,22 @@ def render() -> None:
     takeaway.render(run, signer)
 
 
-def seed_warning(run: Run) -> None:
-    """Say that a seed can be guessed, and ask whether the release is to have a certificate all the same."""
+def seed_warning(run: Run, after: Callable[[], None] = lambda: None) -> None:
+    """Say that a seed can be guessed, and ask whether the release is to have a certificate all the same, or to be drawn
+    anew where nobody asked for the seed; `after` is called then.
+    """
     if run.algorithm is None or not run.algorithm.has_guessable_seed:
+        return
+    if making.has_known_seed(run):
+        st.warning(
+            "This release ships with the program, so everybody can repeat its random choices and undo them. To publish "
+            "it, draw it anew: its numbers may differ a little from those that the board has shown."
+        )
+        if st.button("Draw it anew", type="primary", key=f"draw-anew-{run.id}"):
+            making.draw_anew(run)
+            after()
+            # A dialog is drawn alone otherwise, and only a whole page lets releases be made.
+            st.rerun()
         return
     seed = next(one for one in run.algorithm.seeds if is_guessable(one))
     st.warning(

@@ -24,6 +24,7 @@ from anoncore.recipes.script import python_script
 from anoncore.recipes.source import Source
 from anoncore.release.mapping import value_mapping
 from anoncore.table.preparation import secret_pseudonyms
+from dashboard.board import making
 from dashboard.elements import parts
 from dashboard.elements.signature import Signer
 from dashboard.markdown import escaped
@@ -123,10 +124,10 @@ def may_be_guessed(run: Run) -> bool:
 
 def uncertified(run: Run) -> str:
     """Why there is no certificate, and so no release to take away; empty where there is one."""
+    is_known = making.has_known_seed(run)
+    instead = "Draw the release anew above." if is_known else "Empty its field Seed on the board, or ask for it above."
     try:
-        require_drawn_seeds(
-            run.algorithm, may_be_guessed(run), "Empty its field Seed on the board, or ask for it above."
-        )
+        require_drawn_seeds(run.algorithm, may_be_guessed(run) and not is_known, instead)
     except AnonymizationError as error:
         return str(error)
     promised = compute.cached("privacy.personal_guarantees", run, privacy.personal_guarantees)

@@ -72,10 +72,37 @@ def test_the_strongest_of_each_aim_lies_farthest_above_its_control(found: attack
         of_aim = [one for one in found.tried if one.aim == aim]
         best = getattr(found, aim)
         assert best is of_aim[0]
-        assert float(best.gain) == max(float(one.gain) for one in of_aim)
-        assert [one.share - one.control for one in of_aim] == pytest.approx([float(one.gain) for one in of_aim])
+        assert float(best.gain) == pytest.approx(max(float(one.gain) for one in of_aim), abs=0.0005)
+        gains = [max(one.share - one.control, 0) for one in of_aim]
+        assert gains == pytest.approx([float(one.gain) for one in of_aim])
     assert found.attribute is not None
     assert found.attribute.gain > 0.1
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "strongest"),
+    [
+        ({"definetti": (0.3183, 0.3193), "attribute_disclosure": (0.0, 0.0)}, "definetti"),
+        ({"definetti": (0.3183, 0.3193), "attribute_disclosure": (0.0004, 0.0)}, "definetti"),
+        ({"definetti": (0.3183, 0.3193), "attribute_disclosure": (0.01, 0.0)}, "attribute_disclosure"),
+        ({"definetti": (0.15, 0.154), "foreground_knowledge": (0.32, 0.35)}, "foreground_knowledge"),
+        ({"definetti": (0.5, 0.3), "foreground_knowledge": (0.25, 0.05)}, "definetti"),
+    ],
+)
+def test_nothing_less_nothing_is_no_stronger_than_a_share_that_chance_gets_as_well(
+    buckets: Release, monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, tuple[float, float]], strongest: str
+) -> None:
+    """Else a reader is told 0% where an attack gives away a third of the people, as on shuffled secrets."""
+
+    def outcome(name: str) -> Any:
+        return lambda asked, progress: (outcomes[name][0], "share", outcomes[name][1], MODULE.SHUFFLED)
+
+    made = tuple(replace(one, run=outcome(one.name)) for one in MODULE._ATTACKS if one.name in outcomes)
+    monkeypatch.setattr(MODULE, "_ATTACKS", made)
+    found = attacks.strongest(buckets, "ill", aims=("attribute",))
+    assert found.attribute is found.tried[0]
+    assert found.attribute.name == strongest
+    assert float(found.attribute.gain) == pytest.approx(max(outcomes[strongest][0] - outcomes[strongest][1], 0))
 
 
 def test_the_frame_has_every_attack_once_and_says_why_some_were_not_tried(found: attacks.Strongest) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anoncore.base.texts import rows_for_people, share_text, size_text
+from anoncore.base.texts import rows_for_people, share_text, shown_difference, size_text
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,14 @@ def test_rounding_makes_neither_all_nor_nothing_of_a_share(share: float, text: s
 )
 def test_bytes_are_told_in_the_unit_that_fits(n_bytes: int, text: str) -> None:
     assert size_text(n_bytes) == text
+
+
+def test_a_difference_agrees_with_the_shares_beside_it() -> None:
+    share, chance = 0.96149, 0.76451
+    assert (share_text(share), share_text(chance)) == ("96.1%", "76.5%")
+    assert share_text(share - chance) == "19.7%"
+    assert share_text(shown_difference(share, chance)) == "19.6%"
+    assert shown_difference(0.1504, 0.1) == 0.05, "a difference that is rounded is at the limit and not above it"
 
 
 def test_a_sentence_about_people_is_said_of_rows():

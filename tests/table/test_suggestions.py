@@ -86,6 +86,29 @@ def test_a_survey_weight_is_known_to_nobody_and_left_out(name: str, column: obje
     assert not is_weight or found is Role.INSENSITIVE
 
 
+PEOPLES_NAMES = """Name Nachname Vorname Patientenname Mitarbeitername Vorname_Mutter Familienname voornaam
+achternaam name first_name lastName surname fullname patient_name given_name middle_name name_of_patient nom prénom
+nom_de_famille nom_patient nombre apellido apellidos nombre_completo nombre_paciente cognome sobrenome"""
+NAMES_OF_THINGS = """product_name countryName Stationsname Ortsname drug_name file_name Produktname Firmenname Bankname
+nom_produit nom_commune nom_hopital nombre_producto nombre_hospital hospital_name school_name Straßenname
+Medikamentenname namensart username_type Markenname"""
+
+
+@pytest.mark.parametrize("name", PEOPLES_NAMES.split())
+def test_peoples_names_are_an_identifier_however_many_rows_share_them(name: str) -> None:
+    """Where one person has several rows, and others the same name, a name of 40 rows is one of several people."""
+    names = ["Becker, Anna", "Weiß, Jürgen", "García Pérez, José", "O'Neill, Zoë", "Lefèvre, Léa", "Yılmaz, Ömer"]
+    assert _role(names * 200, name)[0] is Role.IDENTIFIER
+    # Numbers are nobody's name, whatever they are called.
+    assert _role([3, 1, 4, 1, 5] * 200, name)[0] is not Role.IDENTIFIER
+    assert _role(["B-12", "A-3", "C-7"] * 400, name)[0] is not Role.IDENTIFIER
+
+
+@pytest.mark.parametrize("name", NAMES_OF_THINGS.split())
+def test_names_of_things_are_no_identifiers(name: str) -> None:
+    assert _role(["Alpha", "Beta", "Gamma", "Delta", "Omega"] * 200, name)[0] is not Role.IDENTIFIER
+
+
 def test_a_survey_weight_makes_no_other_column_known() -> None:
     """A set that singles people out by a weight tells nothing of what others know of them."""
     rng = np.random.default_rng(4)
@@ -142,6 +165,23 @@ def test_attributes_that_single_rows_out_together_are_suggested_with_their_share
     assert found["u"].role == Role.QUASI_IDENTIFIER
     assert found["u"].reason == f"With 'v' it makes {alone:.0%} of the rows unique."
     assert found["w"].role == Role.INSENSITIVE
+
+
+def test_columns_that_were_not_counted_say_so_instead_of_that_nothing_speaks_for_them() -> None:
+    """Of many columns of one form some are suggested and others are not; the reason is that they were not looked at."""
+    rng = np.random.default_rng(0)
+    few = {f"q{place}": rng.integers(0, 12, N) for place in range(12)}
+    many = {f"q{place}": rng.integers(0, 12, N) for place in range(12, 30)}
+    assert {one.role for one in suggest(pd.DataFrame(few))} == {Role.QUASI_IDENTIFIER}
+    frame = pd.DataFrame({**few, **many, "bit": rng.integers(0, 2, N), "constant": 1})
+    found = suggest(frame)
+    known = [one for one in found if one.role is Role.QUASI_IDENTIFIER]
+    not_counted = [one for one in found if one.reason.startswith("Not counted")]
+    assert len(known) == 12
+    assert len(not_counted) == 30 + 1 - 12
+    assert all("the 12 with the most values only" in one.reason for one in not_counted)
+    assert {one.role for one in not_counted} == {Role.INSENSITIVE}
+    assert not [one for one in suggest(pd.DataFrame(few)) if one.reason.startswith("Not counted")]
 
 
 columns = st.lists(

@@ -117,7 +117,7 @@ def adversaries(certificate: Certificate, verification: Verification) -> Adversa
                     measured=one.measured,
                     control=one.control,
                     compared_with=one.compared_with,
-                    gain=one.share - one.control,
+                    gain=max(one.share - one.control, 0.0),
                     is_strongest=one.aim not in aims,
                     standing="claimed",
                 )

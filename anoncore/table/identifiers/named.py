@@ -42,6 +42,12 @@ def named_kind(values: ColumnValues) -> str | None:
     return "A" if is_called and values.is_text and values.share_where(_DIGIT.search) < HALF else "R"
 
 
+def is_called_peoples_names(values: ColumnValues) -> bool:
+    """Whether a column's name says that it holds people's names, however few, and most of its texts have no digits."""
+    is_called = KIND_WORDS["A"].name(values.words) and _may_be("A", values)
+    return is_called and values.share_where(_DIGIT.search) < HALF
+
+
 def _may_be(letter: str, values: ColumnValues) -> bool:
     if letter in "PQ" and values.is_bytes:
         return True

@@ -12,7 +12,7 @@ from anoncore import attacks
 from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground.adversary import EPSILONS
 from anoncore.attacks.foreground.mining import Unreliable
-from anoncore.base.texts import counted, share_text
+from anoncore.base.texts import counted, share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
 from dashboard.charts.palette import run_style
@@ -66,10 +66,11 @@ def foreground(run: Run) -> None:
         return
     _tiles(found)
     low, high = found.excess_interval
+    above = shown_difference(found.recall, found.control)
     st.caption(
         f"With epsilon {found.epsilon:g} and sigma {adversary.sigma:g} the adversary relies on signatures of at least "
         f"{found.minimum_rows:,.0f} rows. By chance: the same attack where '{escaped(found.attribute)}' was "
-        f"shuffled over all people before the method ran. Above chance lie {share_text(float(found.excess))} of the "
+        f"shuffled over all people before the method ran. Above chance lie {share_text(above)} of the "
         f"people (95% interval {low:.1%} to {high:.1%})."
     )
     one_person.explain("given", found.attribute, found.own_probability)
@@ -154,7 +155,12 @@ def _tiles(found: ForegroundKnowledge) -> None:
                 more=f"{guessing}: {parts.share(found.recall.baseline)}.",
                 note=f"by chance: {parts.share(found.control)}",
             ),
-            Tile.of(found.excess, more=f"By chance: {low:.1%} to {high:.1%} in 95% of all cases.", note="shuffled: 0%"),
+            Tile.of(
+                found.excess,
+                value=parts.share(shown_difference(found.recall, found.control)),
+                more=f"By chance: {low:.1%} to {high:.1%} in 95% of all cases.",
+                note="shuffled: 0%",
+            ),
             *(
                 Tile.of(one, more=f"{guessing}.", note=f"guessing: {parts.share(one.baseline)}")
                 for one in (found.flagged, found.mean_probability)

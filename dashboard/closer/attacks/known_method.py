@@ -10,7 +10,7 @@ from anoncore import attacks
 from anoncore.algorithms import LocalRecoding
 from anoncore.attacks import DeFinetti, Downcoding, MinimalityAttack, Refinement
 from anoncore.base.score import Score
-from anoncore.base.texts import share_text
+from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.openness import QUESTION, Openness
 from dashboard.charts.attacks import gain_bars, truth_histogram
@@ -46,7 +46,12 @@ def definetti(run: Run) -> None:
     parts.tiles(
         [
             Tile.of(found.recall, more=worlds, note=f"by chance: {share_text(found.control)}"),
-            Tile.of(found.excess, more=chance, note="shuffled: 0%"),
+            Tile.of(
+                found.excess,
+                value=share_text(shown_difference(found.recall, found.control)),
+                more=chance,
+                note="shuffled: 0%",
+            ),
             Tile.of(found.right, more=shuffled),
         ]
     )

@@ -307,5 +307,5 @@ def test_an_estimate_is_told_as_the_cell_tells_it():
     slow = {"given": SlowFacts(estimate={**estimate, "too_costly": [0.1]})}
     told = replace(column("c1", "Mondrian", 0.6), slow=slow)
     assert answer([told], ASKED).text.endswith(
-        "but 32 to 100% or more of the people are given away by foreground knowledge; chance alone gives 0.1%."
+        "but at least 32% of the people are given away by foreground knowledge; chance alone gives 0.1%."
     )

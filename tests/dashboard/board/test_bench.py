@@ -13,6 +13,7 @@ import pytest
 from anoncore import CancelledError, Microdata, privacy
 from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.base import memory, shared_work
+from anoncore.base.random_numbers import fresh_seed
 from anoncore.measures import promise_marks
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from anoncore.search.keeping import keeping
@@ -41,7 +42,7 @@ class Board:
         self.data = Microdata(self.table.frame, ROLES)
         self.bench = Bench(Workspace("here"))
 
-    def wish(self, *ks, measures=(), names=None, color=0, asked=()):
+    def wish(self, *ks, measures=(), names=None, color=0, asked=(), known=bench.NOTHING_KNOWN):
         wanted = {
             f"c{place}": keeping(names[place] if names else "mondrian", {}, {"k": k}, (), self.data)
             for place, k in enumerate(ks)
@@ -55,6 +56,7 @@ class Board:
             "illness",
             asked,
             measures,
+            known,
         )
 
     def finish(self):
@@ -410,6 +412,56 @@ def test_a_release_that_was_made_is_shown_again_and_not_made_anew(board):
     board.finish()
     assert board.wish(3)["c0"] is first
     assert not board.bench.is_busy
+
+
+def test_a_column_is_drawn_with_the_seed_of_the_release_that_it_shall_show(board):
+    seed = fresh_seed()
+    wanted = keeping("anatomy", {}, {"k": 3}, (), board.data)
+    board.bench.draw_with(seed, "c0", wanted, board.table, board.table.suggested)
+    named, other = board.wish(3, 3, names=["anatomy", "anatomy"]).values()
+    board.finish()
+    assert (named.run.algorithm.seed, other.run.algorithm.seed) == (seed, None)
+    shown = wanted.replace(seed=seed).anonymize(board.data)
+    assert (named.run.release.partition.group == shown.partition.group).all()
+    assert not named.is_adapted
+    assert not named.has_known_seed, "nobody guesses 128 bits"
+    # A saved session brings it as it is.
+    board.bench.here.show_on_board([named.run])
+    again = Bench(board.bench.here)
+    board.bench = again
+    (restored,) = board.wish(3, names=["anatomy"]).values()
+    assert restored.run.release is named.run.release
+
+
+def test_what_is_known_of_a_release_is_neither_measured_nor_drawn_anew(board):
+    asked = []
+
+    def number(release, progress):
+        asked.append(release)
+        return {"value": 1.0}
+
+    measures = ((("known",), number, number), (("new",), None, number))
+    known = {"c0": bench.Known(1, {("known",): {"value": 7.0}})}
+    (attempt,) = board.wish(3, names=["anatomy"], measures=measures, known=known).values()
+    board.finish()
+    assert attempt.run.algorithm.seed == 1
+    assert attempt.slow[("known",)].exact == {"value": 7.0}
+    assert len(asked) == 1, "what is not known is measured"
+    # A seed that everybody knows is not kept where nobody asks for it any more.
+    assert attempt.has_known_seed
+    board.bench.here.show_on_board([attempt.run])
+    (anew,) = board.wish(3, names=["anatomy"], measures=measures).values()
+    board.finish()
+    assert anew.run.algorithm.seed is None
+    assert not anew.has_known_seed
+    assert anew.slow[("known",)].exact == {"value": 1.0}
+    # What somebody has typed is their own matter.
+    typed = {"c0": keeping("anatomy", {"seed": 5}, {"k": 3}, (), board.data)}
+    tags = board.table.suggested
+    (own,) = board.bench.wish(typed, {"c0": 0}, board.data, board.table, tags, "illness", (), ()).values()
+    board.finish()
+    assert own.run.algorithm.seed == 5
+    assert not own.has_known_seed
 
 
 def test_a_failing_measure_is_a_sentence_and_the_others_go_on(board):

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
-from anoncore import Microdata, utility
+from anoncore import Microdata, attacks, utility
 from anoncore.algorithms import Anatomy, MarginalSynthesis, Mondrian, Slicing, StackAndDeal, Suppression
 from anoncore.algorithms.synthesis import marginal_synthesis
 from anoncore.base.progress import silent
@@ -117,6 +117,21 @@ def test_attacks_that_were_tried_are_named():
     assert {"deFinetti's attack", "single groups"} <= set(found["attacks"])
     assert "knowing the method" not in found["attacks"], "what Anatomy refused is not followed"
     assert len(found["attacks"]) == found["tried"]
+
+
+def test_an_attack_that_gets_more_than_the_strongest_is_told_beside_it(monkeypatch):
+    """Foreground knowledge has a number of its own, so that it is of no use here."""
+    made = run(Anatomy(l=2, seed=7), list(range(20, 60)))
+    found = attacks.strongest(made.release, "illness", aims=("attribute",), draws=1)
+    best = found.attribute
+    others = [replace(best, name=name, title=name, gain=0.0) for name in ("foreground_knowledge", "a", "b")]
+    shares = zip(others, (best.share + 0.3, best.share + 0.2, best.share + 0.1), strict=True)
+    tried = (best, *(replace(one, share=share, control=share) for one, share in shares))
+    monkeypatch.setattr(attacks, "strongest", lambda *given, **named: replace(found, tried=tried))
+    larger = facts.by_the_strongest(made.release, "illness", 2, progress=silent)["larger"]
+    assert larger == {"title": "a", "value": best.share + 0.2, "control": best.share + 0.2}
+    monkeypatch.setattr(attacks, "strongest", lambda *given, **named: replace(found, tried=tried[:2]))
+    assert "larger" not in facts.by_the_strongest(made.release, "illness", 2, progress=silent)
 
 
 def test_four_further_draws_are_other_releases_and_tell_between_which_numbers_they_lie(monkeypatch):

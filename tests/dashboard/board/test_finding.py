@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from anoncore import CancelledError, Microdata, Policy
+from anoncore.base.random_numbers import is_guessable
 from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, finding
 from dashboard.board.bench import Bench
@@ -51,6 +52,18 @@ def test_what_is_found_has_the_numbers_that_its_column_will_have():
     assert run.release.partition.n_groups == release.partition.n_groups
     assert facts.quick(run, "illness") == one.trial.quick
     assert one.trial.marks == facts.marks(run, asked(LEVELS, (), search_.data))
+    # What is drawn at random is drawn alike in the column, by a seed of its own that nobody guesses.
+    dealt = tried["stack-and-deal", ()]
+    assert not is_guessable(dealt.seed)
+    wished = keeping("stack-and-deal", {}, LEVELS, (), search_.data)
+    search_.bench.draw_with(dealt.seed, "c7", wished, search_.table, search_.tags)
+    told = (search_.data, search_.table, search_.tags, "illness", (), ())
+    shown = search_.bench.wish({"c7": wished}, {"c7": 0}, *told)["c7"]
+    assert shown.job is None or shown.job.wait(30)
+    assert shown.run is not None
+    assert shown.run.algorithm == dealt.trial.algorithm
+    assert facts.quick(shown.run, "illness") == dealt.trial.quick
+    assert len({one.seed for one in search_.candidates}) == len(search_.candidates)
     assert one.title == "Mondrian"
     assert tried["mondrian", ("refine",)].title == "Mondrian (refine yes)"
     # Buckets hide nobody among k, so they are not made where a k is asked for.

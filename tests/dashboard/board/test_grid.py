@@ -261,6 +261,37 @@ def test_the_strongest_attack_hides_no_larger_share_of_another_one():
     assert cell["text"] == "at least 40.0%"
     assert cell["sub"].endswith("; foreground knowledge 50.0%, by chance 45.0%")
     assert cell["full"].endswith("by foreground knowledge 50.0%, 45.0% by chance")
+    # So may one of the others, beside whichever is told.
+    larger = {"larger": {"title": "single groups", "value": 0.6, "control": 0.59}}
+    told = "single groups 60.0%, by chance 59.0%"
+    small = SlowFacts(exact={"value": 0.0931, **CHANCE})
+    by_foreground = {**DEFINETTI, "title": "foreground knowledge", "is_foreground": True}
+    for best, text in ((DEFINETTI, "at least 40.0%"), (by_foreground, "at least 9.3%")):
+        slow = {"given": small, "strongest": SlowFacts(exact={**best, **larger})}
+        cell = cells([column(slow=slow)], "given")["cells"][0]
+        assert cell["text"] == text
+        assert told in cell["sub"]
+        assert told in cell["full"]
+
+
+def test_an_estimate_is_told_as_what_can_be():
+    """97% and 5 percentage points more would be more than everybody, and of 100% there is no more."""
+    high = {"value": 0.97, "low": 0.92, "high": 1.0, **CHANCE, "how": "from 2,000 people"}
+    limited = {"too_costly": [0.1]}
+    for estimate, told in (
+        (high, "92 to 100%"),
+        (high | limited, "at least 92%"),
+        (high | {"value": 0.1, "low": 0.0, "high": 0.3} | limited, "0 to 30% by what was tried"),
+    ):
+        cell = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
+        assert cell["text"] == told
+
+
+def test_chance_is_told_beside_nothing_only_where_it_gets_something():
+    for chance, beside in ((0.0, None), (0.02, "by chance 2.0%")):
+        best = {**DEFINETTI, "value": 0.0, "control": chance}
+        slow = {"given": SlowFacts(problem="No groups."), "strongest": SlowFacts(exact=best)}
+        assert cells([column(slow=slow)], "given")["cells"][0].get("beside") == beside
 
 
 def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
@@ -308,7 +339,8 @@ def test_an_estimate_says_from_which_epsilon_on_nothing_will_be_tried():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 12 of 78 attribute sets"}
     slow = {"given": SlowFacts(estimate=estimate | {"too_costly": [0.05, 0.1, 0.2]})}
     cell = cells([column(slow=slow)], "given")["cells"][0]
-    assert cell["text"] == "≈ 9.4% ± 0.6 or more"
+    assert cell["text"] == "at least ≈ 9.4% ± 0.6"
+    assert cell["alt"].startswith("at least about 9.4%, with 95% confidence between")
     assert "stronger forms of it take too long here (epsilon from 0.05 on)" in cell["full"]
 
 

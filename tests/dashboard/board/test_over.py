@@ -148,6 +148,21 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
     beside = model(attacked, Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][3]["cells"][0]
     assert (beside["text"], beside["beside"]) == ("25.0%", "by chance 2.0%")
     assert beside["sub"] == "now, at k = 4; click a point to choose it"
+    # The line is of foreground knowledge, and the number beside it may be of another attack, which is named once.
+    single = {"title": "single groups", "value": 0.5, "control": 0.1, "is_foreground": False, "tried": 2}
+    by_another = [
+        replace(one, slow={"given": SlowFacts(exact=GIVEN), "strongest": SlowFacts(exact=single)}) for one in attacked
+    ]
+    for lines, sub in (
+        (found.trials, "now, at k = 4; click a point to choose it"),
+        ({key: replace(trial, slow={}) for key, trial in found.trials.items()}, "by single groups, the strongest"),
+    ):
+        found.trials = lines
+        other = model(by_another, Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][3]["cells"][0]
+        assert other["text"] == "50.0%"
+        assert other["sub"].startswith(sub)
+        assert f"{other['beside']}; {other['sub']}".count("by single groups") == 1
+        assert other["beside"].endswith("by chance 10.0%")
     assert rows["promise"]["cells"][0]["sub"] == "all is kept at k: each of 8 values"
     # While values are still to come, nothing is said of all of them.
     partly = replace(found, trials={key: trial for key, trial in found.trials.items() if key[1] in (5, 10)})
