@@ -285,7 +285,7 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         st.caption(OPENED)
     verdicts.render(run)
     _by_policy(run)
-    publish_page.seed_warning(run, lambda: browser.put(_DIALOG, ("publish", run.column)))
+    publish_page.seed_warning(run, lambda: browser.put(making.DIALOG, ("publish", run.column)))
     insensitive.mend(run)
     if run.release.is_synthetic:
         for note in run.release.notes:
