@@ -28,7 +28,7 @@ from anoncore.attacks.posterior import signature_posterior
 from anoncore.base.errors import AnonymizationError, DataError, InfeasibleError
 from anoncore.base.progress import Progress, part_of
 from anoncore.base.shared_work import shared
-from anoncore.base.texts import listing
+from anoncore.base.texts import listing, plural, share_text
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.privacy.check import group_violations
 from anoncore.privacy.guarantees import PersonalGuarantee
@@ -240,14 +240,16 @@ class Slicing(Algorithm):
         distinct = self.diversity == "distinct"
         own = [other for column in columns if name in column for other in column if other in data.quasi_identifiers]
         beside = f" beside {', '.join(dict.fromkeys(own))}" if own else ""
-        what = "possible values" if distinct else "1 / largest probability"
+        if distinct:
+            what = f"leaves somebody {best:.4g} possible {plural('value', round(best))}"
+        else:
+            what = f"makes somebody's value {share_text(1 / best)} likely (l = {best:.4g})"
         # An l that lets an adversary be sure of a value protects nobody, so it is not offered.
         worth = nearest > (1 if distinct else SURE_L) and nearest < l
         offer = self._offer(data, columns, name, levels)
         smaller = f" With these columns l is at most {nearest:g}." if worth and bool(offer.changes) else ""
         raise InfeasibleError(
-            f"l = {l:g} is not possible: with all rows in one group, '{name}'"
-            f"{beside} gives someone {what} {best:.4g}; {offer.advice}.{smaller}",
+            f"l = {l:g} is not possible: with all rows in one group, '{name}'{beside} {what}; {offer.advice}.{smaller}",
             nearest=nearest if worth and len(levels) == 1 else None,
             instead=offer.changes,
         )
