@@ -753,7 +753,9 @@ class Release(SizesDrawn):
     def _published_columns(
         self, fragment: Fragment, label: Codes | None, most: int | None
     ) -> Iterator[tuple[str, Cells]]:
-        content = self._as_read(fragment) if len(self.fragments) > 1 else _content(fragment)
+        content = _content(fragment)
+        if len(self.fragments) > 1:
+            content = [*self._as_read(fragment), *content]  # what reads alike may be of two types
         keys = content if label is None else [label, *content]
         order = content_order(keys, [int(key.max()) + 1 for key in keys]) if most is None else content_head(keys, most)
         del content, keys

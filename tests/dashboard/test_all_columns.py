@@ -62,8 +62,9 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
     visitor.at.session_state["_utility-tab"] = visitor.at.session_state["tabs-utility-tab"] = "Predictions"
     *traces, original = _when_there(visitor.open("utility"), lambda: figure(visitor, "all-scores"))
     assert original["name"] == "original table"
+    target = next(one.value for one in visitor.at.selectbox if one.key == "utility-target")
     for trace, run in zip(traces, runs, strict=True):
-        found = [utility.classification_estimate(run.release, "illness", name, 10) for name in CLASSIFIERS]
+        found = [utility.classification_estimate(run.release, target, name, 10) for name in CLASSIFIERS]
         assert list(trace["x"]) == pytest.approx([one.value for one in found])
         assert list(trace["error_x"]["arrayminus"]) == pytest.approx([one.value - one.low for one in found])
         assert list(original["x"]) == pytest.approx([one.original for one in found])
