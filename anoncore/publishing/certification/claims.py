@@ -56,7 +56,7 @@ UNSEEN = dict.fromkeys(
 """Marks on letters that nobody sees: those that choose a variant of a sign, and a dot on what has one."""
 STOPS = " .,;:"
 MOSTLY_DIFFERENT = 0.5
-"""Share of the rows from which on as many different texts are taken for names or remarks rather than for a secret."""
+"""A column with different texts in more than this share of its rows looks like names or remarks, not like a secret."""
 
 
 def countable(certificate: Certificate) -> list[Question]:
@@ -169,10 +169,10 @@ def _by_definition(counted: Counted, question: Question) -> str:
 
 
 def _secrets(counted: Counted) -> str:
-    """Which columns no reader is taken to know, as the certificate calls them secrets."""
+    """That secrets are secret, with their names: whoever wrote the certificate chose what it calls a secret."""
     names = dict.fromkeys(name for rows in counted.tables for name in names_of(rows))
     secrets = with_role(counted.attributes, names, SECRET)
-    return f" Nobody is taken to know {listing(secrets, MOST_NAMED)}." if secrets else ""
+    return f" This supposes that nobody knows {listing(secrets, MOST_NAMED)}." if secrets else ""
 
 
 def _if_defined_otherwise(question: Question, counted: Counted) -> Iterator[Finding]:
@@ -203,12 +203,11 @@ def _if_defined_otherwise(question: Question, counted: Counted) -> Iterator[Find
 
 def parting_levels(lines: Sequence[Sequence[str]]) -> list[list[str]]:
     """The lines of a hierarchy without the levels that part the values as the level below does; values stand first."""
-    kept = [0]
     parts = [_parts(lines, level) for level in range(len(lines[0]))]
-    for level in range(1, len(parts)):
-        if parts[level] != parts[kept[-1]]:
-            kept.append(level)
-    return [[line[level] for level in kept] for line in lines]
+    parting = [0, *(level for level in range(1, len(parts)) if parts[level] != parts[level - 1])]
+    # A single value is parted from nothing, and a hierarchy has one level above it all the same.
+    levels = parting if len(parting) > 1 else [0, len(parts) - 1]
+    return [[line[level] for level in levels] for line in lines]
 
 
 def _parts(lines: Sequence[Sequence[str]], level: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from anoncore import privacy
-from anoncore.base.errors import DataError
+from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.texts import counted, listing, quoted
 from anoncore.privacy.joined_people import JoinedTables
 from anoncore.publishing.certification.certificate import Certificate
@@ -76,12 +76,17 @@ def _broken(joined: JoinedTables, certificates: Mapping[str, Certificate]) -> st
     for name, certificate in certificates.items():
         attributes = by_name(certificate.attributes)
         for asked in certificate.requirements:
-            question = Question.of(asked)
-            if question.attribute not in joined.releases[name].attributes or question.hidden_reason(attributes):
+            if asked.attribute not in joined.releases[name].attributes:
                 continue
-            for found in joined.guarantees({name: [question.requirement]}):
-                if found.attribute == question.attribute and not found.holds:
-                    return found.sentence
+            try:
+                question = Question.of(asked)
+                reason = question.hidden_reason(attributes)
+                guarantees = () if reason else joined.guarantees({name: [question.requirement]})
+            except AnonymizationError:  # it cannot be asked of these tables, which the requirement itself tells
+                continue
+            for guarantee in guarantees:
+                if guarantee.attribute == asked.attribute and not guarantee.holds:
+                    return guarantee.sentence
     return ""
 
 

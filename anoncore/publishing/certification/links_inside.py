@@ -88,11 +88,13 @@ def _broken(published: PublishedRelease, link: _Place, certificate: Certificate)
     table = link.table
     group, codes = published.partition(table).group, table.columns[link.name].codes
     for asked in certificate.requirements:
-        question = Question.of(asked)
-        name = question.attribute
-        if name is None or name not in table.columns or question.hidden_reason(published.attributes):
+        name = asked.attribute
+        if name is None or name not in table.columns:
             continue
         try:
+            question = Question.of(asked)
+            if question.hidden_reason(published.attributes):
+                continue
             release = _of_classes(table, name, published.attributes, Partition.alike([group, codes]))
             found = [one for one in judged(release, [question.requirement]) if one.attribute == name]
         except AnonymizationError:  # no class can be asked for that, which the requirement itself tells

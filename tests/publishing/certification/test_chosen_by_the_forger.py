@@ -130,6 +130,20 @@ def test_tables_apart_that_share_a_key_called_secret(tmp_path: Path, capsys: pyt
     assert "1 different value of 'disease'" in said
 
 
+def test_what_cannot_be_asked_fails_and_does_not_end_the_verification(
+    bucketized: Forgery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bucketized.claims["requirements"].append(
+        {
+            **bucketized.claims["requirements"][0], "requirement": {"name": "nothing-known"}, "attribute": "disease",
+            "label": "nothing known",
+        }
+    )  # fmt: skip
+    code, said = bucketized.judged(capsys)
+    assert code == 1, said
+    assert "nothing known cannot hold" in said
+
+
 def test_fragments_that_share_a_secret_are_judged_by_their_joins_alone() -> None:
     frame = RAW[["age", "disease"]].assign(town=np.tile(list("abcdefgh"), 5), visits=np.tile(range(20), 2))
     known = dict.fromkeys(["age", "town", "visits"], "quasi-identifier")
@@ -214,6 +228,7 @@ def test_levels_that_part_the_values_as_those_below_are_left_out() -> None:
     lines = [["a", "x", "x1", "*"], ["b", "x", "x1", "*"], ["c", "y", "y1", "*"]]
     assert parting_levels(lines) == [["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"]]
     assert parting_levels([["a", "*"], ["b", "*"]]) == [["a", "*"], ["b", "*"]]
+    assert parting_levels([["a", "x", "*"]]) == [["a", "*"]]
 
 
 def test_names_that_are_called_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,7 +239,7 @@ def test_names_that_are_called_secrets(tmp_path: Path, capsys: pytest.CaptureFix
     assert code == 3, said
     assert "'name' is called a secret of which nothing is asked, and has 40 different texts in 40 rows" in said
     # Which columns are taken for secrets is said with every k that holds.
-    assert "Nobody is taken to know 'age', 'disease', 'name'." in said
+    assert "This supposes that nobody knows 'age', 'disease', 'name'." in said
 
 
 @pytest.mark.parametrize(
