@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from datetime import date, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from anoncore.base.errors import DataError
 from anoncore.base.texts import is_missing
 
 Key = tuple[int, str, Any]
@@ -120,3 +121,15 @@ class ValueMapping(Mapping[Any, Entry]):
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{value!r}: {entry!r}" for value, entry in self._entries.values()) + "}"
+
+
+def check_years(column: pd.Series[Any], name: str) -> None:
+    """Raise DataError for dates of years that a calendar, a file or a chart cannot write."""
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return
+    for moment in (column.min(), column.max()):
+        if not is_missing(moment) and not MINYEAR <= moment.year <= MAXYEAR:
+            raise DataError(
+                f"'{name}' holds a date in the year {moment.year}, outside {MINYEAR} to {MAXYEAR}; correct it, or save "
+                "the dates as text."
+            )

@@ -15,14 +15,13 @@ import pyarrow.parquet as pq
 from anoncore.base.errors import DataError
 from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.base.pandas_versions import TEXT
+from anoncore.base.typed_values import check_years
 from anoncore.kernels.arrays import Floats
-from anoncore.kernels.grouping import numbered_by_appearance
 from anoncore.sources import numerals
 from anoncore.sources.headers import column_names, require_few_columns
 from anoncore.sources.inference import too_big, zone_dropped
 from anoncore.sources.notes import Notes, shown
 from anoncore.sources.values import empty_rows, note_empty_rows, without_infinities
-from anoncore.table.coding import check_years
 
 LARGEST_CELLS = 500_000_000
 GROUP_ROWS = 1 << 20
@@ -195,6 +194,9 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def _coded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    # Whoever only reads, as the process does that reads a visitor's file, needs no compiled code.
+    from anoncore.kernels.grouping import numbered_by_appearance
+
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     coded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)

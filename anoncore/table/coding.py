@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import MAXYEAR, MINYEAR
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,7 +14,7 @@ import pandas as pd
 from anoncore.base.errors import DataError
 from anoncore.base.pandas_versions import numbers_of
 from anoncore.base.texts import is_missing, listing
-from anoncore.base.typed_values import preferred, sorted_values, value_key
+from anoncore.base.typed_values import check_years, preferred, sorted_values, value_key
 from anoncore.kernels.arrays import Codes
 from anoncore.kernels.sorting import stable_order
 from anoncore.table.domain import Domain, Kind, Stored
@@ -177,18 +176,6 @@ def _is_number_type(dtype: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
-
-
-def check_years(column: pd.Series[Any], name: str) -> None:
-    """Raise DataError for dates of years that a calendar, a file or a chart cannot write."""
-    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return
-    for moment in (column.min(), column.max()):
-        if not is_missing(moment) and not MINYEAR <= moment.year <= MAXYEAR:
-            raise DataError(
-                f"'{name}' holds a date in the year {moment.year}, outside {MINYEAR} to {MAXYEAR}; correct it, or save "
-                "the dates as text."
-            )
 
 
 def _as_numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:

@@ -132,3 +132,10 @@ def test_the_process_knows_no_secret_of_the_server(monkeypatch: pytest.MonkeyPat
 
 def _stop() -> None:
     raise RuntimeError("stop")
+
+
+def test_the_process_that_reads_imports_no_compiler() -> None:
+    """Each upload starts one, and a compiler alone takes half a second to import."""
+    script = f"import {apart.PROCESS}, sys\nprint(*[name for name in ('numba', 'duckdb') if name in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
