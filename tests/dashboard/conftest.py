@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from anoncore.sources import TableSource, read_table
+from dashboard.board import facts
 from dashboard.elements.routes import ROUTES
 from dashboard.serving import own_token
 from dashboard.session import state
@@ -28,6 +29,14 @@ APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
 TIMEOUT = 180
 READ_APART = ("test_reading", "test_served", "test_hostile_texts")
 """Test modules, by how their names begin, in which files are read in a process of their own as visitors' files are."""
+MEASURED = ("test_closer", "test_three_people", "test_facts", "test_bench", "test_over", "test_browser")
+"""Test modules, by how their names begin, that look at what the slow numbers of the board are."""
+ESTIMATES = {
+    "given_away": "about_given_away",
+    "predictable": "about_predictable",
+    "by_the_strongest": "about_the_strongest",
+}
+"""What estimates a slow number of the board before it is worked out."""
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +53,29 @@ def read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     if not request.module.__name__.rpartition(".")[2].startswith(READ_APART):
         monkeypatch.setattr(reading, "read_table_apart", table_here)
         monkeypatch.setattr(reading, "answer_apart", answer_here)
+
+
+def answer_at_once(monkeypatch: pytest.MonkeyPatch, **told: Mapping[str, Any]) -> None:
+    """Give slow numbers of the board at once, each by the name of the function of `facts` that works it out; what
+    estimates it first says the same, and that it is exact.
+    """
+    for name, found in told.items():
+        monkeypatch.setattr(facts, name, lambda *_, found=found, **__: dict(found))
+        if name in ESTIMATES:
+            monkeypatch.setattr(facts, ESTIMATES[name], lambda *_, found=found, **__: {**found, "is_exact": True})
+
+
+@pytest.fixture(autouse=True)
+def quick_measures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attacks and classifiers have tests of their own; tests of pages would take most of their time for the board's."""
+    if not request.module.__name__.rpartition(".")[2].startswith(MEASURED):
+        answer_at_once(
+            monkeypatch,
+            given_away={"learned": True, "value": 0.05, "guess": 0.1, "control": 0.02, "excess": 0.03},
+            predictable={"value": 0.5, "original": 0.6, "guess": 0.3},
+            by_the_strongest={},
+            of_other_draws={},
+        )
 
 
 class Visitor:

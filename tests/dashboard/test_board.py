@@ -23,20 +23,10 @@ from dashboard.board.finding import TRIED
 from dashboard.session import browser, builtin, session_file, state
 from dashboard.views import board, board_trials, takeaway
 from dashboard.views import board_dialogs as dialogs
-from tests.dashboard.conftest import APP
+from tests.dashboard.conftest import APP, answer_at_once
 from tests.dashboard.results import figure
 
 WAIT = 120
-
-
-@pytest.fixture(autouse=True)
-def quick_measures(monkeypatch):
-    """Attacks and classifiers have tests of their own; here they answer at once."""
-    given = {"learned": True, "value": 0.05, "guess": 0.1, "control": 0.02, "excess": 0.03}
-    monkeypatch.setattr(facts, "given_away", lambda release, secret, r, progress: given)
-    monkeypatch.setattr(
-        facts, "predictable", lambda release, target, progress: {"value": 0.5, "original": 0.6, "guess": 0.3}
-    )
 
 
 @pytest.fixture
@@ -151,7 +141,6 @@ def test_what_ends_while_the_page_is_being_drawn_is_put_up_all_the_same(visitor,
 
     for name in ("predictable", "about_predictable"):
         monkeypatch.setattr(facts, name, predictable)
-    monkeypatch.setattr(facts, "about_given_away", facts.given_away)
     monkeypatch.setattr(grid, "draw", draw)
     tagged(visitor)
     assert may_end.is_set()
@@ -476,7 +465,7 @@ def test_what_the_board_saw_given_away_is_told_where_the_release_is_published(vi
     """Above the board it stood in the way, and in the window that publishes everything was said to be well."""
     # The numbers stand beside each other: 50.0% less 2.0% is not 48.1%.
     given = {"learned": True, "value": 0.50049, "guess": 0.1, "control": 0.01951, "excess": 0.48098}
-    monkeypatch.setattr(facts, "given_away", lambda release, secret, r, progress: given)
+    answer_at_once(monkeypatch, given_away=given)
     tagged(visitor)
     finish(visitor, drawn)
     assert "50.0% of the people are given away by foreground knowledge; chance alone gives 2.0%." in visitor.texts()
@@ -679,13 +668,12 @@ def test_columns_are_removed_and_closer_pages_open_with_the_column_chosen(visito
 @pytest.mark.slow
 def test_what_another_attack_gives_away_is_the_first_number_of_its_page(visitor, drawn, monkeypatch):
     best = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_foreground": False, "tried": 3}
-    monkeypatch.setattr(facts, "about_the_strongest", lambda *_, **__: {**best, "is_estimate": True})
-    monkeypatch.setattr(facts, "by_the_strongest", lambda *_, **__: best)
+    answer_at_once(monkeypatch, by_the_strongest=best)
     tagged(visitor)
     found = finish(visitor, drawn)
     cell = next(row for row in found["rows"] if row["id"] == "given")["cells"][0]
-    assert cell["text"].removeprefix("about ") == "40.0%"
-    visitor.open("attack")
+    assert cell["text"] == "40.0%"
+    visitor.open("attack").until(lambda: visitor.at.metric)
     assert visitor.at.metric[0].label == "Breached"
     # What a click on the cell keeps.
     kept = visitor.at.session_state["_given_by_another"]["c1"]
@@ -858,11 +846,7 @@ def test_find_better_puts_marks_on_the_map_and_its_best_becomes_a_column(visitor
 
 
 @pytest.mark.slow
-def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, drawn, monkeypatch):
-    estimate = {"learned": True, "value": 0.25, "guess": 0.1, "control": 0.02, "is_exact": True}
-    monkeypatch.setattr(facts, "about_given_away", lambda release, secret, r, progress: dict(estimate))
-    told = {"value": 0.5, "original": 0.6, "guess": 0.3, "is_exact": True}
-    monkeypatch.setattr(facts, "about_predictable", lambda release, target, progress: dict(told))
+def test_cells_over_k_draw_lines_and_a_click_on_a_point_chooses_it(visitor, drawn):
     tagged(visitor)
     finish(visitor, drawn)
     next(one for one in visitor.at.selectbox if one.key == "board-over").select("k")
