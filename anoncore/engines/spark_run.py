@@ -79,7 +79,7 @@ def united(frames: Sequence[DataFrame]) -> DataFrame:
 def packed(codes: Int32) -> pa.Array:
     """Coded rows int32 (n, width) as an array of bytes, which Spark hands on faster than an array of lists."""
     size, content = codes.shape[1] * codes.itemsize, np.ascontiguousarray(codes)
-    ends = np.arange(0, (len(codes) + 1) * size, size, np.int32)
+    ends = size * np.arange(len(codes) + 1, dtype=np.int32)
     return pa.BinaryArray.from_buffers(pa.binary(), len(codes), [None, pa.py_buffer(ends), pa.py_buffer(content)])
 
 
