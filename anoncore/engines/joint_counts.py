@@ -41,11 +41,11 @@ NO_RELATIONS = FoundRelations()
 def relations_of(table: CountedTable, profile: TableProfile) -> FoundRelations:
     """What a run in memory finds of the columns that nobody protects, from counts alone.
 
-    Cost: one scan for each pair of a free and a tagged column; none without free columns.
+    Cost: one scan for each free column, and for each pair of a free and a tagged one; none without free columns.
     """
     if not profile.insensitive:
         return NO_RELATIONS
-    columns = _JointColumns(table)
+    columns = _JointColumns(table, profile)
     found = counted_relations(columns, profile.insensitive, (*profile.quasi_identifiers, *profile.sensitive))
     return FoundRelations(tuple(found), tuple(columns.passed_over))
 
@@ -53,17 +53,22 @@ def relations_of(table: CountedTable, profile: TableProfile) -> FoundRelations:
 class _JointColumns:
     """The columns of a table elsewhere, as `counted_relations` asks for them."""
 
-    def __init__(self, table: CountedTable) -> None:
+    def __init__(self, table: CountedTable, profile: TableProfile) -> None:
         self._table, self.n_rows = table, table.n_rows
+        self._profile = profile
         self._distinct: dict[str, int] = {}
         self.passed_over: list[tuple[str, ...]] = []
 
     def counts(self, name: str) -> Int64 | None:
-        """Rows of each value."""
-        if not self._can_be_counted((name,)):
+        """Rows of each value; of a coded column they were counted when it was."""
+        if name in self._profile.domain:
+            of_codes = self._profile.counts[name]
+            found = of_codes[of_codes > 0]
+        elif self._can_be_counted((name,)):
+            column, rows = self._table.joint((name,)).columns
+            found = _added(_numbers(column), np.zeros(len(rows), np.int64), rows.to_numpy())[2]
+        else:
             return None
-        column, rows = self._table.joint((name,)).columns
-        found = _added(_numbers(column), np.zeros(len(rows), np.int64), rows.to_numpy())[2]
         self._distinct[name] = len(found)
         return found
 

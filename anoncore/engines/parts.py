@@ -138,16 +138,15 @@ class Publisher:
         self._pairs = pairs
 
     def publish(self, part: Part, number: int) -> PartResult:
-        """Finish one part, check it and write it to `part-<number>.parquet`; its rows are removed."""
+        """Finish one part, check it and write it to its `part_file`; its rows are removed."""
         assert isinstance(part.rows, FileRows)
-        target = self._folder / f"part-{number:05d}.parquet"
+        target = part_file(self._folder, number)
         if part.is_class and part.rows.n_rows > self._setting.model.memory_rows:
             result = self._publish_large_class(part.rows, part.region, target, number)
         else:
             published, result = self._tables.finished(*part.rows.load(), part.region, part.is_class, number)
             with writing(self._folder):
-                schema = pa.schema([(field.name, value_type(field.type)) for field in published.schema])
-                write_rows(target, schema, [published])
+                write_part(target, published)
         part.rows.drop()
         return result
 
@@ -200,6 +199,16 @@ class Publisher:
                 yield pa.table(columns, schema=schema)
 
         write_rows(target, pa.schema([(field.name, value_type(field.type)) for field in schema]), published())
+
+
+def write_part(target: Path, published: pa.Table) -> None:
+    """Write what is published of a part as Parquet."""
+    write_rows(target, pa.schema([(field.name, value_type(field.type)) for field in published.schema]), [published])
+
+
+def part_file(folder: Path, number: int) -> Path:
+    """The file of the part with this number."""
+    return folder / f"part-{number:05d}.parquet"
 
 
 def _content_order(group: Int32, carried: pa.Table) -> Int64:

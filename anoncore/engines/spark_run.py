@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import pickle
 import secrets
+import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko import Rothko
@@ -21,10 +22,9 @@ from anoncore.algorithms.rothko.rows import Accumulator, Check, no_check, sample
 from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import DataError
 from anoncore.base.faults import reading
-from anoncore.base.progress import Progress
 from anoncore.base.texts import listing
 from anoncore.engines.column_coding import CodedColumn
-from anoncore.engines.file_rows import CODES, list_codes
+from anoncore.engines.file_rows import CODES
 from anoncore.engines.input_digest import InputDigest
 from anoncore.engines.joint_counts import relations_of
 from anoncore.engines.large_run import (
@@ -39,7 +39,7 @@ from anoncore.engines.large_run import (
     write_summary,
 )
 from anoncore.engines.output_folder import folder_when_complete
-from anoncore.engines.parts import PartTables
+from anoncore.engines.parts import PartResult, PartTables, part_file, write_part
 from anoncore.engines.spool import RowCoder, Tags, profile_of
 from anoncore.engines.table_profile import TableProfile
 from anoncore.kernels.arrays import Int32, Int64
@@ -47,7 +47,7 @@ from anoncore.kernels.rothko import leaves_of
 from anoncore.sources.headers import column_names
 from anoncore.sources.inference import TextRules
 from anoncore.sources.notes import Notes
-from anoncore.sources.parquet import PANDAS_ROW_LABELS, value_type, write_rows
+from anoncore.sources.parquet import PANDAS_ROW_LABELS
 from anoncore.sources.table_files import is_parquet, table_files
 from anoncore.sources.text_spool import column_label, spool_text
 
@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+NOTHING = "nothing int"
+"""The columns of a job whose tasks leave what they find in files."""
+UNFINISHED = ".unfinished"
+"""The ending of a file that is being written."""
 NUMBER, SLOT = "anoncore:number", "anoncore_slot"
 """Columns of a row's number in its table, which only samples read, and of the leaf that a division sends it to."""
 
@@ -72,8 +76,73 @@ def united(frames: Sequence[DataFrame]) -> DataFrame:
     return level[0]
 
 
+def packed(codes: Int32) -> pa.Array:
+    """Coded rows int32 (n, width) as an array of bytes, which Spark hands on faster than an array of lists."""
+    size, content = codes.shape[1] * codes.itemsize, np.ascontiguousarray(codes)
+    ends = size * np.arange(len(codes) + 1, dtype=np.int32)
+    return pa.BinaryArray.from_buffers(pa.binary(), len(codes), [None, pa.py_buffer(ends), pa.py_buffer(content)])
+
+
+def unpacked(column: pa.Array | pa.ChunkedArray) -> Int32:
+    """The coded rows of an array of bytes, int32 (n, width); of one chunk without a copy."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    found = []
+    for chunk in chunks:
+        if len(chunk):
+            _, ends, content = chunk.buffers()
+            begin, end = np.frombuffer(ends, np.int32)[[chunk.offset, chunk.offset + len(chunk)]].tolist()
+            own = np.frombuffer(content, np.uint8)[begin:end].view(np.int32)
+            found.append(own.reshape(len(chunk), -1))
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class TaskResults:
+    """What tasks leave, one by one, in files of a folder that all machines reach.
+
+    A task may run more than once, on another machine, too: it leaves the same each time.
+    """
+
+    folder: Path
+
+    @classmethod
+    def at(cls, folder: str | Path) -> TaskResults:
+        """A new folder for them."""
+        path = Path(folder)
+        path.mkdir()
+        return cls(path)
+
+    def leave(self, number: int, result: object) -> None:
+        """Keep what the task of this number found."""
+        write_whole(self.folder / f"{number}.pickle", lambda path: path.write_bytes(pickle.dumps(result)))
+
+    def __iter__(self) -> Iterator[Any]:
+        for one in self.folder.glob("*.pickle"):
+            yield pickle.loads(one.read_bytes())
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder)
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let a file be written whole or not at all, whoever else writes the same."""
+    own = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
+    write(own)
+    os.replace(own, path)
+
+
+def task_number() -> int:
+    """The number of the task that asks, among those of its job."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return int(context.partitionId())
+
+
 class SparkRows:
-    """Rows of a Spark frame with the columns CODES (array of int), NUMBER and what is carried along.
+    """Rows of a Spark frame with the columns CODES (see `packed`), NUMBER and what is carried along.
 
     Divisions are written as Parquet below `folder`, which all workers reach.
     """
@@ -87,23 +156,22 @@ class SparkRows:
 
     def scan(self, accumulator: Accumulator) -> None:
         """Add every row once: each task fills an empty accumulator of its own, and the driver merges them."""
-        empty = pickle.dumps(accumulator)
+        empty, results = pickle.dumps(accumulator), TaskResults.at(f"{self._folder}-counted")
 
         def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             own = pickle.loads(empty)
             for batch in batches:
                 if batch.num_rows:
-                    own.add(list_codes(batch.column(0)))
-            yield pa.record_batch([pa.array([pickle.dumps(own)], pa.binary())], names=["counted"])
+                    own.add(unpacked(batch.column(0)))
+            results.leave(task_number(), own)
+            return iter(())
 
-        counted = self.frame.select(f"`{CODES}`").mapInArrow(count, "counted binary").persist()
-        # All tasks count at once, and what they counted stays with the workers. Taken from there one after the other,
-        # only one of them is in this machine's memory at a time.
-        counted.count()
-        for row in counted.toLocalIterator():
+        self.frame.select(f"`{CODES}`").mapInArrow(count, NOTHING).collect()
+        # Only one of them is in this machine's memory at a time.
+        for one in results:
             self.check()
-            accumulator.merge(pickle.loads(bytes(row["counted"])))
-        counted.unpersist()
+            accumulator.merge(one)
+        results.remove()
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
         """A simple random sample of n rows by their numbers, (n, width + 1)."""
@@ -118,7 +186,7 @@ class SparkRows:
         picked = columns.mapInArrow(pick, columns.schema).toArrow()
         place_of = np.argsort(np.argsort(wanted))
         picked = picked.take(pa.array(np.argsort(picked.column(1).to_numpy())[place_of]))
-        codes = list_codes(picked.column(0).combine_chunks())
+        codes = unpacked(picked.column(0))
         return np.concatenate([codes, np.zeros((len(codes), 1), np.int32)], axis=1)
 
     def _numbers(self) -> Int64:
@@ -139,7 +207,7 @@ class SparkRows:
 
         def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                places = slot[leaves_of(list_codes(batch.column(CODES)), arrays)]
+                places = slot[leaves_of(unpacked(batch.column(CODES)), arrays)]
                 yield batch.append_column(SLOT, pa.array(places))
 
         schema: Any = types.StructType([*self.frame.schema.fields, types.StructField(SLOT, types.IntegerType())])
@@ -254,21 +322,15 @@ def anonymize_on_spark(
         folder_when_complete(output.resolve(), settings.replace) as parts_folder,
         tempfile.TemporaryDirectory(dir=settings.workspace) as folder,
     ):
-        input_digest = "" if settings.key is None else _input_digest(table, profile, settings.key, report)
-        report(0.2, "Coding the rows")
-        coded = _coded(table, setting, columns)
-        spooled = str(Path(folder) / "rows")
-        coded.write.parquet(spooled)
+        report(0.1, "Coding the rows")
+        spooled = f"{folder}/rows"
+        input_digest = _write_coded(table, setting, columns, spooled, settings.key)
         rows = SparkRows(frame.sparkSession.read.parquet(spooled), table.n_rows, f"{folder}/tree")
         rows.check = lambda: report(0.4, "Dividing the rows")
         parts = list(algorithm.parts(setting, rows))
         report(0.6, f"Finishing {len(parts):,} parts")
-        results = Path(folder) / "results"
-        results.mkdir()
         pairs = pairs_folder(Path(folder)) if settings.mapping else None
-        _publish(parts, algorithm, profile, table.labels, f"{folder}/published", results, pairs, settings.two_way)
-        _move(Path(folder) / "published", parts_folder)
-        told = [pickle.loads(one.read_bytes()) for one in results.iterdir()]
+        told = _publish(parts, algorithm, profile, table.labels, parts_folder, Path(folder), pairs, settings.two_way)
         found = result(output, algorithm, setting, told)
         if settings.two_way:
             work = Path(folder)
@@ -282,69 +344,36 @@ def anonymize_on_spark(
     return found
 
 
-def _input_digest(table: SparkTable, profile: TableProfile, key: str, report: Progress) -> str:
-    """The keyed hash of the table: every task hashes its rows, and the driver adds up what they give."""
-    report(0.15, "Hashing the table")
-    digest = InputDigest(key, profile.attributes)
-    labels = [table.labels[name] for name in digest.names]
-
-    def hashed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            lanes = digest.of_batch(batch.rename_columns(digest.names)).view(np.int64)
-            yield pa.record_batch([pa.array([lane], pa.int64()) for lane in lanes], names=["one", "two"])
-
-    lanes = table.frame.select(*labels).mapInArrow(hashed, "one long, two long").toArrow()
-    sums = np.column_stack([column.to_numpy() for column in lanes.columns]).view(np.uint64)
-    return digest.total(table.n_rows, list(sums))
-
-
-def _move(written: Path, folder: Path) -> None:
-    """Write the files that Spark wrote again as parts: with nothing of Spark in them, as runs on disk write theirs.
-
-    Raises DataError where this machine has none of them.
+def _write_coded(
+    table: SparkTable, setting: Setting, columns: dict[str, CodedColumn], target: str, key: str | None
+) -> str:
+    """Write the table as SparkRows reads it, and say its keyed hash (none without a key); what is carried along is
+    called by its labels.
     """
-    files = [file for file in sorted(written.glob("*.parquet")) if pq.read_metadata(file).num_rows]
-    if not files:
-        raise DataError(
-            f"Spark wrote no file that this machine can read in '{written}'; name a workspace that all machines reach."
-        )
-    for number, file in enumerate(files):
-        with pq.ParquetFile(file) as source:
-            schema = pa.schema([(field.name, value_type(field.type)) for field in source.schema_arrow])
-            tables = (source.read_row_group(group) for group in range(source.num_row_groups))
-            write_rows(folder / f"part-{number:05d}.parquet", schema, tables)
-        file.unlink()
-
-
-def _coded(table: SparkTable, setting: Setting, columns: dict[str, CodedColumn]) -> DataFrame:
-    """The table as SparkRows reads it; what is carried along is called by its labels."""
     from pyspark.sql import functions, types
 
     coder = RowCoder(setting, columns)
+    wanted, carried = ([table.labels[name] for name in names] for names in (coder.wanted, coder.carried))
+    digest = None if key is None else InputDigest(key, coder.wanted)
+    results = TaskResults.at(f"{target}-hashed")
 
     def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        sums = []
         for batch in batches:
-            coded = coder(batch.drop_columns([NUMBER]))
-            lists = coded.column(0).cast(pa.list_(pa.int32()))
-            arrays = [lists, *coded.columns[1:], batch.column(NUMBER)]
-            yield pa.record_batch(arrays, names=[*coded.schema.names, NUMBER])
+            if digest is not None:
+                sums.append(digest.of_batch(batch.select(wanted).rename_columns(coder.wanted)))
+            columns = [packed(coder.codes(batch)), *(batch.column(label) for label in carried), batch.column(NUMBER)]
+            yield pa.record_batch(columns, names=[CODES, *carried, NUMBER])
+        results.leave(task_number(), sums)
 
-    numbered = table.frame.select(
-        *(table.labels[name] for name in coder.wanted), functions.monotonically_increasing_id().alias(NUMBER)
-    )
-    kinds = dict(zip(table.names, table.frame.schema.fields, strict=True))
-    codes = types.StructField(CODES, types.ArrayType(types.IntegerType()))
-    schema: Any = types.StructType(
-        [codes, *(kinds[name] for name in coder.carried), types.StructField(NUMBER, types.LongType())]
-    )
-    return numbered.mapInArrow(code, schema)
-
-
-def replace_part(path: Path, content: bytes) -> None:
-    """Write a file whole, whoever else writes the same."""
-    own = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    own.write_bytes(content)
-    os.replace(own, path)
+    numbered = table.frame.select(*wanted, functions.monotonically_increasing_id().alias(NUMBER))
+    kinds = {field.name: field for field in table.frame.schema.fields}
+    codes, number = types.StructField(CODES, types.BinaryType()), types.StructField(NUMBER, types.LongType())
+    schema: Any = types.StructType([codes, *(kinds[label] for label in carried), number])
+    numbered.mapInArrow(code, schema).write.parquet(target)
+    hashed = [words for sums in results for words in sums]
+    results.remove()
+    return "" if digest is None else digest.total(table.n_rows, hashed)
 
 
 @lru_cache(maxsize=1)
@@ -359,13 +388,16 @@ def _publish(
     algorithm: Rothko,
     profile: TableProfile,
     labels: dict[str, str],
-    output: str,
-    results: Path,
+    output: Path,
+    work: Path,
     pairs: Path | None,
     wants_cells: bool,
-) -> None:
-    """Finish every part in a task of its own, write what they give, and leave what they found in files of `results`."""
-    from pyspark.sql import functions, types
+) -> list[PartResult]:
+    """Finish every part in a task of its own, which writes it as runs on disk do, and give what they found.
+
+    Raises DataError where this machine has none of the files.
+    """
+    from pyspark.sql import functions
 
     pickled = pickle.dumps((algorithm, profile, pairs, wants_cells))
     names = {label: name for name, label in labels.items()}
@@ -375,29 +407,27 @@ def _publish(
         part.rows.frame.withColumn(PART, functions.lit(number))  # type: ignore[attr-defined]
         for number, part in enumerate(parts)
     ]
-    together = united(frames)
+    results = TaskResults.at(work / "finished")
 
     def finish(table: pa.Table) -> pa.Table:
         number = table.column(PART)[0].as_py()
-        codes = list_codes(table.column(CODES).combine_chunks())
+        codes = unpacked(table.column(CODES))
         rows = np.column_stack([codes, np.arange(len(codes), dtype=np.int32)]).astype(np.int32, order="C")
         carried = table.drop_columns([CODES, NUMBER, PART])
         carried = carried.rename_columns([names[label] for label in carried.column_names])
         published, found = _tables(pickled).finished(rows, carried, regions[number], final[number], number)
-        # A task may run more than once, and gives the same whenever it does.
-        replace_part(results / f"{number}.pickle", pickle.dumps(found))
-        return pa.table(
-            [_plain(column) for column in published.columns], names=[labels[name] for name in published.column_names]
+        write_whole(part_file(output, number), lambda path: write_part(path, published))
+        results.leave(number, found)
+        return pa.table({"nothing": pa.array([], pa.int32())})
+
+    united(frames).groupBy(PART).applyInArrow(finish, NOTHING).collect()
+    # Left by a machine that was lost.
+    for unfinished in output.glob(f"*{UNFINISHED}"):
+        unfinished.unlink()
+    found = list(results)
+    if len(found) < len(parts) or not any(output.iterdir()):
+        raise DataError(
+            f"Spark wrote no file that this machine can read in '{output.parent}' or '{work}'; name an output and a "
+            "workspace that all machines reach."
         )
-
-    kinds = {field.name: field.dataType for field in together.schema.fields}
-    kinds |= {labels[name]: types.StringType() for name in profile.quasi_identifiers}
-    schema: Any = types.StructType(
-        [types.StructField(labels[name], kinds[labels[name]]) for name in profile.attributes]
-    )
-    finished = together.groupBy(PART).applyInArrow(finish, schema)
-    finished.toDF(*profile.attributes).write.parquet(output)
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return found

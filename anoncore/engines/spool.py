@@ -21,7 +21,7 @@ from anoncore.engines.column_coding import CodedColumn, CountedTable, code_colum
 from anoncore.engines.file_rows import FileRows, RowsWriter, rows_batch, rows_schema
 from anoncore.engines.input_digest import InputDigest
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
-from anoncore.kernels.arrays import Words
+from anoncore.kernels.arrays import Int32, Words
 from anoncore.sources.large_table import LargeTable
 from anoncore.sources.parquet import check_type
 from anoncore.table.domain import Kind
@@ -130,16 +130,20 @@ class RowCoder:
         self._coders = [(self.wanted.index(name), columns[name].coder, recode) for name, recode in names]
         self._carried_places = [self.wanted.index(name) for name in self.carried]
 
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The coded rows of a batch whose columns are the wanted ones."""
+    def codes(self, batch: pa.RecordBatch) -> Int32:
+        """The codes of a batch that begins with the wanted columns, int32 (n, width)."""
         codes = np.empty((batch.num_rows, len(self._coders)), np.int32)
         for position, (place, coder, recode) in enumerate(self._coders):
             own = coder(batch.column(place))
             codes[:, position] = own if recode is None else recode[own]
-        fields = [batch.schema.field(place) for place in self._carried_places]
-        for one in fields:
-            check_type(one)
-        schema = rows_schema(codes.shape[1], fields)
+        for place in self._carried_places:
+            check_type(batch.schema.field(place))
+        return codes
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The coded rows of a batch whose columns are the wanted ones."""
+        codes = self.codes(batch)
+        schema = rows_schema(codes.shape[1], [batch.schema.field(place) for place in self._carried_places])
         return rows_batch(codes, [batch.column(place) for place in self._carried_places], schema)
 
 

@@ -49,7 +49,7 @@ class TableProfile(Microdata):
         hierarchies: Mapping[str, Hierarchy] | None = None,
         left_out: Collection[str] = (),
     ) -> None:
-        self._n_rows, self._counts = n_rows, dict(counts)
+        self._n_rows, self.counts = n_rows, dict(counts)
         self.roles, self.domain, self.codes = dict(roles), dict(domains), {}
         self.hierarchies = dict(hierarchies or {})
         self.unit, self.people, self.whole = None, None, None
@@ -87,5 +87,5 @@ class TableProfile(Microdata):
         every = np.arange(len(self.domain[attribute]), dtype=np.int32)
         view = super().sensitive_view(attribute, every)
         return CountedValues(
-            attribute, view.codes, view.size, view.unique, view.labels, view.codes, self._counts[attribute]
+            attribute, view.codes, view.size, view.unique, view.labels, view.codes, self.counts[attribute]
         )

@@ -130,8 +130,15 @@ def cluster_of(run: str, work: Path) -> Iterator[Cluster | None]:
         yield found
 
 
-def measured(run: str, work: Path, output: Path) -> Measured:
-    """One run as a process of its own."""
+def measured(run: str, work: Path, output: Path, events: Path | None = None, tasks: int = 0) -> Measured:
+    """One run as a process of its own; Spark records it in the folder `events`, with so many tasks in a job."""
+    options = dict(SPARK)
+    if events is not None:
+        events.mkdir()
+        options |= {"spark.sql.files.minPartitionNum": str(tasks), "spark.sql.shuffle.partitions": str(tasks)}
+        options |= {"spark.sql.adaptive.coalescePartitions.enabled": "false"}
+        options |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
+        options |= {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false"}
     shared = work / f"shared-{run}"
     shared.mkdir()
     words = [str(work / "table.toml"), "--output", str(output), "--workspace", str(shared)]
@@ -142,7 +149,7 @@ def measured(run: str, work: Path, output: Path) -> Measured:
             command = [sys.executable, "-m", "anoncore", "run", "--engine", "disk", *words]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         else:
-            process = cluster.run(*words, options=SPARK)
+            process = cluster.run(*words, options=options)
         memory = Memory(process.pid, [one.pid for one in cluster.processes] if cluster is not None else [])
         memory.start()
         if run == "killed" and cluster is not None:
@@ -170,6 +177,68 @@ def content(folder: Path, workspace: Path) -> str:
         return table_digest(found, "content", found.names)
 
 
+@dataclass
+class Recorded:
+    """Jobs that overlapped: what they are called, when they ran in seconds, and the seconds of their tasks in turn."""
+
+    name: str
+    begin: float
+    end: float
+    tasks: list[float]
+
+
+def recorded(events: Path) -> tuple[float, list[Recorded]]:
+    """The seconds of a run, and its jobs, from the file in which Spark writes them."""
+    stages: dict[int, Recorded] = {}
+    tasks: dict[int, list[tuple[float, float]]] = {}
+    ends = [0.0, 0.0]
+    with events.open(encoding="utf-8") as lines:
+        for event in map(json.loads, lines):
+            kind = event["Event"]
+            if kind in ("SparkListenerApplicationStart", "SparkListenerApplicationEnd"):
+                ends[kind.endswith("End")] = event["Timestamp"] / 1000
+            elif kind == "SparkListenerTaskEnd":
+                times = event["Task Info"]
+                seconds = (times["Launch Time"] / 1000, times["Finish Time"] / 1000)
+                tasks.setdefault(event["Stage ID"], []).append(seconds)
+            elif kind == "SparkListenerStageCompleted":
+                told = event["Stage Info"]
+                span = told["Submission Time"] / 1000, told["Completion Time"] / 1000
+                stages[told["Stage ID"]] = Recorded(told["Stage Name"], *span, [])
+    found: list[Recorded] = []
+    for number, stage in sorted(stages.items(), key=lambda one: one[1].begin):
+        own = [end - begin for begin, end in sorted(tasks.get(number, []))]
+        if found and stage.begin < found[-1].end:
+            found[-1].end = max(found[-1].end, stage.end)
+            found[-1].tasks += own
+        else:
+            found.append(Recorded(stage.name, stage.begin, stage.end, own))
+    return ends[1] - ends[0], found
+
+
+def simulated(seconds: float, jobs: list[Recorded], processors: int) -> float:
+    """Seconds of the run if its tasks had had so many processors."""
+    alone = seconds - sum(job.end - job.begin for job in jobs)
+    for job in jobs:
+        free = [0.0] * processors
+        for task in job.tasks:
+            free[free.index(min(free))] += task
+        alone += max(free)
+    return alone
+
+
+def tell_jobs(events: Path, processors: list[int]) -> None:
+    """Print where the seconds of a run went, and those of a simulation."""
+    seconds, jobs = recorded(events)
+    longest = sorted(jobs, key=lambda job: job.begin - job.end)[:8]
+    for job in sorted(longest, key=lambda job: job.begin):
+        print(f"{'':10} {job.end - job.begin:6.1f} s in {len(job.tasks)} tasks: {job.name[:60]}")
+    rest = sum(job.end - job.begin for job in jobs) - sum(job.end - job.begin for job in longest)
+    print(f"{'':10} {rest:6.1f} s in {len(jobs) - len(longest)} other jobs; {seconds:.1f} s in all")
+    told = ", ".join(f"{simulated(seconds, jobs, n):.0f} s with {n}" for n in processors)
+    print(f"{'':10} simulated by its tasks: {told} processors", flush=True)
+
+
 def main() -> None:
     """Make the table, run, compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -180,6 +249,7 @@ def main() -> None:
     parser.add_argument("--table", type=Path, help="the folder that --keep wrote, with the same number of rows")
     parser.add_argument("--keep", type=Path, help="only write the table, to this folder")
     parser.add_argument("--folder", type=Path, help="where to work (default: the system's temporary folder)")
+    parser.add_argument("--processors", nargs="+", type=int, help="tell where seconds went, and simulate so many")
     asked = parser.parse_args()
     if asked.keep is not None:
         make_table(asked.keep, asked.rows)
@@ -195,7 +265,8 @@ def main() -> None:
         before: tuple[object, ...] | None = None
         for run in asked.runs:
             output = work / f"{run}.parquet"
-            one = measured(run, work, output)
+            events = work / f"events-{run}" if asked.processors and run != "disk" else None
+            one = measured(run, work, output, events, max(asked.processors or [0]))
             taken = {name: f"{most / 1e9:.2f} GB" for name, most in one.memory.items()}
             print(
                 f"{run:10} {one.seconds:7.1f} s, of which {one.written:.1f} s until the parts were written; "
@@ -203,6 +274,8 @@ def main() -> None:
                 flush=True,
             )
             print(f"{'':10} {one.groups}", flush=True)
+            if events is not None:
+                tell_jobs(next(events.iterdir()), asked.processors)
             found = (stated(output), content(output, work))
             if before is not None:
                 assert found[0] == before[0], f"The certificate of {run} states something else."
