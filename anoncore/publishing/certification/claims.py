@@ -26,7 +26,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
 from anoncore.publishing.certification.finding import Finding, claimed, either, fails
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.published_release import PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import names_of
 from anoncore.publishing.certification.questions import MOST_NAMED, Judged, Level, Question
 from anoncore.release.release import Release
@@ -57,19 +57,6 @@ UNSEEN = dict.fromkeys(
 STOPS = " .,;:"
 MOSTLY_DIFFERENT = 0.5
 """A column with different texts in more than this share of its rows looks like names or remarks, not like a secret."""
-
-
-def countable(certificate: Certificate) -> list[Question]:
-    """The questions that the tables can answer."""
-    found = []
-    for asked in certificate.requirements:
-        try:
-            question = Question.of(asked)
-        except AnonymizationError:
-            continue
-        if not question.hidden_reason(by_name(certificate.attributes)):
-            found.append(question)
-    return found
 
 
 def requirement_findings(certificate: Certificate, counted: Counted) -> Iterator[Finding]:
