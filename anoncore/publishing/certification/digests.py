@@ -130,20 +130,20 @@ def _groups(tables: Sequence[tuple[Int64, Sequence[Codes]]]) -> Iterator[Part]:
 
     Each table comes with the group of every row (n_rows,), and with the columns of its rows sorted by groups.
     """
-    n_groups = max(int(of_row.max(initial=-1)) for of_row, _ in tables) + 1
+    n_groups = 1 + max(int(of_row.max(initial=-1)) for of_row, _ in tables)
     sizes = [np.bincount(of_row, minlength=n_groups) for of_row, _ in tables]
-    words = sum((2 + len(columns) * own for own, (_, columns) in zip(sizes, tables, strict=True)), np.int64(0))
+    words = np.sum([2 + len(columns) * own for own, (_, columns) in zip(sizes, tables, strict=True)], axis=0)
     bounds = starts_of(words)
     content, begin = np.zeros(bounds[-1], dtype="<i4"), bounds[:-1]
     for own, (of_row, columns) in zip(sizes, tables, strict=True):
-        # A number of rows has eight bytes, of which the last four are 0.
-        content[begin] = own
-        first_row = np.repeat(begin + 2 - len(columns) * starts_of(own)[:-1], own)
+        content[begin] = own  # a number of rows has eight bytes, of which the last four are 0
+        width = len(columns)
+        first = np.repeat(begin + 2 - width * starts_of(own)[:-1], own) + width * np.arange(len(of_row))
         for place, column in enumerate(columns):
-            content[first_row + (len(columns) * np.arange(len(of_row)) + place)] = column
-        begin = begin + 2 + len(columns) * own
-    held = memoryview(content).cast("B")
-    digests = sorted(hashlib.sha256(held[4 * first : 4 * last]).digest() for first, last in pairwise(bounds.tolist()))
+            content[first + place] = column
+        begin = begin + 2 + width * own
+    held, ends = content.tobytes(), (4 * bounds).tolist()
+    digests = sorted(hashlib.sha256(held[first:last]).digest() for first, last in pairwise(ends))
     if digests:
         yield len(digests[0]), [len(digests[0]).to_bytes(8, "little").join(digests)]
 

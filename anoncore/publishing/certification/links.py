@@ -14,6 +14,7 @@ from anoncore import privacy
 from anoncore.base.errors import AnonymizationError, DataError
 from anoncore.base.texts import counted, listing, quoted
 from anoncore.privacy.guarantees import Guarantee, judged
+from anoncore.privacy.joined_people import JoinedTables
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Attribute
 from anoncore.publishing.certification.finding import Finding, claimed
@@ -56,12 +57,11 @@ def link_findings(
         if max(certified_k(certificates[name]) for name, _ in link) > joined.k:
             broken = f"the smallest group has {counted(int(joined.k), 'person')}."
         for name, _ in link:
-            columns = joined.releases[name].attributes
-            broken = broken or _broken(
-                certificates[name],
-                columns,
-                lambda one, name=name, joined=joined: joined.guarantees({name: [one.requirement]}),
-            )
+
+            def guarantees(asked: Question, name: str = name, joined: JoinedTables = joined) -> Guarantees:
+                return joined.guarantees({name: [asked.requirement]})
+
+            broken = broken or _broken(certificates[name], joined.releases[name].attributes, guarantees)
         if broken:
             yield _claim(check, link, "the tables", "", broken)
 
@@ -89,11 +89,11 @@ def inside_findings(published: PublishedRelease, certificate: Certificate) -> It
         table, groups = tables[other[0]]
         classes = Partition.alike([groups.group, table.columns[other[1]].codes])
 
-        def guarantees(asked: Question, table: PublishedTable = table, classes: Partition = classes) -> Guarantees:
+        def of_classes(asked: Question, table: PublishedTable = table, classes: Partition = classes) -> Guarantees:
             columns = {name: cells for name, cells in table.columns.items() if name == asked.attribute}
             return judged(_release_of(table, columns, published.attributes, classes), [asked.requirement])
 
-        if broken := _broken(certificate, table.columns, guarantees):
+        if broken := _broken(certificate, table.columns, of_classes):
             yield _claim("links inside groups", (one, other), "rows inside groups", " there", broken)
 
 

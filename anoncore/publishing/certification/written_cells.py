@@ -28,6 +28,8 @@ MARK = "\0"
 NO_CELL = ""
 COMPARED_AT_ONCE = 1 << 16
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+GROUP_CELL: Mapping[export.FileFormat, str] = {"csv": "", "parquet": f"int32{MARK}=", "excel": f"number{MARK}"}
+"""What stands before the number of a group in a cell of each format."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,11 +248,6 @@ def label_as(name: str, format: export.FileFormat) -> str:
     """The name of a column as a file of a format has it."""
     label = name if format == "parquet" else str(export.guarded(name))
     return export.escaped_text(label, "", label) if format == "excel" else label
-
-
-def group_cell(number: int, format: export.FileFormat) -> str:
-    """The number of a group as a file of a format has it."""
-    return {"csv": f"{number}", "parquet": f"int32{MARK}={number}", "excel": sheet_cell("number", f"{number}")}[format]
 
 
 def shown_cell(cell: str) -> str:
