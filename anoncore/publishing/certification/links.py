@@ -75,7 +75,7 @@ def inside_findings(published: PublishedRelease, certificate: Certificate) -> It
             if name != published.group:
                 # A word per group that is the same for the same values in whatever order. Nobody can choose values
                 # whose words add up to those of others: Python draws a key for them in every process.
-                word_of = np.array([hash(text) & (2**64 - 1) for text in cells.texts], dtype=np.uint64)
+                word_of = np.fromiter(map(hash, cells.texts), dtype=np.int64).view(np.uint64)
                 words = np.add.reduceat(word_of[cells.codes[groups.order]], groups.starts[:-1])
                 low, high = groups.extent(cells.codes)
                 contents[table.name, name] = words, low < high
