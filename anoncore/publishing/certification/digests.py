@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from json.encoder import encode_basestring_ascii
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +19,7 @@ from anoncore.base.pipeline import in_threads
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.grouping import numbered_by_appearance, starts_of
 from anoncore.publishing.certification.published_rows import array_of
-from anoncore.release.reading.published_table import PublishedTable, is_text_type, text_bytes
+from anoncore.release.reading.published_table import PublishedTable, is_text_type, joined_bytes, text_bytes
 from anoncore.sources.parquet import value_type
 from anoncore.table.coding import content_ranks
 
@@ -32,14 +31,7 @@ Texts: TypeAlias = Sequence[str] | pa.Array
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
     """SHA-256 of the distinct texts of every column and how often each occurs, but for the numbers of groups."""
-    hashes = {}
-    for name, column in table.columns.items():
-        if name != group:
-            texts = pa.array([*map(encode_basestring_ascii, column.texts)], pa.large_string())
-            rows = pa.array(column.counts).cast(pa.large_string())
-            content = b"[[%s]]" % _joined(pc.binary_join_element_wise(texts, rows, pa.scalar(",", rows.type)), "],[")
-            hashes[name] = _sha256((len(content), [content]))
-    return hashes
+    return {name: column.sha256 for name, column in table.columns.items() if name != group}
 
 
 def table_hash(table: PublishedTable, group: str | None = None) -> str:
@@ -150,12 +142,7 @@ def _groups(tables: Sequence[tuple[Int64, Sequence[Codes]]]) -> Iterator[Part]:
 
 def _texts(texts: Texts) -> bytes:
     """Some texts as JSON; those in Arrow are whole numbers, which are written as they are."""
-    return b'["%s"]' % _joined(texts, '","') if isinstance(texts, pa.Array) else _text(texts)
-
-
-def _joined(texts: pa.Array, between: str) -> bytes:
-    whole = pa.LargeListArray.from_arrays(pa.array([0, len(texts)], pa.int64()), texts)
-    return bytes(pc.binary_join(whole, pa.scalar(between, texts.type))[0].as_buffer())
+    return b'["%s"]' % joined_bytes(texts, '","') if isinstance(texts, pa.Array) else _text(texts)
 
 
 def _text(value: object) -> bytes:
