@@ -20,7 +20,7 @@ from anoncore.publishing.certification.certified_tables import read_files
 from anoncore.publishing.certification.certifying import UNSIGNED
 from anoncore.publishing.certification.entries import LARGEST
 from anoncore.publishing.certification.finding import Finding, Verification, claimed, either, fails
-from anoncore.publishing.certification.linked_tables import link_findings, published_as_release
+from anoncore.publishing.certification.links import link_findings, published_as_release
 from anoncore.publishing.certification.published_release import by_name
 from anoncore.publishing.certification.questions import Question
 from anoncore.publishing.certification.verification import judged_release, with_known

@@ -147,6 +147,17 @@ def _differs_from_before(columns: Sequence[npt.NDArray[np.integer]]) -> npt.NDAr
 
 def _order(words: Sequence[tuple[npt.NDArray[np.int64], int]]) -> npt.NDArray[np.int64]:
     """Stable order of rows by their words, the first one counting most."""
+    order = _sorted_by(words[:1])
+    if len(words) > 1:
+        # A word holds so many columns that few rows are alike in the first one; only these are sorted by all of them.
+        alike = np.diff(words[0][0][order], prepend=-1, append=-1) == 0
+        places = np.flatnonzero(alike[1:] | alike[:-1])
+        rows = order[places]
+        order[places] = rows[_sorted_by([(word[rows], capacity) for word, capacity in words])]
+    return order
+
+
+def _sorted_by(words: Sequence[tuple[npt.NDArray[np.int64], int]]) -> npt.NDArray[np.int64]:
     order = np.arange(len(words[0][0]))
     for word, capacity in reversed(words):
         order = stable_order(word, (capacity - 1).bit_length(), order)

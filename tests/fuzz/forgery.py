@@ -303,9 +303,9 @@ def _other_numbers(case: Case, folder: Folder) -> Forgery:
     table = case.pick(claims["tables"])
     kind = case.random.randrange(5)
     if kind == 0:
-        table["groups"] = 1
+        table["groups"] = 1 if table["groups"] > 1 else 2
     elif kind == 1:
-        table["group_sizes"] = {"60": 1}
+        table["group_sizes"] = {str(table["rows"] + 1): 1}
     elif kind == 2:
         table["rows"] += 1
     elif kind == 3:

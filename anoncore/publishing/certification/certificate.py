@@ -222,6 +222,8 @@ class Certificate(CertificateText):
                 raise ValueError(f"table {quoted(table.name)} has a column twice")
             if set(table.column_sha256) != {*columns} or (self.linked_by or columns[0]) not in table.columns:
                 raise ValueError(f"the columns of table {quoted(table.name)} do not fit")
+        if len({one.name for one in self.tables}) < len(self.tables):
+            raise ValueError("two tables have one name")
         names = [one.name for one in self.attributes]
         if len({*names}) < len(names):
             raise ValueError("an attribute stands twice")

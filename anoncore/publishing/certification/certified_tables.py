@@ -20,7 +20,7 @@ from anoncore.publishing.certification.finding import Finding, claimed, either, 
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.publishing.certification.published_rows import PartFile
 from anoncore.publishing.certification.strict_reading import read_strictly
-from anoncore.publishing.certification.written_cells import MARK, WrittenTable, group_cell, label_as, shown_cell
+from anoncore.publishing.certification.written_cells import GROUP_CELL, MARK, WrittenTable, label_as, shown_cell
 from anoncore.publishing.export import ENDINGS, FileFormat, member_names, sheet_titles
 from anoncore.release.reading.published_table import NUMBER, Column, PublishedTable, reading_ranks
 
@@ -135,7 +135,7 @@ def _name_findings(certificate: Certificate, shown: Sequence[WrittenTable]) -> I
 def _group_fault(shown: WrittenTable, group: str) -> str:
     """Where groups are not numbered from 0 on and nothing else, in their order; empty where they are."""
     column = shown.exact.columns[group]
-    number_of = {group_cell(number, shown.format): number for number in range(len(column.texts))}
+    number_of = {f"{GROUP_CELL[shown.format]}{number}": number for number in range(len(column.texts))}
     other = next((cell for cell in column.texts if cell not in number_of), None)
     if other is not None:
         last = len(column.texts) - 1
@@ -150,15 +150,19 @@ def _row_out_of_order(table: PublishedTable, group: str | None) -> int:
     """The number in its file of the first row that should stand before the one above it, in its group if there are any;
     0 where there is none.
     """
-    alike = np.ones(table.n_rows - 1, np.bool_)
-    if group is not None:
-        alike &= np.diff(table.columns[group].codes) == 0
+    above = np.arange(table.n_rows - 1)
+    above = above if group is None else above[np.diff(table.columns[group].codes) == 0]
     for name, column in table.columns.items():
         if name != group:
-            step = np.diff(reading_ranks(column.texts)[column.codes])
-            if (falls := alike & (step < 0)).any():
-                return int(np.argmax(falls)) + 3
-            alike &= step == 0
+            pairs = column.codes[above], column.codes[above + 1]
+            # Where the columns before tell most rows apart, few texts have to be looked at.
+            used = np.flatnonzero(np.bincount(np.concatenate(pairs), minlength=len(column.texts)))
+            rank = np.zeros(len(column.texts), np.int32)
+            rank[used] = reading_ranks([column.texts[code] for code in used.tolist()])
+            step = rank[pairs[1]] - rank[pairs[0]]
+            if (step < 0).any():
+                return int(above[np.argmax(step < 0)]) + 3
+            above = above[step == 0]
     return 0
 
 

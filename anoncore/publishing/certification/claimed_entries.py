@@ -137,21 +137,13 @@ class TriedAttacks(Entry):
     @classmethod
     def of(cls, measured: Strongest) -> TriedAttacks:
         """The entry of what was measured."""
-        tried = [
-            TriedAttack(
-                attack=one.name,
-                aim=one.aim,
-                share=one.share,
-                measured=one.measured,
-                control=one.control,
-                compared_with=one.compared_with,
-            )
-            for one in measured.tried
-        ]
+        fields = [name for name in TriedAttack.model_fields if name != "attack"]
         return cls(
             attribute=measured.attribute_name,
             r=measured.r,
-            tried=tried,
+            tried=[
+                TriedAttack(attack=one.name, **{name: getattr(one, name) for name in fields}) for one in measured.tried
+            ],
             not_tried=measured.not_tried,
             is_estimate=measured.is_estimate,
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.counting import Counted
 from anoncore.publishing.certification.entries import Asked, Joins, Method, Personal
 from anoncore.publishing.certification.finding import Finding, claimed, either, fails
-from anoncore.publishing.certification.published_release import PublishedRelease, by_name, with_role
+from anoncore.publishing.certification.published_release import PublishedRelease, with_role
 from anoncore.publishing.certification.published_rows import names_of
 from anoncore.publishing.certification.questions import MOST_NAMED, Judged, Level, Question
 from anoncore.release.release import Release
@@ -57,19 +58,6 @@ UNSEEN = dict.fromkeys(
 STOPS = " .,;:"
 MOSTLY_DIFFERENT = 0.5
 """A column with different texts in more than this share of its rows looks like names or remarks, not like a secret."""
-
-
-def countable(certificate: Certificate) -> list[Question]:
-    """The questions that the tables can answer."""
-    found = []
-    for asked in certificate.requirements:
-        try:
-            question = Question.of(asked)
-        except AnonymizationError:
-            continue
-        if not question.hidden_reason(by_name(certificate.attributes)):
-            found.append(question)
-    return found
 
 
 def requirement_findings(certificate: Certificate, counted: Counted) -> Iterator[Finding]:
@@ -185,35 +173,30 @@ def _if_defined_otherwise(question: Question, counted: Counted) -> Iterator[Find
     if attribute is None:
         return
     label, name = question.requirement.label(), quoted(attribute.name)
+    changes: list[tuple[str, object, str]] = []
     if attribute.protected is not None:
-        of_all = question.judged(counted.redefined(attribute.model_copy(update={"protected": None})).levels(question))
-        if not of_all.holds:
-            only = listing(attribute.protected, MOST_NAMED)
-            sentence = f"{label} holds only if no other values of {name} than {only} need protection; of all values,"
-            yield claimed(label, f"{sentence} {of_all.sentence}")
+        only = listing(attribute.protected, MOST_NAMED)
+        said = f"if no other values of {name} than {only} need protection; of all values,"
+        changes.append(("protected", None, said))
     if getattr(question.requirement, "ground", "") == "hierarchical" and attribute.hierarchy is not None:
-        lines = parting_levels(attribute.hierarchy)
-        if lines != attribute.hierarchy:
-            changed = attribute.model_copy(update={"hierarchy": lines})
-            of_parting = question.judged(counted.redefined(changed).levels(question))
-            if not of_parting.holds:
-                sentence = f"{label} holds only by levels of the certificate's hierarchy of {name} that part no values"
-                yield claimed(label, f"{sentence}; without them, {of_parting.sentence}")
+        said = f"by levels of the certificate's hierarchy of {name} that part no values; without them,"
+        changes.append(("hierarchy", parting_levels(attribute.hierarchy), said))
+    for field, value, said in changes:
+        if value != getattr(attribute, field):
+            changed = counted.redefined(attribute.model_copy(update={field: value}))
+            found = question.judged(changed.levels(question))
+            if not found.holds:
+                yield claimed(label, f"{label} holds only {said} {found.sentence}")
 
 
 def parting_levels(lines: Sequence[Sequence[str]]) -> list[list[str]]:
     """The lines of a hierarchy without the levels that part the values as the level below does; values stand first."""
-    parts = [_parts(lines, level) for level in range(len(lines[0]))]
-    parting = [0, *(level for level in range(1, len(parts)) if parts[level] != parts[level - 1])]
+    nodes = [*zip(*lines, strict=True)]
+    pairs = [(len({*low}), len({*high}), len({*zip(low, high, strict=True)})) for low, high in pairwise(nodes)]
+    parting = [0, *(level for level, numbers in enumerate(pairs, 1) if len({*numbers}) > 1)]
     # A single value is parted from nothing, and a hierarchy has one level above it all the same.
-    levels = parting if len(parting) > 1 else [0, len(parts) - 1]
+    levels = parting if len(parting) > 1 else [0, len(nodes) - 1]
     return [[line[level] for level in levels] for line in lines]
-
-
-def _parts(lines: Sequence[Sequence[str]], level: int) -> list[int]:
-    """Which values stand together at a level: for each line, the place of the first one with its node."""
-    first: dict[str, int] = {}
-    return [first.setdefault(line[level], place) for place, line in enumerate(lines)]
 
 
 def _names_alike(counted: Counted) -> Iterator[Finding]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from json.encoder import encode_basestring_ascii
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,9 +17,9 @@ import pyarrow.compute as pc
 
 from anoncore.base.pipeline import in_threads
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.kernels.grouping import numbered_by_appearance
+from anoncore.kernels.grouping import numbered_by_appearance, starts_of
 from anoncore.publishing.certification.published_rows import array_of
-from anoncore.release.reading.published_table import PublishedTable, is_text_type, text_bytes
+from anoncore.release.reading.published_table import PublishedTable, is_text_type, joined_bytes, text_bytes
 from anoncore.sources.parquet import value_type
 from anoncore.table.coding import content_ranks
 
@@ -32,13 +31,7 @@ Texts: TypeAlias = Sequence[str] | pa.Array
 
 def column_hashes(table: PublishedTable, group: str | None) -> dict[str, str]:
     """SHA-256 of the distinct texts of every column and how often each occurs, but for the numbers of groups."""
-    hashes = {}
-    for name, column in table.columns.items():
-        if name != group:
-            pairs = zip(map(encode_basestring_ascii, column.texts), column.counts.tolist(), strict=True)
-            content = f"[{','.join([f'[{text},{rows}]' for text, rows in pairs])}]".encode()
-            hashes[name] = _sha256((len(content), [content]))
-    return hashes
+    return {name: column.sha256 for name, column in table.columns.items() if name != group}
 
 
 def table_hash(table: PublishedTable, group: str | None = None) -> str:
@@ -52,18 +45,20 @@ def joined_hash(tables: Sequence[PublishedTable], group: str | None = None) -> s
     The groups' own names play no part: they are drawn anew for every file.
     """
     parts: list[Part] = []
-    rows: list[Int64] = []
+    keys = []
     for table in tables:
         names = [name for name in table.columns if name != group]
-        key = table.keys(names)
+        keys.append(table.keys(names))
         columns = {name: (table.columns[name].codes, table.columns[name].texts) for name in names}
-        parts.append(_different_rows(table.name, columns, key))
-        rows.append(key)
+        parts.append(_different_rows(table.name, columns, keys[-1]))
     if group is None:
-        parts += map(_ranks, rows)
-    else:
-        parts += [(len(one), [one]) for one in sorted(_group_digests(tables, rows, group, is_sorted=True))]
-    return _sha256(*parts)
+        return _sha256(*parts, *map(_ranks, keys))
+    rows = []
+    for key, of_row in zip(keys, _group_numbers(tables, group), strict=True):
+        n_keys = int(key.max(initial=-1)) + 1
+        in_groups = np.sort(of_row * n_keys + key) % n_keys
+        rows.append((of_row, [*in_groups.astype("<i8").view("<i4").reshape(-1, 2).T]))
+    return _sha256(*parts, *_groups(rows))
 
 
 def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> str:
@@ -76,11 +71,12 @@ def ordered_hash(tables: Sequence[PublishedTable], group: str | None = None) -> 
         parts.append((len(text), [text]))
         rows.append([column.codes for column in columns.values()])
     if group is None:
-        parts += [(4 * len(codes) * len(codes[0]), _interleaved(codes)) for codes in rows]
-    else:
-        stacked = [np.concatenate([*_interleaved(codes)]) for codes in rows]
-        parts += [(len(one), [one]) for one in sorted(_group_digests(tables, stacked, group, is_sorted=False))]
-    return _sha256(*parts)
+        return _sha256(*parts, *((4 * len(codes) * len(codes[0]), _interleaved(codes)) for codes in rows))
+    grouped = []
+    for of_row, codes in zip(_group_numbers(tables, group), rows, strict=True):
+        order = np.argsort(of_row, kind="stable")
+        grouped.append((of_row, [column[order] for column in codes]))
+    return _sha256(*parts, *_groups(grouped))
 
 
 def cells_hash(name: str, columns: Mapping[str, tuple[Codes, Texts]]) -> str:
@@ -111,31 +107,42 @@ def _interleaved(columns: Sequence[Codes]) -> Iterator[npt.NDArray[Any]]:
         yield np.column_stack([codes[begin : begin + AT_ONCE] for codes in columns]).astype("<i4", copy=False)
 
 
-def _group_digests(
-    tables: Sequence[PublishedTable], rows: Sequence[npt.NDArray[Any]], group: str, is_sorted: bool
-) -> list[bytes]:
-    """A digest of every group's rows, sorted or as they stand, table by table."""
-    labels = sorted({text for table in tables for text in table.columns[group].texts})
-    number_of = {text: number for number, text in enumerate(labels)}
-    digests = [hashlib.sha256() for _ in labels]
-    for table, key in zip(tables, rows, strict=True):
-        column = table.columns[group]
-        of_row = np.array([number_of[text] for text in column.texts], dtype=np.int64)[column.codes]
-        order = np.lexsort((key, of_row)) if is_sorted else np.argsort(of_row, kind="stable")
-        sorted_rows = key[order].astype("<i8") if is_sorted else key[order]
-        bounds = np.searchsorted(of_row[order], np.arange(len(labels) + 1))
-        for number, digest in enumerate(digests):
-            rows_of_group = sorted_rows[bounds[number] : bounds[number + 1]]
-            digest.update(len(rows_of_group).to_bytes(8, "little") + rows_of_group.tobytes())
-    return [digest.digest() for digest in digests]
+def _group_numbers(tables: Sequence[PublishedTable], group: str) -> list[Int64]:
+    """The number of each row's group, int64 (n_rows,) for each table; groups of one name have one number."""
+    columns = [table.columns[group] for table in tables]
+    if all(column.texts == columns[0].texts for column in columns):
+        return [column.codes.astype(np.int64) for column in columns]
+    names = dict.fromkeys(text for column in columns for text in column.texts)
+    number_of = {text: number for number, text in enumerate(names)}
+    return [np.array([number_of[text] for text in one.texts], dtype=np.int64)[one.codes] for one in columns]
+
+
+def _groups(tables: Sequence[tuple[Int64, Sequence[Codes]]]) -> Iterator[Part]:
+    """A digest of every group in the order of these: of the number of its rows in each table, and of the rows.
+
+    Each table comes with the group of every row (n_rows,), and with the columns of its rows sorted by groups.
+    """
+    n_groups = 1 + max(int(of_row.max(initial=-1)) for of_row, _ in tables)
+    sizes = [np.bincount(of_row, minlength=n_groups) for of_row, _ in tables]
+    words = np.sum([2 + len(columns) * own for own, (_, columns) in zip(sizes, tables, strict=True)], axis=0)
+    bounds = starts_of(words)
+    content, begin = np.zeros(bounds[-1], dtype="<i4"), bounds[:-1]
+    for own, (of_row, columns) in zip(sizes, tables, strict=True):
+        content[begin] = own  # a number of rows has eight bytes, of which the last four are 0
+        width = len(columns)
+        first = np.repeat(begin + 2 - width * starts_of(own)[:-1], own) + width * np.arange(len(of_row))
+        for place, column in enumerate(columns):
+            content[first + place] = column
+        begin = begin + 2 + width * own
+    held, ends = content.tobytes(), (4 * bounds).tolist()
+    digests = sorted(hashlib.sha256(held[first:last]).digest() for first, last in pairwise(ends))
+    if digests:
+        yield len(digests[0]), [len(digests[0]).to_bytes(8, "little").join(digests)]
 
 
 def _texts(texts: Texts) -> bytes:
     """Some texts as JSON; those in Arrow are whole numbers, which are written as they are."""
-    if not isinstance(texts, pa.Array):
-        return _text(texts)
-    whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
-    return b'["%s"]' % pc.binary_join(whole, pa.scalar('","', texts.type))[0].as_buffer().to_pybytes()
+    return b'["%s"]' % joined_bytes(texts, '","') if isinstance(texts, pa.Array) else _text(texts)
 
 
 def _text(value: object) -> bytes:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Asked, Attribute
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
 from anoncore.requirements.requirement import Check
@@ -90,3 +93,13 @@ class Question:
             f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
             worst.worst,
         )
+
+
+def countable(certificate: Certificate) -> list[Question]:
+    """The questions that the tables can answer."""
+    attributes, found = {one.name: one for one in certificate.attributes}, []
+    for asked in certificate.requirements:
+        with suppress(AnonymizationError):  # there is no such requirement, which is told where all are judged
+            question = Question.of(asked)
+            found += [] if question.hidden_reason(attributes) else [question]
+    return found

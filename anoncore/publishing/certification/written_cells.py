@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anoncore.base.errors import DataError
-from anoncore.base.pandas_versions import factorized
+from anoncore.base.pandas_versions import factorized, is_arrow_text
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.publishing import export
 from anoncore.release.reading.published_table import Column, PublishedTable, cell_name, cell_texts, ranked
@@ -27,6 +28,8 @@ MARK = "\0"
 NO_CELL = ""
 COMPARED_AT_ONCE = 1 << 16
 ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+GROUP_CELL: Mapping[export.FileFormat, str] = {"csv": "", "parquet": f"int32{MARK}=", "excel": f"number{MARK}"}
+"""What stands before the number of a group in a cell of each format."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,34 +112,45 @@ class DistinctCells:
             codes, _ = factorized(keys)
             sample = column[~keys.duplicated().to_numpy()]
         else:
-            codes, distinct = factorized(column)
-            sample = pd.Series(distinct)
+            # Published rows are sorted, so that most texts are that of the row before.
+            first = _changes(column) if is_arrow_text(column.dtype) else np.arange(len(column))
+            codes, distinct = factorized(column.iloc[first])
+            codes, sample = np.repeat(codes, np.diff(first, append=len(column))), pd.Series(distinct)
         texts = cell_texts(sample)
         ordered, rows, order = _in_order(codes, texts)
         sample = sample.iloc[order]
         sample.name = column.name
         return cls(ordered, rows, sample, [texts[place] for place in order])
 
-    def column(self, texts: Sequence[str]) -> Column:
-        """The column in which the cells have some texts."""
-        return Column.counted(self.codes, self.rows, texts)
+    @cached_property
+    def shown(self) -> Column:
+        """The column in the texts of all formats."""
+        return Column.counted(self.codes, self.rows, self.texts)
 
     def written(self, table: str, format: export.FileFormat) -> Column:
         """The cells as files of a format have them, by what writes files."""
         if format == "parquet":
-            return self.column(arrow_texts(export.parquet_array(self.sample, table)))
-        if format == "csv" and isinstance(self.sample.dtype, pd.StringDtype):
-            return self.column(self._guarded.fillna("").tolist())
-        if format == "csv":
-            (texts,) = text_columns(export.csv_bytes(self.sample.to_frame()), 1)
-            return self.column(texts.slice(1).to_pylist())
-        text, cells = sheet_cell("text", ""), export.sheet_cells(self._guarded, table)[1:]
-        return self.column([text + cell if type(cell) is str else sheet_text(cell) for cell in cells])
+            texts = arrow_texts(export.parquet_array(self.sample, table))
+        elif format == "excel":
+            text, cells = sheet_cell("text", ""), export.sheet_cells(self._guarded, table)[1:]
+            texts = [text + cell if type(cell) is str else sheet_text(cell) for cell in cells]
+        elif isinstance(self.sample.dtype, pd.StringDtype):
+            texts = self._guarded.fillna("").tolist()
+        else:
+            texts = text_columns(export.csv_bytes(self.sample.to_frame()), 1)[0].slice(1).to_pylist()
+        return self.shown if texts == self.texts else Column.counted(self.codes, self.rows, texts)
 
     @cached_property
     def _guarded(self) -> pd.Series[Any]:
         """The cells as they are written where a spreadsheet may read them."""
         return export.safe_cells(self.sample.to_frame()).iloc[:, 0]
+
+
+def _changes(texts: pd.Series[Any]) -> Int64:
+    """The first row, and the rows whose text is not that of the row before."""
+    cells = pa.array(texts)
+    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    return np.append(0, 1 + np.flatnonzero(pc.not_equal(cells[1:], cells[:-1]).fill_null(True)))[: len(texts)]
 
 
 Distinct = Mapping[str, Sequence[DistinctCells]]
@@ -154,7 +168,7 @@ def distinct_cells(tables: Mapping[str, pd.DataFrame]) -> Distinct:
 def published_as(distinct: Distinct) -> list[PublishedTable]:
     """Tables in the texts that are equal in all formats."""
     return [
-        PublishedTable(name, {cell_name(one.sample.name): one.column(one.texts) for one in columns})
+        PublishedTable(name, {cell_name(one.sample.name): one.shown for one in columns})
         for name, columns in distinct.items()
     ]
 
@@ -234,11 +248,6 @@ def label_as(name: str, format: export.FileFormat) -> str:
     """The name of a column as a file of a format has it."""
     label = name if format == "parquet" else str(export.guarded(name))
     return export.escaped_text(label, "", label) if format == "excel" else label
-
-
-def group_cell(number: int, format: export.FileFormat) -> str:
-    """The number of a group as a file of a format has it."""
-    return {"csv": f"{number}", "parquet": f"int32{MARK}={number}", "excel": sheet_cell("number", f"{number}")}[format]
 
 
 def shown_cell(cell: str) -> str:

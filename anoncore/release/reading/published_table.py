@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from operator import lt
 from typing import Any
 
@@ -103,6 +105,12 @@ def text_bytes(texts: pa.Array) -> tuple[Bytes, Int64]:
     return held, bounds
 
 
+def joined_bytes(texts: pa.Array, between: str) -> bytes:
+    """The bytes of texts of the type large_string one after the other, and of another text between every two."""
+    whole = pa.LargeListArray.from_arrays(pa.array([0, len(texts)], pa.int64()), texts)
+    return bytes(pc.binary_join(whole, pa.scalar(between, texts.type))[0].as_buffer())
+
+
 def duration_text(duration: timedelta) -> str:
     """The text of a duration, the same whichever class it has and whatever library gave it: 0 days 01:30:00."""
     return str(pd.Timedelta(duration))
@@ -181,14 +189,23 @@ class Column:
     def counted(cls, codes: npt.NDArray[Any], rows: Int64, texts: Sequence[str]) -> Column:
         """The column of codes of which it is known how many rows have each of them, int64 (n_texts,); see `coded`."""
         used = np.flatnonzero(rows)
-        rank, first = ranked(texts if len(used) == len(texts) else [texts[code] for code in used.tolist()])
+        is_whole = len(used) == len(texts)
+        if is_whole and all(map(lt, texts, texts[1:])):
+            # Codes that are in order already are shared with other columns that have them.
+            return cls(codes.astype(np.int32, copy=False), tuple(texts), rows)
+        rank, first = ranked(texts if is_whole else [texts[code] for code in used.tolist()])
         recode = np.zeros(len(texts), np.int32)
         recode[used] = rank
-        # Codes that are in order already are shared with other columns that have them.
-        is_ordered = len(first) == len(texts) and bool((np.diff(recode) > 0).all())
         counts = np.bincount(rank, weights=rows[used], minlength=len(first)).astype(np.int64)
-        ordered = tuple(map(texts.__getitem__, used[first].tolist()))
-        return cls(codes.astype(np.int32, copy=False) if is_ordered else recode[codes], ordered, counts)
+        return cls(recode[codes], tuple(map(texts.__getitem__, used[first].tolist())), counts)
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the texts and the number of rows that have each, as JSON, after the length of this JSON."""
+        texts = pa.array([*map(encode_basestring_ascii, self.texts)], pa.large_string())
+        rows = pa.array(self.counts).cast(pa.large_string())
+        content = b"[[%s]]" % joined_bytes(pc.binary_join_element_wise(texts, rows, pa.scalar(",", rows.type)), "],[")
+        return hashlib.sha256(len(content).to_bytes(8, "little") + content).hexdigest()
 
     @cached_property
     def cells(self) -> npt.NDArray[np.object_]:

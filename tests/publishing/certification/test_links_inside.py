@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Anatomy
+from anoncore.base.errors import DataError
+from anoncore.publishing import Certificate
 from tests.publishing.certification.forging import Forgery, restated
 
 PEOPLE = pd.DataFrame(
@@ -70,3 +73,11 @@ def test_numbers_that_have_nothing_to_do_with_each_other(tmp_path: Path, capsys:
 def test_one_number_for_everybody_links_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = forged(tmp_path, SEATS * 0, SEATS * 0).judged(capsys)
     assert code == 0, said
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path: Path) -> None:
+    forgery = forged(tmp_path, SEATS, SEATS)
+    Certificate.loads(json.dumps(forgery.claims))
+    forgery.claims["tables"][1]["name"] = forgery.claims["tables"][0]["name"]
+    with pytest.raises(DataError, match="two tables have one name"):
+        Certificate.loads(json.dumps(forgery.claims))
