@@ -167,14 +167,20 @@ function over(cell, column, axis, people, send) {
 const PICTURES = { sizes, curve, bars, scale, over };
 const SIGNS = { promised: "•", kept: "✓", met: "✓", measured: "✓", missed: "✗", unknown: "?" };
 
-function promise(cell) {
-  const list = element("ul", { class: "marks" });
+// A button holds no list, so that its lines are those of its label.
+function promise(cell, row, column, send) {
+  const said = cell.promises.map((mark) => `${mark.symbol} ${mark.words}`).join("; ");
+  const marks = element("button", {
+    class: "marks", type: "button", "data-key": `${row.id}-${column.id}`,
+    "aria-label": `${row.label}, ${column.title}: ${said}. ${row.opens}`,
+    onclick: () => send({ type: "open", row: row.id, column: column.id }),
+  });
   for (const mark of cell.promises) {
-    list.append(element("li", { class: `mark ${mark.state}`, title: mark.sentence },
+    marks.append(element("span", { class: `mark ${mark.state}`, title: `${mark.sentence} ${row.opens}` },
       element("span", { class: "sign", "aria-hidden": "true", text: SIGNS[mark.state] }),
       element("span", { text: `${mark.symbol} ${mark.words}` })));
   }
-  return list;
+  return marks;
 }
 
 function cellOf(row, cell, column, people, send) {
@@ -187,7 +193,7 @@ function cellOf(row, cell, column, people, send) {
     place.append(element("p", { class: "waiting", text: cell.why || "being computed …" }));
     return place;
   }
-  if (cell.promises) place.append(promise(cell));
+  if (cell.promises && cell.promises.length) place.append(promise(cell, row, column, send));
   if (cell.text) {
     place.append(element("button", {
       class: "number", type: "button", "data-key": `${row.id}-${column.id}`,

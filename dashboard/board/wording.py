@@ -11,8 +11,8 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED
 from anoncore.measures.answer import Answer, and_list
-from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
-from anoncore.measures.verdict import GIVEN_AWAY
+from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, distance_text, upwards
+from anoncore.measures.verdict import GIVEN_AWAY, NOT_ASKED
 from anoncore.utility.two_way import TWO_WAY_ERROR
 from dashboard.board.by_policy import ByPolicy
 from dashboard.board.facts import DRAWS, FOREGROUND, POLICY, STRONGEST, Facts, Judged
@@ -229,7 +229,7 @@ def first_line(marks: Sequence[Mark], judged: Judged | None) -> tuple[str, str]:
     if judged.breaking:
         return f"{words}{' over what is known' if tone == 'good' else ''}; {judged.breaking}", "bad"
     if judged.not_asked and tone != "bad":
-        return f"{words}; bad, though nobody asked: {', '.join(judged.not_asked)}", "warn"
+        return f"{words}; {NOT_ASKED}: {', '.join(judged.not_asked)}", "warn"
     return words, tone
 
 
@@ -254,7 +254,7 @@ def cell_of(name: str, column: Shown, asked: Asked, attacks: Sequence[str] = ())
     if name == "hides":
         return _with_all_rows(name, column, _sizes_cell(column.quick, asked))
     if name == "distance":
-        return _with_all_rows(name, column, _distance_cell(column.quick["distance"]))
+        return _with_all_rows(name, column, _distance_cell(column.quick["distance"], asked))
     if name == "lost":
         return _with_all_rows(name, column, _lost_cell(column.quick["lost"]))
     slow = column.slow_of(name)
@@ -330,10 +330,11 @@ def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     return {"state": "exact", "text": text, "sub": sub, "full": full, "bars": quick["sizes"], "alt": f"{text}; {full}"}
 
 
-def _distance_cell(distance: Facts) -> Cell:
+def _distance_cell(distance: Facts, asked: Asked) -> Cell:
     if "why" in distance:
         return {"state": "failed", "why": distance["why"]}
-    text, sub = upwards(distance["largest"]), f"farthest group; {distance['mean']:.2f} on average"
+    text = distance_text(distance["largest"], asked.levels.get("t"))
+    sub = f"farthest group; {distance['mean']:.2f} on average"
     return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text}, {sub}"}
 
 

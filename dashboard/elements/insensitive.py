@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from anoncore import Microdata, privacy
@@ -98,23 +100,27 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
     st.button(
         f"Tag it as {proposed}",
         key=f"tag-{place}-{leak.column}-{proposed}",
-        on_click=_tag,
-        args=(leak.column, proposed),
+        on_click=tag,
+        args=([leak.column], proposed),
         disabled=present == proposed,
         help="The next release protects it like the column that it tells.",
     )
     st.button(
         "Leave it out",
         key=f"tag-{place}-{leak.column}-none",
-        on_click=_tag,
-        args=(leak.column, None),
+        on_click=tag,
+        args=([leak.column], None),
         disabled=present is None,
         help="It loses its role, and no release has it.",
     )
 
 
-def _tag(column: str, role: str | None) -> None:
-    state.set_tags(state.tags().changed("roles", column, role))
+def tag(columns: Sequence[str], role: str | None) -> None:
+    """Give columns of the loaded table a role, or take it from them, in one step that can be undone."""
+    tags = state.tags()
+    for column in columns:
+        tags = tags.changed("roles", column, role)
+    state.set_tags(tags)
     # The editor of the page Table starts anew from the changed tags.
     browser.renew_editors()
 

@@ -660,7 +660,7 @@ def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
     assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
     # Nothing was asked, but what fails badly is said all the same.
     assert found["columns"][1]["badge"].startswith(
-        "Nothing was asked; bad, though nobody asked: somebody is found with 100%"
+        "Nothing was asked; not asked for, and not protected: somebody is found with 100%"
     )
     assert found["columns"][1]["tone"] == "warn"
 

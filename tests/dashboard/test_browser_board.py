@@ -226,7 +226,11 @@ def test_a_promise_is_moved_and_every_cell_is_reached_by_keyboard(browse: Any) -
     visitor.page.keyboard.press("Home")
     expect(board(visitor)).not_to_contain_text("asked: 20", timeout=30_000)
     wait_for_numbers(visitor, 4)
-    wanted = {f"{name}-c{place}" for name in ("edit", "remove", "hides", "distance", "lost") for place in range(1, 5)}
+    wanted = {
+        f"{name}-c{place}"
+        for name in ("edit", "remove", "promise", "hides", "distance", "lost")
+        for place in range(1, 5)
+    }
     wanted.add("add")
     reached = set()
     slider.focus()
@@ -400,6 +404,9 @@ def test_every_cell_leads_to_a_page_whose_first_number_is_its_own(browse: Any) -
         visitor.comes(lambda row=row, cell=cell, number=number: first_shown(row, number) == first_number(row, cell), 60)
         assert first_shown(row, number) == first_number(row, cell), (row, columns[place - 1])
         visitor.go("Board")
+    open_cell(visitor, "promise", 1)
+    visitor.see_heading("Privacy")
+    visitor.go("Board")
     # The promise is kept or missed by the same numbers.
     promises = board(visitor).locator("tbody tr").filter(has_text="and what each release reaches").locator("td.cell")
     for place in range(1, len(columns) + 1):

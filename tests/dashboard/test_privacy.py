@@ -12,6 +12,7 @@ from anoncore.algorithms.base import Algorithm, generalized_release
 from anoncore.base.texts import share_text
 from anoncore.release.partition import Partition
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
+from dashboard.session.wishes import Wishes
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, metrics, people, table_of
 
@@ -77,6 +78,18 @@ def test_what_does_not_hold_is_listed_in_sentences(visitor: Visitor) -> None:
     assert table["rows"].tolist() == [2] * len(table)
     assert table["what fails"].str.contains("asks for at least 3").all()
     assert {metric.label: metric.delta for metric in visitor.at.metric}["k"] == "asked at least 3: does not hold"
+
+
+def test_what_the_board_asks_and_no_method_promised_is_listed_as_well(visitor: Visitor) -> None:
+    run = add_run(visitor, Mondrian(requirements=(KAnonymity(k=3),)))
+    visitor.here.begin_board(Wishes(levels={"k": 3, "t": 0.05}))
+    visitor.open("privacy")
+    distances = privacy.emd(run.release, "illness", "equal")
+    table = table_of(visitor, "number", "rows", "what fails")
+    assert table["number"].tolist() == np.flatnonzero(distances > 0.05).tolist()
+    far = run.release.partition.sizes[distances > 0.05].sum() / run.data.n_rows
+    assert f"{share_text(far)} of all rows are in such a group." in visitor.texts()
+    assert figure(visitor, "privacy-distances")[1]["x"] == [0.05, 0.05]
 
 
 def test_recursive_and_variance_have_their_asked_thresholds(visitor: Visitor) -> None:

@@ -527,7 +527,7 @@ def test_a_head_is_not_green_while_only_rows_were_counted():
 def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
     found = replace(column("c1"), judged=judged(not_asked=("largest belief 100%",)))
     head, _ = model([found, column("c2", facts=quick(lost=0.6))], asked(), True)["columns"]
-    words = "Keeps all that is asked; bad, though nobody asked: largest belief 100%"
+    words = "Keeps all that is asked; not asked for, and not protected: largest belief 100%"
     assert (head["badge"], head["tone"]) == (words, "warn")
 
 
