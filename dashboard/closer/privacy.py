@@ -103,8 +103,9 @@ def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
         violations(found[:MOST_VIOLATIONS], "privacy-violations", "Each group that fails a requirement.")
         cut = f"; the first {MOST_VIOLATIONS:,} are listed" if len(found) > MOST_VIOLATIONS else ""
         times = "Once" if len(found) == 1 else f"{len(found):,} times"
-        sizes = {(one.fragment, one.group): one.size for one in found}
-        share = share_text(sum(sizes.values()) / run.data.n_rows) if len(run.release.fragments) == 1 else ""
+        # Only where all tables are cut alike a group of one of them is a group of rows.
+        n_rows = sum({one.group: one.size for one in found}.values())
+        share = share_text(n_rows / run.data.n_rows) if run.release.is_shared else ""
         whose = f" {share} of all rows are in such a group." if share else ""
         st.caption(f"{times} one of the groups fails a requirement{cut}.{whose}")
 

@@ -333,3 +333,22 @@ def _scores(run: Run, found: Classification, title: str) -> None:
                 f"{measure[0].upper()}{measure[1:]} {released} from the release, {original} from the original, "
                 f"{majority} by guessing.",
             )
+    _three_people(run, found)
+
+
+def _three_people(run: Run, found: Classification) -> None:
+    """Whose class the release makes a classifier miss, whose it leaves as it is, and whose it lets it see."""
+    truth, domain = run.data.codes[found.target], run.data.domain[found.target]
+    def predicted(row: int) -> str:
+        codes, counts = np.unique(found.predicted[:, row], return_counts=True)
+        told, original, true = (
+            f"'{domain.text(int(code))}'" for code in (codes[np.argmax(counts)], found.from_original[row], truth[row])
+        )
+        times = f" in {counts.max()} of {counts.sum()} linkings" if len(codes) > 1 else ""
+        return (
+            f"The value of '{found.target}' is {true}; learned from this release it is predicted as {told}{times}, "
+            f"and learned from the original table as {original}."
+        )
+
+    gained = (found.predicted == truth).mean(axis=0) - (found.from_original == truth)
+    one_person.explain("predictable", values=gained, further=predicted)
