@@ -103,6 +103,8 @@ def test_whose_class_is_missed_because_of_the_release_is_told_with_what_is_predi
         next(one for one in made.at.segmented_control if one.key == "three-predictable-who").set_value(who)
         made.run()
         assert f"Row {row + 1:,} of the table is predicted " in made.texts()
-        assert f"The value of 'sex' is '{texts[truth[row]]}'; learned from this release it is predicted as" in made.texts()
+        assert (
+            f"The value of 'sex' is '{texts[truth[row]]}'; learned from this release it is predicted as" in made.texts()
+        )
         assert f"from the original table as '{texts[found.from_original[row]]}'." in made.texts()
     assert NUMBERS["predictable"].told(-1.0) == "is predicted wrongly, and rightly from the original table"
