@@ -16,13 +16,12 @@ from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.board.wording import OPENS, ROWS, Asked, Cell, Shown, attacks_on, badge, by_policy, cell_of, keeps
 from dashboard.charts.palette import SHAPES, run_style
-from dashboard.session import browser
+from dashboard.session import state
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
 
 HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
-_GIVEN, _CLICKED = "given_by_another", "given_by_another_clicked"
 MOST_TICKS = 5
 WEIGHED = ("distance", "lost")
 """The rows whose lines over k mark the k at which distance and loss together are least."""
@@ -57,7 +56,7 @@ def keep_given(cell_of_column: Mapping[str, Mapping[str, Any]]) -> None:
     """Remember, by their columns, the cells of the row *Given away* whose number is of another attack than foreground
     knowledge, in case somebody clicks on one.
     """
-    browser.put(_GIVEN, {column: cell for column, cell in cell_of_column.items() if "by" in cell})
+    state.workspace().given = {column: cell for column, cell in cell_of_column.items() if "by" in cell}
 
 
 def keep_clicked(row: str, column: str, wishes: Wishes) -> None:
@@ -65,7 +64,8 @@ def keep_clicked(row: str, column: str, wishes: Wishes) -> None:
     numbers may be on their way again.
     """
     if row == "given":
-        browser.put(_CLICKED, (wishes, column, browser.get(_GIVEN, {}).get(column)))
+        here = state.workspace()
+        here.given_clicked = (wishes, column, here.given.get(column))
 
 
 def given_by_another(run: Run, wishes: Wishes | None) -> Mapping[str, Any] | None:
@@ -73,7 +73,7 @@ def given_by_another(run: Run, wishes: Wishes | None) -> Mapping[str, Any] | Non
 
     None where its number is of foreground knowledge, with which that page begins by itself.
     """
-    clicked_wishes, column, cell = browser.get(_CLICKED, (None, "", None))
+    clicked_wishes, column, cell = state.workspace().given_clicked
     return cell if (clicked_wishes, column) == (wishes, run.column) else None
 
 

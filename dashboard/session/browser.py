@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+_COLUMN, _ROW, _NAMED = "column", "cell", "named_cell"
+
 
 def is_history_navigation() -> bool:
     """Whether the page is drawn because the visitor went back or forward in the browser.
@@ -120,6 +122,33 @@ def link_place(key: str, place: int, usual: int) -> None:
             del st.query_params[name]
     elif st.query_params.get(name) != str(place):
         st.query_params[name] = str(place)
+
+
+def named_cell() -> tuple[str, str] | None:
+    """The column of the board and the row, perhaps empty, whose closer look the address names; None where it names none
+    or this one is shown.
+    """
+    column, row = st.query_params.get(_COLUMN, ""), st.query_params.get(_ROW, "")
+    return None if not column or (column, row) == get(_NAMED) else (column, row)
+
+
+def name_cell(column: str, row: str = "") -> dict[str, str]:
+    """Let the address that is shown be taken for that of a cell, and say what an address of it holds."""
+    put(_NAMED, (column, row))
+    return {_COLUMN: column, **({_ROW: row} if row else {})}
+
+
+def name_column(column: str) -> None:
+    """Let the address of a closer look name another column."""
+    if _COLUMN in st.query_params:
+        st.query_params.update(name_cell(column, st.query_params.get(_ROW, "")))
+
+
+def leave_cell() -> None:
+    """Let the address name no cell any more, as something else is shown than what a click on it opens."""
+    if _ROW in st.query_params:
+        name_cell(st.query_params.get(_COLUMN, ""))
+        del st.query_params[_ROW]
 
 
 def _link_name(key: str) -> str:

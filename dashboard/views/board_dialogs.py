@@ -90,7 +90,8 @@ def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Benc
     if run is not None:
         _close()
         state.select_run(run.id)
-        st.switch_page(routes.page(cells.enter(row, run, wishes, data)), query_params=state.address())
+        address = {**state.address(), **browser.name_cell(column_id, row)}
+        st.switch_page(routes.page(cells.enter(row, run, wishes, data)), query_params=address)
     if bench is not None and not bench.is_busy:
         _close()
     elif bench is not None:

@@ -688,8 +688,8 @@ def test_what_another_attack_gives_away_is_the_first_number_of_its_page(visitor,
     visitor.open("attack")
     assert visitor.at.metric[0].label == "Breached"
     # What a click on the cell keeps.
-    kept = visitor.at.session_state["_given_by_another"]["c1"]
-    visitor.at.session_state["_given_by_another_clicked"] = (asked(visitor), "c1", kept)
+    here = workspace(visitor)
+    here.given_clicked = (asked(visitor), "c1", here.given["c1"])
     visitor.run()
     assert (visitor.at.metric[0].label, visitor.at.metric[0].value) == ("Given away", cell["text"])
     assert any("By chance 20.0%; by deFinetti's attack" in one.value.replace("\\", "") for one in visitor.at.caption)
