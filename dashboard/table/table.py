@@ -9,7 +9,7 @@ from anoncore.base.texts import share_text, size_text
 from anoncore.table.suggestions import uniqueness
 from dashboard.elements import insensitive, routes, whose_rows
 from dashboard.markdown import escaped
-from dashboard.session import compute, state
+from dashboard.session import compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.table import (
     all_rows,
@@ -73,7 +73,8 @@ def _coded(table: LoadedTable) -> Microdata | None:
 def _what_follows(table: LoadedTable, data: Microdata) -> None:
     """What the tags mean for the people in the table, and where to go."""
     if not data.quasi_identifiers:
-        st.warning("Tag at least one attribute as quasi-identifier: what an adversary may know about a person.")
+        told = tagging.word("quasi-identifier")
+        st.warning(f"Tag at least one attribute as {told}: what an adversary may know about a person.")
         return
     key = (table.digest, state.tags().digest, data.quasi_identifiers)
     found = compute.kept("uniqueness", key, lambda: uniqueness(data))

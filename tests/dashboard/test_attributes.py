@@ -70,10 +70,32 @@ def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
     assert "age" not in tagging.fold(tags, base, {1: {"Kind": "numeric"}}).orders
 
 
+def test_several_columns_get_one_role_in_one_step(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = _base()
+    ticked = {
+        0: {tagging.CHOSEN: True},
+        "2": {tagging.CHOSEN: True},
+        1: {"Role": "sensitive"},
+        3: {tagging.CHOSEN: False},
+    }
+    assert tagging.chosen_names(base, ticked) == ("name", "size")
+    assert tagging.fold(untagged(FRAME), base, ticked).roles == {"age": "sensitive"}, "a box says nothing of a role"
+    visitor.upload("people.csv", CSV).open("table")
+    assert not visitor.has_button("Known to others")
+    # The editor is a picture, in which only a browser ticks.
+    monkeypatch.setattr(tagging, "chosen_names", lambda *_: ("age", "size"))
+    visitor.run()
+    assert "2 columns ticked:" in visitor.texts()
+    visitor.press("Known to others")
+    assert _here(visitor).tags.roles == dict.fromkeys(("age", "size"), "quasi-identifier")
+    visitor.press("Left out")
+    assert _here(visitor).tags.roles == {}
+
+
 def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
     visitor.upload("people.csv", CSV).open("table")
     assert _here(visitor).tags.roles == {}
-    assert "1 identifier, 1 quasi-identifier, 1 sensitive attribute" in visitor.texts()
+    assert "1 known to others, 1 secret, 1 names the person" in visitor.texts()
     visitor.press("Use suggestions")
     assert _here(visitor).tags.roles == {
         "name": "identifier",
