@@ -3,6 +3,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 160;
 const HEIGHT = 30;
 const SCALE_HEIGHT = 24;
+const LETTER = 4.7;
+const LEAST_LETTERS = 6;
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -101,7 +103,13 @@ function bars(cell, column, axis) {
       fill: column.color, "fill-opacity": isBound ? 0.35 : 1, stroke: column.outline, "stroke-width": 0.5,
     }, `${cell.names[place]}: ${isBound ? "at most " : ""}${(100 * value).toFixed(1)}%`);
   });
-  return picture(cell.alt, base(), ...drawn, label(0, axis.text, "start"));
+  // A name stands below its bar where that has room for most of it, else all stand in one line, the worst first.
+  const room = Math.floor(step / LETTER);
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const names = room < LEAST_LETTERS
+    ? [label(0, cut(cell.names.join(", "), Math.floor(WIDTH / LETTER)), "start")]
+    : cell.names.map((name, place) => label(place * step + 1, cut(name, room), "start"));
+  return picture(cell.alt, base(), ...drawn, ...names);
 }
 
 // One number beside what guessing or chance gets, with a bar from there, and its interval where it is estimated.
@@ -202,7 +210,7 @@ function cellOf(row, cell, column, people, send) {
     }));
   }
   if (cell.beside) place.append(" ", element("span", { class: "beside", text: cell.beside }));
-  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: cell.full || cell.sub }));
+  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: [cell.full || cell.sub, cell.hover].filter(Boolean).join(". ") }));
   if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people, send));
   return place;
 }

@@ -140,7 +140,8 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
         f"{over.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
     )
     at = "" if over.now is None else f"now, at {over.title} = {over.text(over.now)}; "
-    sub = f"{at}click a point to choose it" if numbers else cell.get("sub", "not measured over this")
+    draws = "; every point is a draw of its own" if over.is_drawn_anew(column.id) else ""
+    sub = f"{at}click a point to choose it{draws}" if numbers else cell.get("sub", "not measured over this")
     alt = f"{over.title} {numbers}"
     drawn = {"state": "exact", "text": cell.get("text", ""), "line": list(line), "drawn": bool(numbers), "alt": alt}
     # Lines over a level are of the attack with foreground knowledge: a number of another one says so. What readers
@@ -156,7 +157,7 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     least = f"ring: distance and loss together are least at k = {choice.best:,}{end}"
     return {
         **drawn,
-        "sub": f"{least}; {at.removesuffix('; ')}" if at else least,
+        "sub": f"{least}; {at.removesuffix('; ')}{draws}" if at else f"{least}{draws}",
         "ring": over.values.index(choice.best),
         "alt": f"{alt}; {least}",
     }
@@ -269,7 +270,7 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
         return {"most": most, "line": asked.levels.get("t")}
     if name == "lost":
         means = [mean for facts in known for mean in facts["lost"].get("means", ())]
-        return {"most": max([*means, 0.01]), "text": "by attribute, worst first"}
+        return {"most": max([*means, 0.01])}
     if name == "given":
         shares = [share for column in columns for share in _shares(column)]
         most = next(end for end in SHARE_ENDS if end >= max(shares, default=1.0))

@@ -21,6 +21,16 @@ from dashboard.session.wishes import MOST_PREDICTED
 MOST_NAMED = 3
 LOPSIDED = 1.5
 """How many times farther to one side an interval may reach and still be told as a number with a margin."""
+MEANINGS: Mapping[str, str] = {
+    FOREGROUND: "learns from all groups how frequent each secret is among people who are alike, and weighs with it who "
+    "of a group has which",
+    "deFinetti's attack": "learns a model from all groups that tells secrets by what is known, and swaps the secrets "
+    "of a group to where the model finds them likelier",
+    "single groups": "takes the secrets of somebody's own group for equally likely",
+    "knowing the method": "also counts what the method would have published otherwise",
+    "refused groups": "also counts the finer groups that the method must have refused",
+}
+"""What an attack on secrets does, by its title."""
 ROWS: Mapping[str, tuple[str, str, str]] = {
     "promise": ("Asked", "and what each release reaches", "What you ask for, and what each release reaches of it."),
     "hides": (
@@ -403,6 +413,7 @@ def _given_cell(column: Shown, attacks: Sequence[str]) -> Cell:
             _joined(chance, which, larger, of_sets, of_forms, missing),
             _joined(chance, of_forms),
         ),
+        "hover": _meaning(FOREGROUND),
         "marks": [[facts["control"], f"{chance}: the same attack on shuffled secrets"]],
         "from": facts["control"],
         "value": facts["value"],
@@ -443,11 +454,17 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
         **_beside(chance, strongest["control"], strongest["value"]),
         "sub": _joined(f"by {strongest['title']}, the {which}", beside, larger, missing),
         "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), larger, missing),
+        "hover": _meaning(strongest["title"]),
         "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
         "from": strongest["control"],
         "value": strongest["value"],
         "by": strongest["title"],
     }
+
+
+def _meaning(title: str) -> str:
+    """What an attack does, after its title; empty for one that is not known here."""
+    return f"{title}: {MEANINGS[title]}" if title in MEANINGS else ""
 
 
 def _by_larger(strongest: Facts | None, share: float) -> str:

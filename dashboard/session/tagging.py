@@ -20,7 +20,7 @@ NAME, ROLE, KIND, EXAMPLES, VALUES = "Attribute", "Role", "Kind", "Examples", "V
 MISSING, BARS, SINGLE, HINT = "Missing", "Distribution", "Unique", "Suggestion"
 LEFT_OUT = "left out"
 """What stands in place of the role of an attribute on which nobody decided."""
-CHOSEN = "Several"
+CHOSEN = "Tick"
 """The boxes by which several attributes are chosen at once."""
 WORDS: Mapping[str, tuple[str, str]] = {
     "quasi-identifier": (

@@ -94,7 +94,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
         height=min(35 * (len(base) + 1) + 3, 560),
         disabled=[str(name) for name in base if name not in (tagging.CHOSEN, tagging.ROLE, tagging.KIND)],
         column_config={
-            tagging.CHOSEN: config.CheckboxColumn(width=60, help="Tick several columns to give them one role."),
+            tagging.CHOSEN: config.CheckboxColumn(width=70, help="Tick several columns to give them one role."),
             tagging.NAME: config.TextColumn(width=130),
             tagging.ROLE: config.SelectboxColumn(
                 width=135,

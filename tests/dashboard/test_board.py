@@ -762,6 +762,7 @@ def test_what_is_made_here_of_what_ships_says_the_same_and_is_published_only_dra
     visitor.at.session_state["_board_dialog"] = ("publish", "c2")
     visitor.run()
     assert "This release ships with the program" in visitor.warnings[0]
+    assert "There is no certificate" not in " ".join(visitor.warnings), "one reason is said once"
     visitor.press("Draw it anew")
     finish(visitor, drawn)
     assert here.runs[0] is mondrian

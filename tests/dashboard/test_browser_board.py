@@ -198,6 +198,9 @@ def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(bro
     bars = lost.locator("svg rect").all()
     assert len(bars) == 4
     assert {bar.get_attribute("fill-opacity") for bar in bars} == {"0.35"}
+    # Each bar has a name below it, cut where it has no more room.
+    named, names = lost.locator("svg .tick").all_text_contents(), {*known, "diagnosis"}
+    assert {one for one in names for name in named if one.startswith(name.rstrip("…"))} == names
 
 
 def test_a_promise_is_moved_and_every_cell_is_reached_by_keyboard(browse: Any) -> None:
