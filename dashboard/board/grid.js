@@ -181,7 +181,7 @@ function promise(cell, row, column, send) {
   const marks = element("button", {
     class: "marks", type: "button", "data-key": `${row.id}-${column.id}`,
     "aria-label": `${row.label}, ${column.title}: ${said}. ${row.opens}`,
-    onclick: () => send({ type: "open", row: row.id, column: column.id }),
+    onclick: () => open(row, column, send),
   });
   for (const mark of cell.promises) {
     marks.append(element("span", { class: `mark ${mark.state}`, title: `${mark.sentence} ${row.opens}` },
@@ -189,6 +189,18 @@ function promise(cell, row, column, send) {
       element("span", { text: `${mark.symbol} ${mark.words}` })));
   }
   return marks;
+}
+
+// The page that a cell opens has the cell in its address. What the address says already is no entry of the history of
+// its own, so that one step back leads from that page to the board.
+function open(row, column, send) {
+  if (row.isPage) {
+    const now = new URLSearchParams(window.location.search);
+    const kept = ["workspace", "step"].filter((name) => now.has(name)).map((name) => [name, now.get(name)]);
+    const asked = new URLSearchParams([...kept, ["column", column.id], ["cell", row.id]]);
+    window.history.replaceState(window.history.state, "", `${window.location.pathname}?${asked}`);
+  }
+  send({ type: "open", row: row.id, column: column.id });
 }
 
 function cellOf(row, cell, column, people, send) {
@@ -206,7 +218,7 @@ function cellOf(row, cell, column, people, send) {
     place.append(element("button", {
       class: "number", type: "button", "data-key": `${row.id}-${column.id}`,
       "aria-label": `${row.label}, ${column.title}: ${cell.text}. ${row.opens}`,
-      title: row.opens, onclick: () => send({ type: "open", row: row.id, column: column.id }), text: cell.text,
+      title: row.opens, onclick: () => open(row, column, send), text: cell.text,
     }));
   }
   if (cell.beside) place.append(" ", element("span", { class: "beside", text: cell.beside }));

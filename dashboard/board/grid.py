@@ -214,6 +214,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
         "meaning": meaning,
         "kind": kinds.get(name, ""),
         "opens": OPENS[name],
+        "isPage": True,
         "axis": _axis(name, columns, known, asked),
         "cells": [cell_of(name, column, asked, attacks_on(columns)) for column in columns],
     }

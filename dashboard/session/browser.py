@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -40,6 +41,39 @@ def editor_turn() -> int:
 def renew_editors() -> None:
     """Make the editors of columns anew, which else keep what was typed into them."""
     put("editor_turn", editor_turn() + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Editor:
+    """A table that is edited, between two fresh starts: the key of its widget, what it started from, and what all edits
+    have made of that.
+    """
+
+    key: str
+    base: Any
+    value: Any
+
+    @property
+    def edits(self) -> Mapping[Any, Mapping[str, Any]]:
+        """The cells that were edited, by the places of their rows."""
+        found: Mapping[Any, Mapping[str, Any]] = widget_value(self.key, {}).get("edited_rows", {})
+        return found
+
+
+def editor(name: str, value: Any, base: Callable[[], Any]) -> Editor:
+    """The editor of that name; a new one whenever another value came from elsewhere, or it was off the page."""
+    held: Editor | None = get(f"{name}-editor")
+    if held is None or held.value != value or widget_value(held.key) is None:
+        number = get("editors", 0) + 1
+        put("editors", number)
+        held = Editor(f"editor-{number}", base(), value)
+        put(f"{name}-editor", held)
+    return held
+
+
+def keep_edited(name: str, held: Editor, value: Any) -> None:
+    """Note what the edits have made of a value, so that the editor goes on with it."""
+    put(f"{name}-editor", replace(held, value=value))
 
 
 def give_way() -> None:

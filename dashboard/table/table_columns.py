@@ -18,8 +18,6 @@ from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.tagging import WORDS
 
-_EDITOR = "attribute-editor"
-
 
 def render(table: LoadedTable) -> None:
     """Draw the roles and kinds of all columns, with what is suggested."""
@@ -83,13 +81,24 @@ def _reset(table: LoadedTable) -> None:
 
 def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
     """Roles and kinds of all attributes; the base stays the same while the editor lives."""
-    key, base = _current_base(table, suggestions)
+    tags = state.tags()
+    editor = browser.editor(
+        "attributes",
+        (table.id, tags.roles, tags.kinds),
+        lambda: tagging.editor_base(tags, summaries(table), suggestions),
+    )
+    base = editor.base
+
+    def edited() -> None:
+        changed = tagging.fold(state.tags(), base, editor.edits)
+        browser.keep_edited("attributes", editor, (table.id, changed.roles, changed.kinds))
+        state.set_tags(changed)
+
     config = st.column_config
     st.data_editor(
         base,
-        key=key,
-        on_change=_fold,
-        args=(key, base),
+        key=editor.key,
+        on_change=edited,
         hide_index=True,
         height=min(35 * (len(base) + 1) + 3, 560),
         disabled=[str(name) for name in base if name not in (tagging.CHOSEN, tagging.ROLE, tagging.KIND)],
@@ -124,7 +133,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
         },
         alt="Role and kind of every column, with its values and what is suggested",
     )
-    _several(tagging.chosen_names(base, browser.widget_value(key, {}).get("edited_rows", {})))
+    _several(tagging.chosen_names(base, editor.edits))
     st.caption("Double-click a role or a kind to change it. Suggestions are hints; you know better what others know.")
 
 
@@ -136,24 +145,6 @@ def _several(names: tuple[str, ...]) -> None:
         st.markdown(f"{counted(len(names), 'column')} ticked:", width="content")
         for role, (label, meaning) in WORDS.items():
             st.button(label, key=f"several-{role}", on_click=insensitive.tag, args=(names, role), help=meaning)
-
-
-def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:
-    """Key and base of the editor. A new one whenever the widget is not alive any more: another page was open."""
-    turn = (table.id, browser.editor_turn())
-    held = browser.get("editor_base")
-    if held is None or held[0] != turn or browser.widget_value(held[1]) is None:
-        number = browser.get("editor_number", 0) + 1
-        browser.put("editor_number", number)
-        base = tagging.editor_base(state.tags(), summaries(table), suggestions)
-        held = (turn, f"{_EDITOR}-{number}", base)
-        browser.put("editor_base", held)
-    return held[1], held[2]
-
-
-def _fold(key: str, base: pd.DataFrame) -> None:
-    edits = browser.widget_value(key, {})
-    state.set_tags(tagging.fold(state.tags(), base, edits.get("edited_rows", {})))
 
 
 def _unit(table: LoadedTable) -> None:

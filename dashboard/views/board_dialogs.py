@@ -67,7 +67,7 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
 def publish(column_id: str) -> None:
     """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
     state.workspace().is_live = True
-    browser.set_widget_values({_RELEASE: None})
+    browser.put(_RELEASE, None)
     browser.put(making.DIALOG, ("publish", column_id))
 
 
@@ -273,12 +273,18 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         return
     by_id = {run.id: run for run in runs}
     names = {id: escaped(name) for id, name in run_names(runs).items()}
-    if browser.widget_value(_RELEASE) not in by_id:
-        browser.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
-    chosen = st.radio(
-        "Release", list(by_id), key=_RELEASE, persist_state="page", format_func=names.__getitem__, horizontal=True
+    run: Run = by_id.get(browser.get(_RELEASE)) or _first_to_publish(runs, column_id)
+    key = browser.widget_showing(_RELEASE, run.id, tuple(names.items()))
+    st.radio(
+        "Release",
+        list(by_id),
+        key=key,
+        persist_state="page",
+        format_func=names.__getitem__,
+        horizontal=True,
+        on_change=_choose_release,
+        args=(key,),
     )
-    run: Run = by_id[chosen]
     st.caption(_published(run))
     if whose_rows.stands_open(run, "publish"):
         return
@@ -298,6 +304,11 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         takeaway.render(run, signer)
     state.select_run(run.id)
     routes.link("publish", "See the tables as they are published")
+
+
+def _choose_release(key: str) -> None:
+    if browser.is_on_page(key):
+        browser.put(_RELEASE, browser.widget_value(key))
 
 
 def _by_policy(run: Run) -> None:

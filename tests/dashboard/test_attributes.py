@@ -111,15 +111,15 @@ def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visito
 @pytest.mark.slow
 def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -> None:
     visitor.open("table")
-    key = visitor.at.session_state["_editor_base"][1]
+    key = visitor.at.session_state["_attributes-editor"].key
     visitor.run()
-    assert visitor.at.session_state["_editor_base"][1] == key
+    assert visitor.at.session_state["_attributes-editor"].key == key
     here = _here(visitor)
     here.set_tags(here.tags.changed("roles", "race", "sensitive"))
     visitor.open("groups").open("table")
-    _, fresh, base = visitor.at.session_state["_editor_base"]
-    assert fresh != key
-    assert base.set_index("Attribute").loc["race", "Role"] == "sensitive"
+    fresh = visitor.at.session_state["_attributes-editor"]
+    assert fresh.key != key
+    assert fresh.base.set_index("Attribute").loc["race", "Role"] == "sensitive"
 
 
 def test_uniqueness_of_the_quasi_identifiers_is_told(visitor: Visitor) -> None:
