@@ -122,14 +122,28 @@ def _add(data: Microdata, wishes: Wishes) -> None:
             st.rerun()
         return
     kind = _choose_method("board-add", _first_unused(wishes, data), data)
-    values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
-    fields, problem = _fields(kind, f"board-new-{kind.name}", values, data, wishes)
+    fields, is_chosen = _entered(kind, f"board-new-{kind.name}", {}, data, wishes, "Add to the board", "board-add-it")
+    if is_chosen:
+        _take_up(state.current_wishes().with_column(kind.name, fields))
+
+
+def _entered(
+    kind: type[Algorithm], prefix: str, start: dict[str, Any], data: Microdata, wishes: Wishes, label: str, key: str
+) -> tuple[dict[str, Any] | None, bool]:
+    """The parameters of a method that are entered, None where they are none, and whether the button was pressed that
+    takes them.
+    """
+    fields, problem = _fields(kind, prefix, state.forms().setdefault(prefix, start), data, wishes)
     if problem:
         st.warning(escaped(problem))
-    if st.button("Add to the board", type="primary", key="board-add-it", disabled=fields is None):
-        state.wish(state.current_wishes().with_column(kind.name, fields))
-        _close()
-        st.rerun()
+    return fields, st.button(label, type="primary", key=key, disabled=fields is None)
+
+
+def _take_up(wishes: Wishes) -> None:
+    """Ask for this, and close the dialog."""
+    state.wish(wishes)
+    _close()
+    st.rerun()
 
 
 def _first_unused(wishes: Wishes, data: Microdata) -> str:
@@ -154,14 +168,9 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     kind = _choose_method(f"board-method-{column.id}", column.method, data)
     prefix = f"board-{column.id}-{kind.name}"
     start = dict(column.fields) if kind.name == column.method else {}
-    values: dict[str, Any] = state.forms().setdefault(prefix, start)
-    fields, problem = _fields(kind, prefix, values, data, wishes)
-    if problem:
-        st.warning(escaped(problem))
-    if st.button("Use for this release", type="primary", key="board-use", disabled=fields is None):
-        state.wish(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
-        _close()
-        st.rerun()
+    fields, is_chosen = _entered(kind, prefix, start, data, wishes, "Use for this release", "board-use")
+    if is_chosen:
+        _take_up(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
     table = state.table()
     if fields is not None and table is not None and table.drawn_from is not None:
         _all_rows(keeping(kind.name, fields, wishes.levels, wishes.more, data, wishes.left_out))

@@ -102,11 +102,8 @@ def _start(run: Run, policy: Policy | None, answers: Answers) -> None:
 @redrawing.part(POLL)
 def _watch(task: DossierTask) -> None:
     """Say how far the dossier is, and draw the dialog anew when it is there."""
-    if not task.job.running:
-        redrawing.draw_page()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(task.job.fraction, text=escaped(task.job.text))
-        st.button("Cancel", key="dossier-cancel", on_click=task.job.cancel)
+        redrawing.follow(task.job, "dossier-cancel")
 
 
 def _ask(run: Run) -> Answers:
