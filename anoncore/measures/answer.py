@@ -310,8 +310,9 @@ def _possible(candidates: Sequence[Candidate]) -> tuple[str, Mapping[str, float]
     """
     found = []
     for one in candidates:
-        levels = {mark.symbol: mark.possible for mark in one.marks if mark.state not in HOLDING}
-        if levels and not one.against and None not in levels.values():
+        missed = [mark for mark in one.marks if mark.state not in HOLDING]
+        levels = {mark.symbol: mark.possible for mark in missed if mark.possible is not None}
+        if levels and not one.against and len(levels) == len(missed):
             found.append((len(levels), one.order, one, levels))
     if not found:
         return "", {}

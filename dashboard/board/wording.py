@@ -10,12 +10,12 @@ from typing import Any
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED
-from anoncore.measures.answer import Answer, and_list
+from anoncore.measures.answer import FOREGROUND, Answer, and_list
 from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, distance_text, upwards
 from anoncore.measures.verdict import GIVEN_AWAY, NOT_ASKED
 from anoncore.utility.two_way import TWO_WAY_ERROR
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.facts import DRAWS, FOREGROUND, POLICY, STRONGEST, Facts, Judged
+from dashboard.board.facts import DRAWS, POLICY, STRONGEST, Facts, Judged
 from dashboard.session.wishes import MOST_PREDICTED
 
 MOST_NAMED = 3

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 
 from anoncore import AnonymizationError, CancelledError, Release, attacks, privacy, utility
 from anoncore.base.progress import Progress, part_of
@@ -134,12 +133,14 @@ def _of_buckets(runs: list[Run]) -> str:
 
 def two_way(run: Run) -> TwoWayError | TwoWayErrorBound:
     """The two-way error of a release, or the most that it can be where the original is not here."""
-    return parts.measured(run, utility.two_way_error if run.data.knows_rows else utility.two_way_error_bound)
+    if run.data.knows_rows:
+        return parts.measured(run, utility.two_way_error)
+    return parts.measured(run, utility.two_way_error_bound)
 
 
 def pairs() -> None:
     """Draw the two-way error of the pairs of attributes that are told worst, in all columns that publish both."""
-    measured = [(run, _of_pairs(error.pairs)) for run, error in _of_columns(two_way)]
+    measured = _of_columns(_of_pairs)
     named = dict.fromkeys(pair for _, errors in measured for pair in errors)
     worst = sorted(named, key=lambda pair: -max(errors.get(pair, 0.0) for _, errors in measured))
     if not worst:
@@ -160,14 +161,11 @@ def pairs() -> None:
     )
 
 
-def _of_pairs(errors: pd.DataFrame) -> dict[str, float]:
+def _of_pairs(run: Run) -> dict[str, float]:
     """The error of each pair of attributes, once."""
-    of = list(errors.columns)
-    return {
-        f"{first} × {second}": float(errors.loc[first, second])
-        for place, first in enumerate(of)
-        for second in of[place + 1 :]
-    }
+    errors = two_way(run).pairs
+    names, numbers = list(errors.columns), errors.to_numpy()
+    return {f"{names[a]} × {names[b]}": float(numbers[a, b]) for b in range(len(names)) for a in range(b)}
 
 
 def losses() -> None:

@@ -110,7 +110,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
                 options=tagging.ROLES,
                 required=True,
                 help="What the attribute tells about a person.",
-                format_func=lambda role: WORDS[role][0],
+                format_func=lambda role: WORDS[str(role)][0],
             ),
             tagging.KIND: config.SelectboxColumn(
                 width=90,
