@@ -59,7 +59,7 @@ def _panel(
     if proposal is not None:
         names = [name for name in names if any(name in group for group in (*proposed, *current))]
     word = "group" if proposal is None else proposal.word
-    editor = browser.editor(key, current, lambda: editor_base(current, names, word))
+    editor = browser.editor("attribute-groups", key, current, lambda: editor_base(current, names, word))
 
     def edited() -> None:
         groups = fold(editor.base, editor.edits, names, word)

@@ -60,13 +60,15 @@ class Editor:
         return found
 
 
-def editor(name: str, value: Any, base: Callable[[], Any]) -> Editor:
-    """The editor of that name; a new one whenever another value came from elsewhere, or it was off the page."""
+def editor(kind: str, name: str, value: Any, base: Callable[[], Any]) -> Editor:
+    """The editor of that name; a new one whenever another value came from elsewhere, or it was off the page. The key of
+    its widget begins with the `kind`.
+    """
     held: Editor | None = get(f"{name}-editor")
     if held is None or held.value != value or widget_value(held.key) is None:
         number = get("editors", 0) + 1
         put("editors", number)
-        held = Editor(f"editor-{number}", base(), value)
+        held = Editor(f"{kind}-{number}", base(), value)
         put(f"{name}-editor", held)
     return held
 

@@ -54,10 +54,10 @@ def editor_base(tags: Tags, summaries: Sequence[ColumnSummary], suggestions: Seq
     """The table that the editor starts from: one line per attribute."""
     return pd.DataFrame(
         {
-            CHOSEN: False,
             NAME: [summary.name for summary in summaries],
             ROLE: [tags.roles.get(summary.name, LEFT_OUT) for summary in summaries],
             KIND: [str(tags.kinds[summary.name]) for summary in summaries],
+            CHOSEN: False,
             EXAMPLES: [", ".join(summary.examples) for summary in summaries],
             VALUES: [summary.n_distinct for summary in summaries],
             MISSING: [100 * summary.n_missing / max(summary.n_rows, 1) for summary in summaries],

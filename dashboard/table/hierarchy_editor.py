@@ -117,7 +117,7 @@ def _grouping(key: str, domain: Domain, draft: HierarchyDraft, level: int, keep:
 
 
 def _table(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft, keep: Keep) -> None:
-    editor = browser.editor(f"hierarchy-{key}", draft, lambda: draft)
+    editor = browser.editor("hierarchy-editor", f"hierarchy-{key}", draft, lambda: draft)
 
     def edited() -> None:
         changed = fold(editor.base, editor.edits)

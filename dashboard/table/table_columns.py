@@ -83,6 +83,7 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
     """Roles and kinds of all attributes; the base stays the same while the editor lives."""
     tags = state.tags()
     editor = browser.editor(
+        "attribute-editor",
         "attributes",
         (table.id, tags.roles, tags.kinds),
         lambda: tagging.editor_base(tags, summaries(table), suggestions),
