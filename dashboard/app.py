@@ -13,6 +13,7 @@ if str(HERE.parent) not in sys.path:
 import streamlit as st  # noqa: E402
 
 from dashboard.board import making  # noqa: E402
+from dashboard.closer import cells  # noqa: E402
 from dashboard.elements import routes  # noqa: E402
 from dashboard.markdown import escaped  # noqa: E402
 from dashboard.process import launch  # noqa: E402
@@ -59,6 +60,8 @@ def main() -> None:
     if route.name != "board":
         making.leave_board(route.section in routes.OF_A_RELEASE)
         st.title(route.title)
+        if route.section in routes.OF_A_RELEASE:
+            cells.follow_address(route.name)
     chosen.run()
     if waiting.is_drawn_whole():
         compute.end_page()

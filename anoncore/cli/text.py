@@ -13,6 +13,7 @@ from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.measures import Verdict
+from anoncore.measures.verdict import NOT_ASKED
 from anoncore.privacy.published import fragments_of
 from anoncore.recipes.recipe import RecipeRun
 from anoncore.table.microdata import Microdata
@@ -25,9 +26,12 @@ def verdict_lines(found: Verdict) -> Iterator[str]:
     for sentence in (*found.failed, *found.held, *found.promised):
         yield f"  {sentence}"
     for failing in found.not_asked:
-        yield f"  Not asked for, and not protected: {failing.sentence}"
+        yield f"  {NOT_ASKED[0].upper()}{NOT_ASKED[1:]}: {failing.sentence}"
     for sentence in found.decided:
         yield f"  {sentence}"
+    # What to do about columns stands in their sentences.
+    if found.mend.asking:
+        yield f"  To mend it: {found.mend.asking}."
 
 
 def left_out_line(data: Microdata) -> Iterator[str]:

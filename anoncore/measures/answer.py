@@ -14,8 +14,8 @@ from anoncore.base.shared_work import Cache, kept_results
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.arrays import Int64
-from anoncore.measures.promise_marks import HOLDING, Mark, has_buckets, marks, unpromised, upwards
-from anoncore.measures.verdict import GIVEN_AWAY, Verdict, verdict
+from anoncore.measures.promise_marks import HOLDING, Mark, distance_text, has_buckets, marks, unpromised
+from anoncore.measures.verdict import GIVEN_AWAY, NOT_ASKED, Mend, Verdict, verdict
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement, TCloseness
 
@@ -23,6 +23,7 @@ FOREGROUND = "foreground knowledge"
 """What the attack is called that learns from all groups together."""
 ROWS_COUNTED = "only rows were counted, and a person may have several: say first whose row each is."
 """What is open about a release of a table of which nobody said whose its rows are."""
+NOTHING = Mend()
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Answer(Shown):
         What a search found that loses less than it; empty for nothing.
     loses_least : bool
         Whether it is the one of several releases that could be published that loses least.
+    mend : Mend
+        What would remove what stands in the way.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Answer(Shown):
     column: str = ""
     better: str = ""
     loses_least: bool = False
+    mend: Mend = NOTHING
 
     @property
     def text(self) -> str:
@@ -67,7 +71,8 @@ class Answer(Shown):
         return " ".join(part for part in (self.begin, self.title) if part) + self.end
 
     def __repr__(self) -> str:
-        return "\n".join((self.text, *(f"  {sentence}" for sentence in (*self.more, self.better) if sentence)))
+        mend = f"To mend it: {self.mend.text}." if self.mend.text else ""
+        return "\n".join((self.text, *(f"  {sentence}" for sentence in (*self.more, self.better, mend) if sentence)))
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Candidate:
     """A release as an answer weighs it against others.
 
     `id` and `title` name it; `marks` are those of what is asked, and `breaking` says which published columns break it.
-    `against` is what speaks against a release that keeps all that is asked, in half a sentence, empty for nothing;
+    `against` is what speaks against a release beside what is asked, in half a sentence, empty for nothing;
     `undecided` is what may yet do so, as far as an estimate tells, and what decides that. `lost` is what it loses, for
     the order, and `lost_text` the same as a text, perhaps empty; `is_bound` says that it may lose less. `reasons` are
     what is good about it.
@@ -91,6 +96,7 @@ class Candidate:
     reasons: tuple[str, ...]
     is_bound: bool = False
     undecided: str = ""
+    mend: Mend = NOTHING
 
     @property
     def keeps(self) -> bool:
@@ -201,7 +207,11 @@ def composed(candidates: Sequence[Candidate], more: Mapping[str, Iterable[str]] 
     if not good:
         begin, tone = ("Not known yet:", "plain") if undecided else ("Not yet:", "warn")
         why = best.undecided if undecided else best.against
-        return Answer(begin, best.title, f" keeps all that you ask, but {why}", further, tone, best.id)
+        # What is asked already is asked of every release.
+        asked = {mark.symbol for mark in best.marks}
+        levels = {axis: level for axis, level in best.mend.levels.items() if axis not in asked}
+        mend = NOTHING if undecided else Mend(best.mend.columns, levels)
+        return Answer(begin, best.title, f" keeps all that you ask, but {why}", further, tone, best.id, mend=mend)
     loses_least = len(good) > 1 and all(one.lost_text and not one.is_bound for one in good[1:])
     alone = " alone" if len(candidates) > len(keeping) == 1 else ""
     least = ": of the releases that keep all that you ask, it loses least:"
@@ -230,23 +240,25 @@ def _not_published(cheaper: Sequence[Candidate]) -> list[str]:
     return said
 
 
-def reasons(smallest: int | None, is_bucket: bool, distance: float | None) -> tuple[str, ...]:
+def reasons(
+    smallest: int | None, is_bucket: bool, distance: float | None, asked: float | None = None
+) -> tuple[str, ...]:
     """What is good about a release, in its numbers, none of them rounded to its advantage.
 
-    `smallest` is among how many the worst off hide and `distance` how far the farthest group is from the table; None
-    where there is none.
+    `smallest` is among how many the worst off hide and `distance` how far the farthest group is from the table, where
+    no more than `asked` was asked for; None where there is none.
     """
     said = []
     if smallest is not None:
         said.append(f"{'every secret hides' if is_bucket else 'everybody hides'} among {smallest:,} or more")
     if distance is not None:
-        said.append(f"no group is farther than {upwards(distance)} from the table")
+        said.append(f"no group is farther than {distance_text(distance, asked)} from the table")
     return tuple(said)
 
 
 def speaks_against(headline: str, not_asked: Sequence[str]) -> str:
     """What speaks against a release that keeps all that is asked, by its verdict."""
-    return f"{and_list(not_asked)}: nobody asked about that, and it is bad." if not_asked else headline
+    return f"{NOT_ASKED}: {and_list(not_asked)}." if not_asked else headline
 
 
 def given_away(share: str, chance: str, how: str, people: str) -> str:
@@ -285,8 +297,30 @@ def _none_keeps(candidates: Sequence[Candidate]) -> Answer:
     more: tuple[str, ...] = ()
     if len(candidates) > 1 and n_holding[hardest] < len(candidates):
         more = (f"Hardest to keep here is {hardest}: {_of(n_holding[hardest], len(candidates))}.",)
+    possible, levels = _possible(candidates)
+    more += (possible,) if possible else ()
+    mend = Mend(nearest.mend.columns if nearest.breaking else (), levels)
     begin = "None of these keeps all that you ask. Nearest is"
-    return Answer(begin, nearest.title, f": {'; '.join(why)}.", more, "bad", nearest.id)
+    return Answer(begin, nearest.title, f": {'; '.join(why)}.", more, "bad", nearest.id, mend=mend)
+
+
+def _possible(candidates: Sequence[Candidate]) -> tuple[str, Mapping[str, float]]:
+    """What could be asked instead so that one of the releases keeps it, in a sentence and by the letters of the levels;
+    nothing where each of them misses something of which it protects nobody.
+    """
+    found = []
+    for one in candidates:
+        missed = [mark for mark in one.marks if mark.state not in HOLDING]
+        levels = {mark.symbol: mark.possible for mark in missed if mark.possible is not None}
+        if levels and not one.against and len(levels) == len(missed):
+            found.append((len(levels), one.order, one, levels))
+    if not found:
+        return "", {}
+    *_, best, levels = min(found, key=lambda one: one[:2])
+    asked = {mark.symbol: mark.asked for mark in best.marks}
+    instead = and_list([f"{symbol} = {level:g} instead of {asked[symbol]}" for symbol, level in levels.items()])
+    costs = f" and loses {best.lost_text}" if best.lost_text else ""
+    return f"Possible is {instead}: {best.title} keeps that{costs}.", levels
 
 
 def _of(n_holding: int, n: int) -> str:
@@ -322,19 +356,23 @@ def _candidate(
     wanted = tuple(promise) if release.is_synthetic else unpromised(release, promise, name, cache)
     strongest = max(measured, key=lambda attack: float(attack.excess), default=None)
     judged = verdict(release, wanted, cache=cache)
+    found = marks(release, promise, name, cache)
+    is_missed = any(mark.state == "missed" for mark in found)
     lost, text = _lost(release, cache)
+    asked = next((one.t for one in promise if isinstance(one, TCloseness)), None)
     smallest = None if release.is_synthetic else int(hidden_among(release).min())
     return Candidate(
         id=name,
         title=name,
-        marks=marks(release, promise, name, cache),
+        marks=found,
         breaking=judged.breaking,
-        against=_against(judged, strongest, release.data.attacked_word),
+        against=_against(judged, is_missed, strongest, release.data.attacked_word),
         lost=lost,
         lost_text=text,
-        reasons=reasons(smallest, has_buckets(release), _distance(release, promise, cache)),
+        reasons=reasons(smallest, has_buckets(release), _distance(release, promise, cache), asked),
         is_bound=not release.data.knows_rows,
         undecided="" if release.data.people_word == "people" else ROWS_COUNTED,
+        mend=Mend(judged.columns) if strongest is not None and strongest.excess > GIVEN_AWAY else judged.mend,
     )
 
 
@@ -352,11 +390,11 @@ def _not_measured(secrets: Sequence[str]) -> list[str]:
     return [f"How many people it gives away was not measured: {listing(secrets)}."] if secrets else []
 
 
-def _against(judged: Verdict, attack: attacks.ForegroundKnowledge | None, attacked: str) -> str:
-    """What speaks against a release, empty for nothing."""
+def _against(judged: Verdict, is_missed: bool, attack: attacks.ForegroundKnowledge | None, attacked: str) -> str:
+    """What speaks against a release beside what is asked and missed, empty for nothing."""
     if attack is not None and attack.excess > GIVEN_AWAY:
         return given_away(share_text(float(attack.recall)), share_text(float(attack.control)), FOREGROUND, attacked)
-    is_bad = bool(judged.not_asked or judged.failed or judged.breaking)
+    is_bad = bool(judged.not_asked or (judged.failed and not is_missed))
     return speaks_against(judged.headline, [one.title for one in judged.not_asked]) if is_bad else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor, isinf
+from math import ceil, floor, inf, isinf
 
 from anoncore import attacks, privacy
 from anoncore.base.errors import AnonymizationError
@@ -37,7 +37,8 @@ class Mark:
 
     `state`: "kept" (promised by the method and seen to hold), "met" (it holds, but the method does not promise it),
     "measured" (it holds, and the release was made elsewhere, so nothing is known to promise it), "missed" or "unknown".
-    `reached` is the level of the worst group and `asked` the level that was asked for, as texts.
+    `reached` is the level of the worst group and `asked` the level that was asked for, as texts. `possible` is a level
+    of what is missed that the release does keep, where that would still protect anybody.
     `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it.
     """
 
@@ -47,6 +48,7 @@ class Mark:
     sentence: str
     asked: str
     of_people: bool = False
+    possible: float | None = None
 
 
 def marks(release: Release, asked: Sequence[Requirement], title: str, cache: Cache | None = None) -> tuple[Mark, ...]:
@@ -128,7 +130,8 @@ class _Judge:
         state = "missed" if not worst.holds else "kept" if promised else "measured" if is_read else "met"
         said = worst.sentence if promised or is_read else f"{self.title} does not promise this. {worst.sentence}"
         texts = _texts(worst.reached, wanted.threshold, worst.holds, isinstance(wanted, TCloseness))
-        return Mark(symbol, state, texts[0], said, texts[1])
+        possible = None if worst.holds else _possible(wanted, worst.reached)
+        return Mark(symbol, state, texts[0], said, texts[1], possible=possible)
 
     def found_by_known_values(self, wanted: Requirement) -> Mark | None:
         """The mark of k where buckets hide whose secret it is, but what others know of people is published exactly.
@@ -146,7 +149,8 @@ class _Judge:
             f"{'' if reached == 1 else 's'}, and k-anonymity asks for {wanted.k:,}. The groups hide whose secret it "
             "is, not whose row."
         )
-        return Mark(wanted.parameter, "missed", _level(reached), sentence, _level(wanted.threshold))
+        possible = _possible(wanted, reached)
+        return Mark(wanted.parameter, "missed", _level(reached), sentence, _level(wanted.threshold), possible=possible)
 
     def personal(self, wanted: Requirement) -> Mark | None:
         """The mark of a method that bounds what is believed of every person, where that is as much as was wanted.
@@ -168,6 +172,20 @@ class _Judge:
         return Mark(wanted.parameter, state, reached, worst.sentence, asked, of_people=True)
 
 
+def _possible(wanted: Requirement, reached: float) -> float | None:
+    """The level nearest to what a release reaches that it keeps, in two decimals; None where it protects nobody, or is
+    none of those that everybody is asked for.
+    """
+    unit = 10**LEAST_DECIMALS
+    if isinstance(wanted, KAnonymity | FrequencyDiversity):
+        level = floor(reached * unit * (1 + ACCUMULATED)) / unit
+        return level if level > 1 else None
+    most = 1.0 if isinstance(wanted, TCloseness) else inf
+    if not isinstance(wanted, TCloseness | RecursiveDiversity) or reached >= most:
+        return None
+    return float(upwards(reached))
+
+
 def _texts(level: float, asked: float, holds: bool, most: bool = False) -> tuple[str, str]:
     """A level that a release reaches, and the one that is asked for, as texts.
 
@@ -183,6 +201,13 @@ def _texts(level: float, asked: float, holds: bool, most: bool = False) -> tuple
 
     tried = [_level(level, most, decimals) for decimals in range(least, MOST_DECIMALS + 1)]
     return next((text for text in tried if not misleads(text)), tried[-1]), _level(asked, decimals=least)
+
+
+def distance_text(distance: float, asked: float | None) -> str:
+    """A distance from the table in the digits in which the mark of the distance that is asked for has it."""
+    if asked is None:
+        return upwards(distance)
+    return _texts(distance, asked, bool(reaches(asked, distance, ACCUMULATED)), most=True)[0]
 
 
 def _decimals(value: float) -> int:

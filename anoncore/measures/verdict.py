@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -47,8 +47,52 @@ The baseline is what the same attack gets on shuffled secrets: only what lies ab
 """
 PROMISED = "What the method promises of everybody no table can show."
 UNJUDGED = "What was asked is about groups of people and cannot be judged: the rows of this table are nobody's."
+NOT_ASKED = "not asked for, and not protected"
+"""What is said of numbers that fail badly wherever they are named."""
 MOST_NAMED = 3
 """Columns that the first line names."""
+WEAKEST_K, WEAKEST_L, WEAKEST_T = 3.0, 2.0, 0.3
+"""The weakest levels in use that keep a number from failing: nobody is found with more than one chance in three, no
+value is that of more than half of a group, and of the distances that are asked for it is the largest.
+"""
+
+
+@dataclass(frozen=True)
+class Mend:
+    """What to do about what speaks against a release.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Columns that no release should have.
+    levels : mapping of str to float
+        Levels of k, l, c or t to ask for, by their letters.
+
+    Examples
+    --------
+    >>> from anoncore.measures.verdict import Mend
+    >>> Mend(columns=("fnlwgt",), levels={"k": 7.0, "t": 0.42}).text
+    "leave out 'fnlwgt'; ask for k = 7 and t = 0.42"
+    """
+
+    columns: tuple[str, ...] = ()
+    levels: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def leaving_out(self) -> str:
+        """Which columns to leave out, in a few words; empty for none."""
+        return f"leave out {listing(self.columns, MOST_NAMED)}" if self.columns else ""
+
+    @property
+    def asking(self) -> str:
+        """Which levels to ask for, in a few words; empty for none."""
+        levels = " and ".join(f"{axis} = {level:g}" for axis, level in self.levels.items())
+        return f"ask for {levels}" if levels else ""
+
+    @property
+    def text(self) -> str:
+        """All of it, empty for nothing."""
+        return "; ".join(filter(None, (self.leaving_out, self.asking)))
 
 
 @dataclass(frozen=True)
@@ -94,6 +138,8 @@ class Failing:
         From where on it counts as bad.
     baseline : float
         What is reached without the release.
+    levels : mapping of str to float
+        What to ask for so that it no longer fails, by the letter of the level.
 
     Examples
     --------
@@ -108,6 +154,7 @@ class Failing:
     value: float
     level: float
     baseline: float
+    levels: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,6 +175,8 @@ class Verdict(Shown):
         What the method promises of everybody and no table can show, such as an epsilon, a sentence each.
     unjudged : tuple of str
         What was asked for and can neither hold nor fail, because no row is a person's, a sentence each.
+    columns : tuple of str
+        The insensitive columns that break what was promised.
 
     Examples
     --------
@@ -149,6 +198,12 @@ class Verdict(Shown):
     decided: tuple[str, ...] = ()
     promised: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    @property
+    def mend(self) -> Mend:
+        """What would mend what is bad: the columns to leave out, and the levels to ask for."""
+        return Mend(self.columns, {axis: level for one in self.not_asked for axis, level in one.levels.items()})
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -186,12 +241,9 @@ class Verdict(Shown):
     @property
     def headline(self) -> str:
         """The verdict in a sentence, which never says the good half alone."""
-        text = self.asked
-        if self.not_asked:
-            titles = ", ".join(one.title for one in self.not_asked)
-            joined = ". Also," if self.breaking else ", and" if self.failed else ", but"
-            text = f"{self.asked.rstrip('.')}{joined} {_counted(self.not_asked)} badly: {titles}."
-        return text
+        if not self.not_asked:
+            return self.asked
+        return f"{self.asked} {NOT_ASKED[0].upper()}{NOT_ASKED[1:]}: {', '.join(one.title for one in self.not_asked)}."
 
 
 @checked
@@ -313,12 +365,13 @@ def verdict_in_words(
     leaks: Iterable[TagLeak],
 ) -> Verdict:
     """The verdict in the words of a table: of rows where nobody said whether they are people."""
-    say = data.in_words
+    say, leaks = data.in_words, tuple(leaks)
     return Verdict(
         tuple(replace(one, sentence=say(one.sentence)) for one in statements),
         tuple(replace(one, title=say(one.title), sentence=say(one.sentence)) for one in not_asked),
         breaking,
         tuple(say(leak.sentence) for leak in leaks),
+        columns=tuple(leak.column for leak in leaks),
     )
 
 
@@ -444,6 +497,8 @@ def nearly_certain(attribute: str, belief: Floats, guess: float, rows: Int64) ->
         largest,
         NEAR_CERTAIN,
         guess,
+        # No group hides a value better than the whole table does.
+        {"l": WEAKEST_L} if guess <= 1 / WEAKEST_L else {},
     )
 
 
@@ -461,7 +516,7 @@ def _found(asked: Sequence[privacy.Guarantee], measure: Cache) -> Iterator[Faili
     if sizes and not lies_above(largest, 1 / min(sizes), ACCUMULATED):
         return
     chance = float(risk.prosecutor.mean.baseline or 0.0)
-    yield from people_found(risk.risk, chance, np.ones(len(risk.risk), dtype=np.int64))
+    yield from people_found(risk.risk, chance, np.ones(len(risk.risk), dtype=np.int64), bool(sizes))
 
 
 def asks_for_size(wanted: Sequence[Requirement]) -> bool:
@@ -469,10 +524,11 @@ def asks_for_size(wanted: Sequence[Requirement]) -> bool:
     return any(isinstance(one, KAnonymity) and one.k > 1 for one in wanted)
 
 
-def people_found(risk: Floats, chance: float, rows: Int64) -> Iterator[Failing]:
+def people_found(risk: Floats, chance: float, rows: Int64, is_asked: bool = False) -> Iterator[Failing]:
     """The finding that people are found with more than one chance in three, where some are.
 
-    `risk` and `rows` (n,) say how surely the people of how many rows are found, `chance` how surely by picking one.
+    `risk` and `rows` (n,) say how surely the people of how many rows are found, `chance` how surely by picking one;
+    `is_asked`: a size of groups was asked for, which does not hide them.
     """
     largest = float(risk.max())
     is_above = np.asarray(lies_above(risk, FOUND, ACCUMULATED))
@@ -488,6 +544,7 @@ def people_found(risk: Floats, chance: float, rows: Int64) -> Iterator[Failing]:
         largest,
         FOUND,
         chance,
+        {} if is_asked else {"k": WEAKEST_K},
     )
 
 
@@ -520,6 +577,7 @@ def distant(attribute: str, worst: float) -> Iterator[Failing]:
             worst,
             FAR,
             0.0,
+            {"t": WEAKEST_T},
         )
 
 
@@ -536,9 +594,3 @@ def _taught(foreground: float | None, release: Release) -> Iterator[Failing]:
             GIVEN_AWAY,
             0.0,
         )
-
-
-def _counted(failing: Sequence[Failing]) -> str:
-    if len(failing) == 1:
-        return "1 thing that nobody asked for fails"
-    return f"{len(failing)} things that nobody asked for fail"

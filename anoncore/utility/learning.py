@@ -54,6 +54,10 @@ class Classification(Score):
         What guessing the most frequent class gives.
     fold_accuracy : ndarray of float, shape (repeats, folds)
         Accuracy part by part, which shows how it scatters.
+    predicted : ndarray of int32, shape (repeats, rows)
+        The class that each original row is predicted to have after training on the release, by its code.
+    from_original : ndarray of int32, shape (rows,)
+        The same after training on the original data.
 
     Examples
     --------
@@ -76,6 +80,8 @@ class Classification(Score):
     original: Outcome
     majority: Outcome
     fold_accuracy: Floats
+    predicted: Codes
+    from_original: Codes
 
 
 @measure(CLASSIFICATION)
@@ -201,6 +207,8 @@ def _score(trial: Trial, predicted: Codes, original: Codes) -> Classification:
         original=from_original,
         majority=judge(truth, majority(truth, fold, len(domain)), domain),
         fold_accuracy=right / np.bincount(fold),
+        predicted=predicted,
+        from_original=original,
     )
 
 

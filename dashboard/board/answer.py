@@ -19,6 +19,7 @@ from anoncore.measures.answer import (
     speaks_against,
 )
 from anoncore.measures.promise_marks import BUCKET
+from anoncore.measures.verdict import Mend
 from dashboard.board.facts import POLICY, STRONGEST, Facts
 from dashboard.board.wording import Asked, Shown, by_policy, first_line, is_still_attacked, taught
 
@@ -64,8 +65,11 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
     ready = {column.id: column for column in columns if column.status == "ready" and column.quick is not None}
     waiting = _waiting(columns)
     if not ready:
-        failed = bool(columns) and all(column.status == "failed" for column in columns)
-        text = "None of these releases can be made." if failed else "The releases are being made."
+        failed = [column for column in columns if column.status == "failed"]
+        is_over = len(failed) == len(columns)
+        text = (
+            f"None of these releases can be made.{_why_failed(failed)}" if is_over else "The releases are being made."
+        )
         return Answer(text if columns else "Add a release to see what it protects and what it costs.", tone="plain")
     candidates = [_candidate(column, asked) for column in ready.values()]
     further = {
@@ -80,6 +84,12 @@ def _of_columns(columns: Sequence[Shown], asked: Asked, left_out: Sequence[str])
     return replace(found, more=(*found.more, *waiting))
 
 
+def _why_failed(columns: Sequence[Shown]) -> str:
+    """Why no release can be made, in the words of the method that comes nearest: the one with the shortest reason."""
+    why = min((column for column in columns if column.problem), key=lambda one: len(one.problem), default=None)
+    return "" if why is None else f" {why.named}: {why.problem}"
+
+
 def _candidate(column: Shown, asked: Asked) -> Candidate:
     """A column as an answer weighs it."""
     quick = column.quick or {}
@@ -91,15 +101,30 @@ def _candidate(column: Shown, asked: Asked) -> Candidate:
         against=_against(column, asked),
         lost=_order(column)[0],
         lost_text=_lost(quick),
-        reasons=reasons(quick.get("smallest"), quick.get("word") == BUCKET, quick["distance"].get("largest")),
+        reasons=reasons(
+            quick.get("smallest"),
+            quick.get("word") == BUCKET,
+            quick["distance"].get("largest"),
+            asked.levels.get("t"),
+        ),
         is_bound="at_most" in quick["lost"],
         undecided=_undecided(column, asked),
+        mend=_mend(column, asked),
     )
 
 
+def _mend(column: Shown, asked: Asked) -> Mend:
+    """What would mend what the verdict says against a release; what was read from files stays as it is."""
+    if column.judged is None or column.is_opened:
+        return Mend()
+    found = taught(column)
+    possible = {axis: level for axis, level in column.judged.mend.levels.items() if asked.secret or axis == "k"}
+    return Mend(column.judged.mend.columns, {} if found is not None and found.is_sure else possible)
+
+
 def _against(column: Shown, asked: Asked) -> str:
-    """What speaks against a release, or against what its method promises of it, such as of its joins; empty for
-    nothing.
+    """What speaks against a release beside what is asked and missed, or against what its method promises of it, such as
+    of its joins; empty for nothing.
     """
     rules = by_policy(column, asked.policy)
     if rules is not None and rules.broken:
@@ -107,10 +132,11 @@ def _against(column: Shown, asked: Asked) -> str:
     found = taught(column)
     if found is not None and found.is_sure:
         return given_away(found.share, found.chance, found.how, asked.attacked)
-    is_good = first_line(column.marks, column.judged)[1] == "good"
-    if column.judged is None or (is_good and column.judged.is_good):
+    judged, is_missed = column.judged, any(mark.state == "missed" for mark in column.marks)
+    is_good = first_line(column.marks, judged)[1] == "good"
+    if judged is None or (is_good and judged.is_good) or (is_missed and not judged.not_asked):
         return ""
-    return speaks_against(column.judged.headline, column.judged.not_asked)
+    return speaks_against(judged.headline, judged.not_asked)
 
 
 def _undecided(column: Shown, asked: Asked) -> str:

@@ -22,6 +22,7 @@ from anoncore.algorithms import Algorithm
 from anoncore.base import memory, shared_work
 from anoncore.base.compile_time import recorded
 from anoncore.base.shared_work import Memo, sharing
+from anoncore.measures.answer import FOREGROUND
 from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
 from anoncore.search.candidates import is_drawn_from, seeded
@@ -141,7 +142,7 @@ class Attempt:
     def forget_steps(self) -> None:
         """Let go of what its numbers were worked out from; the release and the numbers that are there stay."""
         if self.run is not None:
-            shared_work.forget(self.run.release, but=(facts.FOREGROUND,))
+            shared_work.forget(self.run.release, but=(FOREGROUND,))
 
     def cancel_other_numbers(self, measures: tuple[Measure, ...]) -> None:
         """Stop computing slow numbers that are none of these, such as those of another adversary."""

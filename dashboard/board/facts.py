@@ -21,10 +21,11 @@ from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.policy.wording import limit_rule
 from anoncore.kernels.arrays import Floats
 from anoncore.measures import Verdict, verdict
-from anoncore.measures.answer import hidden_among
+from anoncore.measures.answer import FOREGROUND, NOTHING, hidden_among
 from anoncore.measures.criteria import CRITERIA, NUMBERS, value_of
 from anoncore.measures.promise_marks import BUCKET, Mark, has_buckets, unpromised
 from anoncore.measures.promise_marks import marks as marks_of
+from anoncore.measures.verdict import Mend
 from anoncore.release.recoding import Generalized
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
@@ -45,10 +46,6 @@ SIZE_EDGES = (1, 2, 3, 5, 10, 20, 50, *(digit * 10**power for power in range(2, 
 CLASSIFIER: ClassifierName = "tree"
 FOLDS = 10
 STRONGEST, LEAST, DRAWS, POLICY = "strongest", "least", "draws", "policy"
-FOREGROUND = "foreground knowledge"
-"""The title of the attack, and what it is kept as with its release: of all that numbers are worked out from, what takes
-longest.
-"""
 LATE = (STRONGEST, LEAST, DRAWS)
 """Slow numbers that come after those of all columns, and only while somebody looks: what the strongest of all attacks
 gets, what could be lost at least, and what other draws of a method come to.
@@ -78,18 +75,21 @@ class Judged:
 
     `headline` is the verdict in a sentence, `breaking` says which published columns break what was asked and what they
     do, and `not_asked` names what nobody asked for and fails badly. `is_good`: all was asked for holds, and nothing
-    else fails.
+    else fails. `mend` is what would mend what is bad.
     """
 
     headline: str
     breaking: str
     not_asked: tuple[str, ...]
     is_good: bool
+    mend: Mend = NOTHING
 
     @classmethod
     def of(cls, found: Verdict) -> Judged:
         """The words of a verdict."""
-        return cls(found.headline, found.breaking, tuple(one.title for one in found.not_asked), found.is_good)
+        return cls(
+            found.headline, found.breaking, tuple(one.title for one in found.not_asked), found.is_good, found.mend
+        )
 
 
 def verdict_of(run: Run, asked: Sequence[Requirement], foreground: float | None = None) -> Verdict:

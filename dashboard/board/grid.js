@@ -3,6 +3,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 160;
 const HEIGHT = 30;
 const SCALE_HEIGHT = 24;
+const LETTER = 4.7;
+const LEAST_LETTERS = 6;
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -101,7 +103,13 @@ function bars(cell, column, axis) {
       fill: column.color, "fill-opacity": isBound ? 0.35 : 1, stroke: column.outline, "stroke-width": 0.5,
     }, `${cell.names[place]}: ${isBound ? "at most " : ""}${(100 * value).toFixed(1)}%`);
   });
-  return picture(cell.alt, base(), ...drawn, label(0, axis.text, "start"));
+  // A name stands below its bar where that has room for most of it, else all stand in one line, the worst first.
+  const room = Math.floor(step / LETTER);
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const names = room < LEAST_LETTERS
+    ? [label(0, cut(cell.names.join(", "), Math.floor(WIDTH / LETTER)), "start")]
+    : cell.names.map((name, place) => label(place * step + 1, cut(name, room), "start"));
+  return picture(cell.alt, base(), ...drawn, ...names);
 }
 
 // One number beside what guessing or chance gets, with a bar from there, and its interval where it is estimated.
@@ -167,14 +175,32 @@ function over(cell, column, axis, people, send) {
 const PICTURES = { sizes, curve, bars, scale, over };
 const SIGNS = { promised: "•", kept: "✓", met: "✓", measured: "✓", missed: "✗", unknown: "?" };
 
-function promise(cell) {
-  const list = element("ul", { class: "marks" });
+// A button holds no list, so that its lines are those of its label.
+function promise(cell, row, column, send) {
+  const said = cell.promises.map((mark) => `${mark.symbol} ${mark.words}`).join("; ");
+  const marks = element("button", {
+    class: "marks", type: "button", "data-key": `${row.id}-${column.id}`,
+    "aria-label": `${row.label}, ${column.title}: ${said}. ${row.opens}`,
+    onclick: () => open(row, column, send),
+  });
   for (const mark of cell.promises) {
-    list.append(element("li", { class: `mark ${mark.state}`, title: mark.sentence },
+    marks.append(element("span", { class: `mark ${mark.state}`, title: `${mark.sentence} ${row.opens}` },
       element("span", { class: "sign", "aria-hidden": "true", text: SIGNS[mark.state] }),
       element("span", { text: `${mark.symbol} ${mark.words}` })));
   }
-  return list;
+  return marks;
+}
+
+// The page that a cell opens has the cell in its address. What the address says already is no entry of the history of
+// its own, so that one step back leads from that page to the board.
+function open(row, column, send) {
+  if (row.isPage) {
+    const now = new URLSearchParams(window.location.search);
+    const kept = ["workspace", "step"].filter((name) => now.has(name)).map((name) => [name, now.get(name)]);
+    const asked = new URLSearchParams([...kept, ["column", column.id], ["cell", row.id]]);
+    window.history.replaceState(window.history.state, "", `${window.location.pathname}?${asked}`);
+  }
+  send({ type: "open", row: row.id, column: column.id });
 }
 
 function cellOf(row, cell, column, people, send) {
@@ -187,16 +213,16 @@ function cellOf(row, cell, column, people, send) {
     place.append(element("p", { class: "waiting", text: cell.why || "being computed …" }));
     return place;
   }
-  if (cell.promises) place.append(promise(cell));
+  if (cell.promises && cell.promises.length) place.append(promise(cell, row, column, send));
   if (cell.text) {
     place.append(element("button", {
       class: "number", type: "button", "data-key": `${row.id}-${column.id}`,
       "aria-label": `${row.label}, ${column.title}: ${cell.text}. ${row.opens}`,
-      title: row.opens, onclick: () => send({ type: "open", row: row.id, column: column.id }), text: cell.text,
+      title: row.opens, onclick: () => open(row, column, send), text: cell.text,
     }));
   }
   if (cell.beside) place.append(" ", element("span", { class: "beside", text: cell.beside }));
-  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: cell.full || cell.sub }));
+  if (cell.sub) place.append(element("span", { class: "sub", text: cell.sub, title: [cell.full || cell.sub, cell.hover].filter(Boolean).join(". ") }));
   if (PICTURES[row.kind] && cell.drawn !== false) place.append(PICTURES[row.kind](cell, column, row.axis, people, send));
   return place;
 }

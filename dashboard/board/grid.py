@@ -16,13 +16,12 @@ from dashboard.board.over import Over
 from dashboard.board.trials import Trial
 from dashboard.board.wording import OPENS, ROWS, Asked, Cell, Shown, attacks_on, badge, by_policy, cell_of, keeps
 from dashboard.charts.palette import SHAPES, run_style
-from dashboard.session import browser
+from dashboard.session import state
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
 
 HERE = Path(__file__).resolve().parent
 KEY = "board-grid"
-_GIVEN, _CLICKED = "given_by_another", "given_by_another_clicked"
 MOST_TICKS = 5
 WEIGHED = ("distance", "lost")
 """The rows whose lines over k mark the k at which distance and loss together are least."""
@@ -57,7 +56,7 @@ def keep_given(cell_of_column: Mapping[str, Mapping[str, Any]]) -> None:
     """Remember, by their columns, the cells of the row *Given away* whose number is of another attack than foreground
     knowledge, in case somebody clicks on one.
     """
-    browser.put(_GIVEN, {column: cell for column, cell in cell_of_column.items() if "by" in cell})
+    state.workspace().given = {column: cell for column, cell in cell_of_column.items() if "by" in cell}
 
 
 def keep_clicked(row: str, column: str, wishes: Wishes) -> None:
@@ -65,7 +64,8 @@ def keep_clicked(row: str, column: str, wishes: Wishes) -> None:
     numbers may be on their way again.
     """
     if row == "given":
-        browser.put(_CLICKED, (wishes, column, browser.get(_GIVEN, {}).get(column)))
+        here = state.workspace()
+        here.given_clicked = (wishes, column, here.given.get(column))
 
 
 def given_by_another(run: Run, wishes: Wishes | None) -> Mapping[str, Any] | None:
@@ -73,7 +73,7 @@ def given_by_another(run: Run, wishes: Wishes | None) -> Mapping[str, Any] | Non
 
     None where its number is of foreground knowledge, with which that page begins by itself.
     """
-    clicked_wishes, column, cell = browser.get(_CLICKED, (None, "", None))
+    clicked_wishes, column, cell = state.workspace().given_clicked
     return cell if (clicked_wishes, column) == (wishes, run.column) else None
 
 
@@ -140,7 +140,8 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
         f"{over.text(value)}: {y:.3g}" for (value, _), y in zip(points, line, strict=True) if y is not None
     )
     at = "" if over.now is None else f"now, at {over.title} = {over.text(over.now)}; "
-    sub = f"{at}click a point to choose it" if numbers else cell.get("sub", "not measured over this")
+    draws = "; every point is a draw of its own" if over.is_drawn_anew(column.id) else ""
+    sub = f"{at}click a point to choose it{draws}" if numbers else cell.get("sub", "not measured over this")
     alt = f"{over.title} {numbers}"
     drawn = {"state": "exact", "text": cell.get("text", ""), "line": list(line), "drawn": bool(numbers), "alt": alt}
     # Lines over a level are of the attack with foreground knowledge: a number of another one says so. What readers
@@ -156,7 +157,7 @@ def _over_cell(name: str, column: Shown, cell: Cell, line: Sequence[float | None
     least = f"ring: distance and loss together are least at k = {choice.best:,}{end}"
     return {
         **drawn,
-        "sub": f"{least}; {at.removesuffix('; ')}" if at else least,
+        "sub": f"{least}; {at.removesuffix('; ')}{draws}" if at else f"{least}{draws}",
         "ring": over.values.index(choice.best),
         "alt": f"{alt}; {least}",
     }
@@ -213,6 +214,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
         "meaning": meaning,
         "kind": kinds.get(name, ""),
         "opens": OPENS[name],
+        "isPage": True,
         "axis": _axis(name, columns, known, asked),
         "cells": [cell_of(name, column, asked, attacks_on(columns)) for column in columns],
     }
@@ -269,7 +271,7 @@ def _axis(name: str, columns: Sequence[Shown], known: Sequence[Facts], asked: As
         return {"most": most, "line": asked.levels.get("t")}
     if name == "lost":
         means = [mean for facts in known for mean in facts["lost"].get("means", ())]
-        return {"most": max([*means, 0.01]), "text": "by attribute, worst first"}
+        return {"most": max([*means, 0.01])}
     if name == "given":
         shares = [share for column in columns for share in _shares(column)]
         most = next(end for end in SHARE_ENDS if end >= max(shares, default=1.0))

@@ -162,6 +162,12 @@ class Over(Trials):
         held = [trial.algorithm for shown, _, trial in self.releases if shown.id == column]
         return any(algorithm != held[0] for algorithm in held)
 
+    def is_drawn_anew(self, column: str) -> bool:
+        """Whether every value of a column is a draw of its own: its method draws at random, and nobody gave a seed."""
+        is_drawn = any(trial.quick["is_drawn"] for shown, _, trial in self.releases if shown.id == column)
+        own = self.wishes.column(column)
+        return is_drawn and own is not None and own.fields.get("seed") is None
+
     def choice(self, column: str) -> Choice | None:
         """What distance and information loss of a column cost together at each k; None where its method has no k, and
         before two values have both.

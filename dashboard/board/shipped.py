@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anoncore.measures.promise_marks import Mark
+from anoncore.measures.verdict import Mend
 from dashboard.board.facts import Facts, Judged
 from dashboard.board.wording import Shown, SlowFacts
 from dashboard.session.loaded_table import LoadedTable, Tags
@@ -98,8 +99,13 @@ def _shown(column: dict[str, Any]) -> Shown:
         tuple(Mark(**mark) for mark in column["marks"]),
         column["quick"],
         slow,
-        judged=Judged(**{**column["judged"], "not_asked": tuple(column["judged"]["not_asked"])}),
+        judged=_judged(column["judged"]),
     )
+
+
+def _judged(values: Facts) -> Judged:
+    mend = Mend(tuple(values["mend"]["columns"]), values["mend"]["levels"])
+    return Judged(**{**values, "not_asked": tuple(values["not_asked"]), "mend": mend})
 
 
 def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: list[Shown]) -> Facts:
@@ -116,7 +122,7 @@ def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: 
                 "color": one.color,
                 "own": one.own,
                 "marks": [vars(mark) for mark in one.marks],
-                "judged": None if one.judged is None else vars(one.judged) | {"not_asked": list(one.judged.not_asked)},
+                "judged": None if one.judged is None else vars(one.judged) | {"mend": vars(one.judged.mend)},
                 "quick": one.quick,
                 "slow": {name: found.exact for name, found in (one.slow or {}).items()},
             }

@@ -10,17 +10,27 @@ from typing import Any
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED
-from anoncore.measures.answer import Answer, and_list
-from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, upwards
-from anoncore.measures.verdict import GIVEN_AWAY
+from anoncore.measures.answer import FOREGROUND, Answer, and_list
+from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, distance_text, upwards
+from anoncore.measures.verdict import GIVEN_AWAY, NOT_ASKED
 from anoncore.utility.two_way import TWO_WAY_ERROR
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.facts import DRAWS, FOREGROUND, POLICY, STRONGEST, Facts, Judged
+from dashboard.board.facts import DRAWS, POLICY, STRONGEST, Facts, Judged
 from dashboard.session.wishes import MOST_PREDICTED
 
 MOST_NAMED = 3
 LOPSIDED = 1.5
 """How many times farther to one side an interval may reach and still be told as a number with a margin."""
+MEANINGS: Mapping[str, str] = {
+    FOREGROUND: "learns from all groups how frequent each secret is among people who are alike, and weighs with it who "
+    "of a group has which",
+    "deFinetti's attack": "learns a model from all groups that tells secrets by what is known, and swaps the secrets "
+    "of a group to where the model finds them likelier",
+    "single groups": "takes the secrets of somebody's own group for equally likely",
+    "knowing the method": "also counts what the method would have published otherwise",
+    "refused groups": "also counts the finer groups that the method must have refused",
+}
+"""What an attack on secrets does, by its title."""
 ROWS: Mapping[str, tuple[str, str, str]] = {
     "promise": ("Asked", "and what each release reaches", "What you ask for, and what each release reaches of it."),
     "hides": (
@@ -229,7 +239,7 @@ def first_line(marks: Sequence[Mark], judged: Judged | None) -> tuple[str, str]:
     if judged.breaking:
         return f"{words}{' over what is known' if tone == 'good' else ''}; {judged.breaking}", "bad"
     if judged.not_asked and tone != "bad":
-        return f"{words}; bad, though nobody asked: {', '.join(judged.not_asked)}", "warn"
+        return f"{words}; {NOT_ASKED}: {', '.join(judged.not_asked)}", "warn"
     return words, tone
 
 
@@ -254,7 +264,7 @@ def cell_of(name: str, column: Shown, asked: Asked, attacks: Sequence[str] = ())
     if name == "hides":
         return _with_all_rows(name, column, _sizes_cell(column.quick, asked))
     if name == "distance":
-        return _with_all_rows(name, column, _distance_cell(column.quick["distance"]))
+        return _with_all_rows(name, column, _distance_cell(column.quick["distance"], asked))
     if name == "lost":
         return _with_all_rows(name, column, _lost_cell(column.quick["lost"]))
     slow = column.slow_of(name)
@@ -330,10 +340,11 @@ def _sizes_cell(quick: Facts, asked: Asked) -> Cell:
     return {"state": "exact", "text": text, "sub": sub, "full": full, "bars": quick["sizes"], "alt": f"{text}; {full}"}
 
 
-def _distance_cell(distance: Facts) -> Cell:
+def _distance_cell(distance: Facts, asked: Asked) -> Cell:
     if "why" in distance:
         return {"state": "failed", "why": distance["why"]}
-    text, sub = upwards(distance["largest"]), f"farthest group; {distance['mean']:.2f} on average"
+    text = distance_text(distance["largest"], asked.levels.get("t"))
+    sub = f"farthest group; {distance['mean']:.2f} on average"
     return {"state": "exact", "text": text, "sub": sub, "curve": distance["curve"], "alt": f"EMD {text}, {sub}"}
 
 
@@ -402,6 +413,7 @@ def _given_cell(column: Shown, attacks: Sequence[str]) -> Cell:
             _joined(chance, which, larger, of_sets, of_forms, missing),
             _joined(chance, of_forms),
         ),
+        "hover": _meaning(FOREGROUND),
         "marks": [[facts["control"], f"{chance}: the same attack on shuffled secrets"]],
         "from": facts["control"],
         "value": facts["value"],
@@ -442,11 +454,17 @@ def _by_another(column: Shown, strongest: Facts, attacks: Sequence[str]) -> Cell
         **_beside(chance, strongest["control"], strongest["value"]),
         "sub": _joined(f"by {strongest['title']}, the {which}", beside, larger, missing),
         "full": _joined(chance, f"by {strongest['title']}, the {which}", foreground.rstrip("."), larger, missing),
+        "hover": _meaning(strongest["title"]),
         "marks": [[strongest["control"], f"{chance}: the same attack where there is nothing to learn"]],
         "from": strongest["control"],
         "value": strongest["value"],
         "by": strongest["title"],
     }
+
+
+def _meaning(title: str) -> str:
+    """What an attack does, after its title; empty for one that is not known here."""
+    return f"{title}: {MEANINGS[title]}" if title in MEANINGS else ""
 
 
 def _by_larger(strongest: Facts | None, share: float) -> str:

@@ -30,6 +30,7 @@ COLOR_OF_CHANGE: Mapping[Change, str] = {
 PATTERN_OF_CHANGE = dict(zip(COLOR_OF_CHANGE, ("", "/", "x", ".", "|"), strict=True))
 LOST = "information lost"
 ROWS = "share of the rows"
+WRONG = "rows in the wrong place"
 
 
 def loss_bars(losses: Mapping[str, float], total: float, style: RunStyle) -> go.Figure:
@@ -42,14 +43,14 @@ def loss_bars(losses: Mapping[str, float], total: float, style: RunStyle) -> go.
     return bars(names, shown, LOST, *([mean] if len(names) > 1 else []), customdata=full, hover=hover)
 
 
-def attribute_bars(losses: Mapping[str, tuple[Mapping[str, float], RunStyle]]) -> go.Figure:
-    """Information loss of every quasi-identifier, release beside release."""
+def attribute_bars(losses: Mapping[str, tuple[Mapping[str, float], RunStyle]], what: str = LOST) -> go.Figure:
+    """What is lost of every attribute, or pair of attributes, release beside release."""
     names = list(dict.fromkeys(name for one, _ in losses.values() for name in one))
     shown = {
         label: (np.array([one.get(name, np.nan) for name in names]), style)
         for label, (one, style) in zip(distinct_labels(list(losses)), losses.values(), strict=True)
     }
-    return bars(names, shown, LOST, hover="%{y}: %{x:.1%} lost", legend=True)
+    return bars(names, shown, what, hover=f"%{{y}}: %{{x:.1%}} {what}", legend=True)
 
 
 def loss_histogram(losses: Floats, sizes: Floats, style: RunStyle, bins: int = 30) -> go.Figure:

@@ -16,17 +16,19 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.answer import and_list, hidden_among
 from anoncore.measures.criteria import N_QUERIES
 from anoncore.measures.promise_marks import has_buckets
-from anoncore.utility import ClassificationEstimate
+from anoncore.utility import ClassificationEstimate, TwoWayError, TwoWayErrorBound
 from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard.charts.attacks import Curve, curves
 from dashboard.charts.palette import run_style
-from dashboard.charts.utility import attribute_bars, scores_compared
+from dashboard.charts.utility import WRONG, attribute_bars, scores_compared
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session import state
 from dashboard.session.workspace import Run, column_names
 
 T = TypeVar("T")
+MOST_PAIRS = 10
+"""Pairs of attributes that are drawn, so that every bar can be read."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,43 @@ def _of_buckets(runs: list[Run]) -> str:
         f" The groups of {and_list(names)} hide whose secret is whose, and not who somebody is, as "
         "what others know is published exactly."
     )
+
+
+def two_way(run: Run) -> TwoWayError | TwoWayErrorBound:
+    """The two-way error of a release, or the most that it can be where the original is not here."""
+    if run.data.knows_rows:
+        return parts.measured(run, utility.two_way_error)
+    return parts.measured(run, utility.two_way_error_bound)
+
+
+def pairs() -> None:
+    """Draw the two-way error of the pairs of attributes that are told worst, in all columns that publish both."""
+    measured = _of_columns(_of_pairs)
+    named = dict.fromkeys(pair for _, errors in measured for pair in errors)
+    worst = sorted(named, key=lambda pair: -max(errors.get(pair, 0.0) for _, errors in measured))
+    if not worst:
+        return
+    names, shown = column_names([run for run, _ in measured]), worst[:MOST_PAIRS]
+    drawn = {
+        names[run.id]: ({pair: errors.get(pair, np.nan) for pair in shown}, run_style(run.color_index))
+        for run, errors in measured
+    }
+    which = f"the {len(shown)} of {len(worst)} pairs of columns" if len(shown) < len(worst) else "every pair of columns"
+    parts.chart(
+        attribute_bars(drawn, WRONG),
+        "all-pairs",
+        f"All releases of the board, {which}{' that are told worst' if len(shown) < len(worst) else ''}: the share of "
+        "the rows that stand in the wrong place when the table is counted by both. The number above is the mean over "
+        "all pairs.",
+        "; ".join(f"{names[run.id]}: {shown[0]} {share_text(errors.get(shown[0], 0.0))}" for run, errors in measured),
+    )
+
+
+def _of_pairs(run: Run) -> dict[str, float]:
+    """The error of each pair of attributes, once."""
+    errors = two_way(run).pairs
+    names, numbers = list(errors.columns), errors.to_numpy()
+    return {f"{names[a]} × {names[b]}": float(numbers[a, b]) for b in range(len(names)) for a in range(b)}
 
 
 def losses() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
+import streamlit as st
+
 from anoncore import Microdata
 from dashboard.board import grid
 from dashboard.board.facts import CLASSIFIER
-from dashboard.session import browser
+from dashboard.session import browser, state
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
 
@@ -25,6 +27,28 @@ PAGES = MappingProxyType(
 """The page behind each row of the board."""
 TABS = MappingProxyType({"given": "Foreground knowledge", "lost": "Information loss", "predictable": "Predictions"})
 """The tab that is open there, where the page has several."""
+
+
+def follow_address(page: str) -> None:
+    """Show the column and the cell that the address of a page names, where it was opened in another tab, or the visitor
+    went back. Call it before anything of the page is drawn.
+
+    Of a column that is no longer on the board, the page says so.
+    """
+    named, wishes = browser.named_cell(), state.workspace().wishes
+    if named is None or wishes is None:
+        return
+    column, row = named
+    run = next((run for run in state.runs() if run.column == column), None)
+    if run is None:
+        if wishes.column(column) is None:
+            st.info("The release that this address names is no longer on the board; another one is shown.")
+        return
+    browser.name_cell(column, row)
+    state.select_run(run.id)
+    if PAGES.get(row) == page:
+        grid.keep_clicked(row, column, wishes)
+        enter(row, run, wishes, run.data)
 
 
 def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:

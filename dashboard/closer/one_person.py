@@ -209,6 +209,17 @@ def _losses(run: Run, _attribute: str) -> Floats:
     return np.asarray(np.mean(of_fragments, axis=0), dtype=np.float64)
 
 
+def _predicted(value: float) -> str:
+    """How much oftener, or more rarely, a row is predicted right from a release than from the original table."""
+    if value == 0:
+        return "is predicted no better and no worse than from the original table"
+    if abs(value) == 1:
+        first, second = ("rightly", "wrongly") if value > 0 else ("wrongly", "rightly")
+        return f"is predicted {first}, and {second} from the original table"
+    often = "more" if value > 0 else "less"
+    return f"is predicted rightly {share_text(abs(value))} {often} often than from the original table"
+
+
 NUMBERS = {
     "hides": Number(lambda value: f"hides among {value:,.0f}", _hidden, largest_is_worst=False),
     "distance": Number(
@@ -217,6 +228,7 @@ NUMBERS = {
     ),
     "belief": Number(lambda value: f"is believed to have its true value with {share_text(value)}", _beliefs_in_truth),
     "lost": Number(lambda value: f"loses {share_text(value)} of what its cells said", _losses),
+    "predictable": Number(_predicted, largest_is_worst=False),
     "given": Number(lambda value: f"is believed by this attack to have its true value with {share_text(value)}"),
 }
 
@@ -233,10 +245,13 @@ def three_rows(values: Floats, largest_is_worst: bool) -> tuple[int, int, int]:
 
 
 @parts.says_why
-def explain(name: str, attribute: str = "", values: Floats | None = None) -> None:
+def explain(
+    name: str, attribute: str = "", values: Floats | None = None, further: Callable[[int], str] | None = None
+) -> None:
     """Offer three people for one of `NUMBERS` of the release that is shown; drawn when it is unfolded.
 
-    `values` is the number of each row, where the page has it already; NaN for rows without one.
+    `values` is the number of each row, where the page has it already; NaN for rows without one. `further` says more of
+    a row, in sentences.
     """
     run = state.current_run()
     if run is None or not run.data.knows_rows or run.release.is_synthetic:
@@ -255,7 +270,8 @@ def explain(name: str, attribute: str = "", values: Floats | None = None) -> Non
             "Who", WHO, default=WHO[0], key=f"three-{name}-who", label_visibility="collapsed", required=True
         )
         row = rows[chosen or WHO[0]]
-        st.markdown(f"Row {row + 1:,} of the table {about.told(float(values[row]))} in {escaped(run.label)}.")
+        more = "" if further is None else f" {escaped(further(row))}"
+        st.markdown(f"Row {row + 1:,} of the table {about.told(float(values[row]))} in {escaped(run.label)}.{more}")
         if name == "hides" and has_buckets(run.release):
             st.caption("It hides whose secret is whose, and not who somebody is.")
         secret = attribute or next(iter(run.data.sensitive), None)

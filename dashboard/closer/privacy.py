@@ -64,7 +64,7 @@ def render() -> None:
         for one in parts.measured(shown, privacy.personal_guarantees) if shown is not None else ():
             st.info(escaped(one.sentence), icon=":material/handshake:")
         return
-    asked = parts.measured(run, privacy.guarantees)
+    asked = verdicts.guarantees_of(run)
     personal = parts.measured(run, privacy.personal_guarantees)
     _asked(run, asked)
     profile = parts.profile(run)
@@ -103,7 +103,11 @@ def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
         violations(found[:MOST_VIOLATIONS], "privacy-violations", "Each group that fails a requirement.")
         cut = f"; the first {MOST_VIOLATIONS:,} are listed" if len(found) > MOST_VIOLATIONS else ""
         times = "Once" if len(found) == 1 else f"{len(found):,} times"
-        st.caption(f"{times} one of the groups fails a requirement{cut}.")
+        # Only where all tables are cut alike a group of one of them is a group of rows.
+        n_rows = sum({one.group: one.size for one in found}.values())
+        share = share_text(n_rows / run.data.n_rows) if run.release.is_shared else ""
+        whose = f" {share} of all rows are in such a group." if share else ""
+        st.caption(f"{times} one of the groups fails a requirement{cut}.{whose}")
 
 
 def violations(shown: Sequence[Violation], key: str, alt: str, **more: Any) -> None:
@@ -180,7 +184,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     distances = parts.measured(run, privacy.emd, attribute, ground)
     limits = [
         one.t
-        for one in run.promises
+        for one in (*run.promises, *state.asked_of_all(run))
         if isinstance(one, TCloseness) and one.ground == ground and one.attribute in (None, attribute)
     ]
     asked = min(limits, default=None)

@@ -64,17 +64,17 @@ def _lost(run: Run) -> None:
     if run.release.is_synthetic:
         # Nobody's rows are in no group, and no cell of theirs was made of a person's.
         parts.tiles(_pairs(run))
+        all_columns.pairs()
         return
     loss = parts.attempt(run, utility.information_loss)
     _headline(run, loss)
+    all_columns.pairs()
     _loss(run, loss)
 
 
 def _pairs(run: Run) -> list[Tile]:
-    """The two-way error, where the original is here."""
-    if not run.data.knows_rows:
-        return []
-    lost = parts.measured(run, utility.two_way_error)
+    """The two-way error, or the most that it can be."""
+    lost = all_columns.two_way(run)
     return [Tile.of(lost, label=lost.title, note="0%: every pair is read right")]
 
 
@@ -333,3 +333,23 @@ def _scores(run: Run, found: Classification, title: str) -> None:
                 f"{measure[0].upper()}{measure[1:]} {released} from the release, {original} from the original, "
                 f"{majority} by guessing.",
             )
+    _three_people(run, found)
+
+
+def _three_people(run: Run, found: Classification) -> None:
+    """Whose class the release makes a classifier miss, whose it leaves as it is, and whose it lets it see."""
+    truth, domain = run.data.codes[found.target], run.data.domain[found.target]
+
+    def predicted(row: int) -> str:
+        codes, counts = np.unique(found.predicted[:, row], return_counts=True)
+        told, original, true = (
+            f"'{domain.text(int(code))}'" for code in (codes[np.argmax(counts)], found.from_original[row], truth[row])
+        )
+        times = f" in {counts.max()} of {counts.sum()} linkings" if len(codes) > 1 else ""
+        return (
+            f"The value of '{found.target}' is {true}; learned from this release it is predicted as {told}{times}, "
+            f"and learned from the original table as {original}."
+        )
+
+    gained = (found.predicted == truth).mean(axis=0) - (found.from_original == truth)
+    one_person.explain("predictable", values=gained, further=predicted)

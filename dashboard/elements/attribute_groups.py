@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -16,6 +15,7 @@ from dashboard.charts.maps import association_map, strongest_pair
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session import browser
+from dashboard.session.browser import Editor
 
 Groups = tuple[tuple[str, ...], ...]
 Propose = Callable[[], AttributeProposal | None]
@@ -25,15 +25,6 @@ NAME, PLACE, ALSO = "Attribute", "Group", "Also in"
 SPARE = 3
 """Empty groups that are offered beyond those there are."""
 MOST_HEIGHT = 420
-
-
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """The editor between two resets: its widget key, the table it started from, and the groups after all edits."""
-
-    key: str
-    base: pd.DataFrame
-    groups: Groups
 
 
 def draw(
@@ -68,12 +59,11 @@ def _panel(
     if proposal is not None:
         names = [name for name in names if any(name in group for group in (*proposed, *current))]
     word = "group" if proposal is None else proposal.word
-    turn = _turn(key, current, names, word)
+    editor = browser.editor("attribute-groups", key, current, lambda: editor_base(current, names, word))
 
     def edited() -> None:
-        rows = browser.widget_value(turn.key, {}).get("edited_rows", {})
-        groups = fold(turn.base, rows, names, word)
-        browser.put(f"{key}.turn", replace(turn, groups=groups))
+        groups = fold(editor.base, editor.edits, names, word)
+        browser.keep_edited(key, editor, groups)
         keep(groups if groups and groups != proposed else None)
 
     left, right = st.columns([2, 3], gap="medium")
@@ -82,7 +72,7 @@ def _panel(
             st.markdown(f"**The {word}s that the method chooses**" if proposed else "**The method chooses**")
         else:
             st.markdown(f"**The {word}s by hand**: parameters that the proposal follows from do not count.")
-        _table(field, turn, word, proposal is not None and proposal.may_overlap, edited)
+        _table(field, editor, word, proposal is not None and proposal.may_overlap, edited)
         st.button(
             "Use the proposal again",
             key=f"{key}.reset",
@@ -94,17 +84,6 @@ def _panel(
     if proposal is not None:
         with right:
             _map(key, proposal, current, by_hand=value is not None)
-
-
-def _turn(key: str, current: Groups, names: Sequence[str], word: str) -> Turn:
-    """The table's life; a new one whenever other groups came from elsewhere, or the table was gone for a while."""
-    held: Turn | None = browser.get(f"{key}.turn")
-    if held is None or held.groups != current or browser.widget_value(held.key) is None:
-        number = browser.get("attribute-groups-number", 0) + 1
-        browser.put("attribute-groups-number", number)
-        held = Turn(f"attribute-groups-{number}", editor_base(current, names, word), current)
-        browser.put(f"{key}.turn", held)
-    return held
 
 
 def editor_base(groups: Groups, names: Sequence[str], word: str) -> pd.DataFrame:
@@ -131,9 +110,9 @@ def fold(base: pd.DataFrame, edited_rows: Mapping[Any, Mapping[str, Any]], names
     return tuple(tuple(name for name in names if name in members[number]) for number in sorted(members))
 
 
-def _table(field: FieldForm, turn: Turn, word: str, may_overlap: bool, edited: Callable[[], None]) -> None:
-    count = max(len(turn.groups) + SPARE, 2)
-    options = [f"{word} {number}" for number in range(1, min(count, len(turn.base)) + 1)]
+def _table(field: FieldForm, editor: Editor, word: str, may_overlap: bool, edited: Callable[[], None]) -> None:
+    count = max(len(editor.value) + SPARE, 2)
+    options = [f"{word} {number}" for number in range(1, min(count, len(editor.base)) + 1)]
     config = st.column_config
     columns: dict[str, Any] = {
         NAME: config.TextColumn(width=112),
@@ -145,11 +124,11 @@ def _table(field: FieldForm, turn: Turn, word: str, may_overlap: bool, edited: C
     if not may_overlap:
         columns[ALSO] = None
     st.data_editor(
-        turn.base,
-        key=turn.key,
+        editor.base,
+        key=editor.key,
         on_change=edited,
         hide_index=True,
-        height=min(35 * (len(turn.base) + 1) + 3, MOST_HEIGHT),
+        height=min(35 * (len(editor.base) + 1) + 3, MOST_HEIGHT),
         disabled=[NAME],
         column_config=columns,
         alt=f"The {word} of every attribute",

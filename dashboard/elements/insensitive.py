@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from anoncore import Microdata, privacy
@@ -9,7 +11,7 @@ from anoncore.privacy.tag_leaks import TagLeak, table_leaks
 from anoncore.table.relations import Relation
 from dashboard.elements import routes
 from dashboard.markdown import escaped
-from dashboard.session import browser, compute, state
+from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.workspace import Run
 
@@ -56,7 +58,7 @@ def propose(table: LoadedTable, data: Microdata) -> None:
         st.caption(
             f"Insensitive columns that make rows unique, alone or together with each other: {named}{more}. The number "
             "of such rows stands behind each column. No method changes that, because these columns are published as "
-            "they are. Tag those that others may know as quasi-identifier."
+            "they are. Tag those that others may know as {tagging.word('quasi-identifier')}."
         )
 
 
@@ -96,25 +98,26 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
     present = state.tags().roles.get(leak.column)
     proposed = leak.proposed.value
     st.button(
-        f"Tag it as {proposed}",
+        f"Tag it as {tagging.word(proposed)}",
         key=f"tag-{place}-{leak.column}-{proposed}",
-        on_click=_tag,
-        args=(leak.column, proposed),
+        on_click=tag,
+        args=([leak.column], proposed),
         disabled=present == proposed,
         help="The next release protects it like the column that it tells.",
     )
     st.button(
         "Leave it out",
         key=f"tag-{place}-{leak.column}-none",
-        on_click=_tag,
-        args=(leak.column, None),
+        on_click=tag,
+        args=([leak.column], None),
         disabled=present is None,
         help="It loses its role, and no release has it.",
     )
 
 
-def _tag(column: str, role: str | None) -> None:
-    state.set_tags(state.tags().changed("roles", column, role))
+def tag(columns: Sequence[str], role: str | None) -> None:
+    """Give columns of the loaded table a role, or take it from them, in one step that can be undone."""
+    state.set_tags(tagging.with_role(state.tags(), columns, role))
     # The editor of the page Table starts anew from the changed tags.
     browser.renew_editors()
 

@@ -386,6 +386,7 @@ def tabs(name: str, pages: Mapping[str, Callable[[], None]], first: str = "") ->
 
     def remember() -> None:
         browser.put(name, browser.widget_value(key))
+        browser.leave_cell()
 
     titles = list(pages)
     returned = browser.returned_place(key, 0)
@@ -513,3 +514,6 @@ def _choose_release() -> None:
 def _select_release(key: str) -> None:
     if browser.is_on_page(key):
         state.select_run(browser.widget_value(key))
+        shown = state.current_run()
+        if shown is not None:
+            browser.name_column(shown.column)

@@ -9,6 +9,10 @@ import streamlit as st
 from anoncore.base.texts import shown_difference
 from anoncore.measures import Verdict
 from anoncore.measures.criteria import BREACH_R
+from anoncore.measures.promise_marks import unpromised
+from anoncore.measures.verdict import NOT_ASKED
+from anoncore.measures.verdict import guarantees_of as guarantees
+from anoncore.privacy import Guarantee
 from dashboard.board import facts, making
 from dashboard.markdown import escaped
 from dashboard.session import compute, state
@@ -32,6 +36,12 @@ def verdict_of(run: Run) -> Verdict:
     asked = state.asked_of_all(run)
     share = max(_above_chance(run), default=None)
     return compute.cached("verdict", run, lambda _, *what: facts.verdict_of(run, *what), asked, share)
+
+
+def guarantees_of(run: Run) -> tuple[Guarantee, ...]:
+    """How a run fares with what its method promises, and with what the board asks of every release."""
+    cache = compute.cache_of(run)
+    return guarantees(unpromised(run.release, state.asked_of_all(run), run.title, cache), cache)
 
 
 def _above_chance(run: Run) -> Iterator[float]:
@@ -69,7 +79,7 @@ def render(run: Run) -> None:
     with right:
         if found.not_asked:
             sentences = [one.sentence for one in found.not_asked]
-            st.error(_box("Not asked for, and not protected.", sentences), icon=":material/close:")
+            st.error(_box(f"{NOT_ASKED[0].upper()}{NOT_ASKED[1:]}.", sentences), icon=":material/close:")
         if found.decided:
             st.error(_box("These columns break it.", found.decided), icon=":material/close:")
         if not found.not_asked and not found.decided:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+_COLUMN, _ROW, _NAMED = "column", "cell", "named_cell"
 
 
 def is_history_navigation() -> bool:
@@ -38,6 +41,41 @@ def editor_turn() -> int:
 def renew_editors() -> None:
     """Make the editors of columns anew, which else keep what was typed into them."""
     put("editor_turn", editor_turn() + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Editor:
+    """A table that is edited, between two fresh starts: the key of its widget, what it started from, and what all edits
+    have made of that.
+    """
+
+    key: str
+    base: Any
+    value: Any
+
+    @property
+    def edits(self) -> Mapping[Any, Mapping[str, Any]]:
+        """The cells that were edited, by the places of their rows."""
+        found: Mapping[Any, Mapping[str, Any]] = widget_value(self.key, {}).get("edited_rows", {})
+        return found
+
+
+def editor(kind: str, name: str, value: Any, base: Callable[[], Any]) -> Editor:
+    """The editor of that name; a new one whenever another value came from elsewhere, or it was off the page. The key of
+    its widget begins with the `kind`.
+    """
+    held: Editor | None = get(f"{name}-editor")
+    if held is None or held.value != value or widget_value(held.key) is None:
+        number = get("editors", 0) + 1
+        put("editors", number)
+        held = Editor(f"{kind}-{number}", base(), value)
+        put(f"{name}-editor", held)
+    return held
+
+
+def keep_edited(name: str, held: Editor, value: Any) -> None:
+    """Note what the edits have made of a value, so that the editor goes on with it."""
+    put(f"{name}-editor", replace(held, value=value))
 
 
 def give_way() -> None:
@@ -120,6 +158,33 @@ def link_place(key: str, place: int, usual: int) -> None:
             del st.query_params[name]
     elif st.query_params.get(name) != str(place):
         st.query_params[name] = str(place)
+
+
+def named_cell() -> tuple[str, str] | None:
+    """The column of the board and the row, perhaps empty, whose closer look the address names; None where it names none
+    or this one is shown.
+    """
+    column, row = st.query_params.get(_COLUMN, ""), st.query_params.get(_ROW, "")
+    return None if not column or (column, row) == get(_NAMED) else (column, row)
+
+
+def name_cell(column: str, row: str = "") -> dict[str, str]:
+    """Let the address that is shown be taken for that of a cell, and say what an address of it holds."""
+    put(_NAMED, (column, row))
+    return {_COLUMN: column, **({_ROW: row} if row else {})}
+
+
+def name_column(column: str) -> None:
+    """Let the address of a closer look name another column."""
+    if _COLUMN in st.query_params:
+        st.query_params.update(name_cell(column, st.query_params.get(_ROW, "")))
+
+
+def leave_cell() -> None:
+    """Let the address name no cell any more, as something else is shown than what a click on it opens."""
+    if _ROW in st.query_params:
+        name_cell(st.query_params.get(_COLUMN, ""))
+        del st.query_params[_ROW]
 
 
 def _link_name(key: str) -> str:

@@ -69,6 +69,16 @@ class Tags:
             "pseudonyms": {self.unit: PseudonymKey()} if self.publishes_pseudonym else {},
         }
 
+    def in_recipe(self) -> dict[str, Any]:
+        """What a recipe says of how attributes are read, as its arguments, but for hierarchies and secret values."""
+        return {
+            "roles": self.roles,
+            "kinds": {name: str(kind) for name, kind in self.kinds.items()},
+            "orders": {name: list(order) for name, order in self.orders.items()},
+            "unit": self.unit,
+            **self.preparations,
+        }
+
     def changed(self, part: str, name: str, value: Any) -> Tags:
         """The tags with one entry of `part` (a field name) set, or removed where the value is None."""
         entries = {key: kept for key, kept in getattr(self, part).items() if key != name}

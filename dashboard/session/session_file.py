@@ -253,13 +253,9 @@ def _recipe(algorithm: Algorithm, tags: Tags) -> str:
     recipe = Recipe(
         Source(path="table"),
         algorithm,
-        roles=tags.roles,
-        kinds={name: str(kind) for name, kind in tags.kinds.items()},
-        orders={name: list(order) for name, order in tags.orders.items()},
         hierarchies={name: HierarchySpec.of(hierarchy) for name, hierarchy in tags.hierarchies.items()},
         sensitive_values={name: list(values) for name, values in tags.sensitive_values.items()},
-        unit=tags.unit,
-        **tags.preparations,
+        **tags.in_recipe(),
     )
     return recipe.dumps(with_seed=True)
 

@@ -20,10 +20,34 @@ NAME, ROLE, KIND, EXAMPLES, VALUES = "Attribute", "Role", "Kind", "Examples", "V
 MISSING, BARS, SINGLE, HINT = "Missing", "Distribution", "Unique", "Suggestion"
 LEFT_OUT = "left out"
 """What stands in place of the role of an attribute on which nobody decided."""
-ROLES = [*(role.value for role in Role), LEFT_OUT]
+CHOSEN = "Tick"
+"""The boxes by which several attributes are chosen at once."""
+WORDS: Mapping[str, tuple[str, str]] = {
+    "quasi-identifier": (
+        "Known to others",
+        "What somebody may know of a person and look up: age, town, job. Published coarser, or apart from secrets.",
+    ),
+    "sensitive": (
+        "Secret",
+        "What nobody must learn about a person: an illness, an income. l and t are asked of it.",
+    ),
+    "identifier": ("Names the person", "A name, an e-mail address, the number of a card. Never published."),
+    "insensitive": (
+        "Published as it is",
+        "Neither known to others nor secret, and you decide so. What it gives away is judged.",
+    ),
+    LEFT_OUT: ("Left out", "Nobody decided yet, or nobody needs it. Never published."),
+}
+"""What the roles are called on every page, and what they mean."""
+ROLES = list(WORDS)
 KINDS = [kind.value for kind in Kind]
 LINE_BREAK = "⏎"
 MOST_INTERVALS = 10_000
+
+
+def word(role: str) -> str:
+    """What a role is called inside a sentence."""
+    return WORDS[role][0].lower()
 
 
 def editor_base(tags: Tags, summaries: Sequence[ColumnSummary], suggestions: Sequence[Suggestion]) -> pd.DataFrame:
@@ -33,13 +57,14 @@ def editor_base(tags: Tags, summaries: Sequence[ColumnSummary], suggestions: Seq
             NAME: [summary.name for summary in summaries],
             ROLE: [tags.roles.get(summary.name, LEFT_OUT) for summary in summaries],
             KIND: [str(tags.kinds[summary.name]) for summary in summaries],
+            CHOSEN: False,
             EXAMPLES: [", ".join(summary.examples) for summary in summaries],
             VALUES: [summary.n_distinct for summary in summaries],
             MISSING: [100 * summary.n_missing / max(summary.n_rows, 1) for summary in summaries],
             BARS: [list(summary.bin_counts) for summary in summaries],
             SINGLE: [summary.n_single for summary in summaries],
             HINT: [
-                f"{suggestion.role.value}: {suggestion.reason}" if is_role(suggestion) else suggestion.reason
+                f"{word(suggestion.role.value)}: {suggestion.reason}" if is_role(suggestion) else suggestion.reason
                 for suggestion in suggestions
             ],
         }
@@ -65,6 +90,19 @@ def fold(tags: Tags, base: pd.DataFrame, edited_rows: Mapping[Any, Mapping[str, 
         kinds[name] = edits.get(KIND) or kind
     orders = {name: order for name, order in tags.orders.items() if kinds[name] != Kind.NUMERIC}
     return replace(tags, roles=roles, kinds=kinds, orders=orders)
+
+
+def chosen_names(base: pd.DataFrame, edited_rows: Mapping[Any, Mapping[str, Any]]) -> tuple[str, ...]:
+    """The attributes whose boxes are ticked in the editor."""
+    ticked = {int(place) for place, edits in edited_rows.items() if edits.get(CHOSEN)}
+    return tuple(name for place, name in enumerate(base[NAME]) if place in ticked)
+
+
+def with_role(tags: Tags, names: Sequence[str], role: str | None) -> Tags:
+    """The tags with one role for several attributes; None, or `LEFT_OUT`, takes theirs from them."""
+    for name in names:
+        tags = tags.changed("roles", name, None if role == LEFT_OUT else role)
+    return tags
 
 
 def with_suggestions(tags: Tags, suggestions: Sequence[Suggestion]) -> Tags:

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -82,6 +82,8 @@ class Workspace:
     was read and what was asked of the board, step by step; it begins with the table. `is_live` says that the board
     makes its releases here although some that ship with the program would do, and `drawn_anew` are those of its columns
     that are not drawn with the seed of what ships. `steps_done` are the steps of lessons that the visitor has done.
+    `given` are the cells of the row *Given away*, by column, whose number is of another attack than foreground
+    knowledge, and `given_clicked` the one that was clicked, with what was asked then and its column.
 
     `owner` is the id of the person who has signed in and to whom alone it belongs, and `person` what they are called;
     both are empty where nobody signs in.
@@ -99,6 +101,8 @@ class Workspace:
         self.jobs: dict[str, Any] = {}
         self.notices: list[str] = []
         self.steps_done: frozenset[str] = frozenset()
+        self.given: dict[str, Mapping[str, Any]] = {}
+        self.given_clicked: tuple[Wishes | None, str, Mapping[str, Any] | None] = (None, "", None)
         self.sessions: set[str] = set()
         self.seen = self.looked_at = time.monotonic()
         self.current: str | None = None

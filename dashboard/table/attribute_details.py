@@ -46,7 +46,7 @@ def render(table: LoadedTable, data: Microdata | None) -> None:
         _order(key, name, domain)
     with right:
         # The role and the kind stand beside the list: an option that is called otherwise keeps its old name.
-        st.caption(f"{data.roles[name].value}, {domain.kind.value}, {len(domain.values):,} values.")
+        st.caption(f"{tagging.WORDS[data.roles[name].value][0]}, {domain.kind.value}, {len(domain.values):,} values.")
         st.caption(escaped(_singled_out(table, data, name)))
         problem = attribute_hierarchy.problem(name)
         if problem:

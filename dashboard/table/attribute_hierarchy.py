@@ -219,7 +219,7 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
             "are the values themselves; the last level is all of them."
         )
     else:
-        st.caption("Level 0 are the values themselves. Tag it quasi-identifier to see how many rows look alike then.")
+        st.caption("Level 0 are the values themselves. Tag it as known to others to see how many rows look alike then.")
 
 
 def _download(name: str, key: str, current: Hierarchy | None) -> None:

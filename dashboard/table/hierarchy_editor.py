@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -20,15 +19,6 @@ MOST_HEIGHT = 420
 MOST_LEVELS = 12
 
 Keep = Callable[[HierarchyDraft], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """The editor between two resets: its widget key, the draft it started from, and the draft after all edits."""
-
-    key: str
-    base: HierarchyDraft
-    draft: HierarchyDraft
 
 
 def draw(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft, keep: Keep) -> None:
@@ -127,15 +117,14 @@ def _grouping(key: str, domain: Domain, draft: HierarchyDraft, level: int, keep:
 
 
 def _table(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft, keep: Keep) -> None:
-    turn = _turn(key, draft)
+    editor = browser.editor("hierarchy-editor", f"hierarchy-{key}", draft, lambda: draft)
 
     def edited() -> None:
-        edits = browser.widget_value(turn.key, {}).get("edited_rows", {})
-        changed = fold(turn.base, edits)
-        browser.put(f"hierarchy-turn-{key}", replace(turn, draft=changed))
+        changed = fold(editor.base, editor.edits)
+        browser.keep_edited(f"hierarchy-{key}", editor, changed)
         keep(changed)
 
-    base = editor_base(turn.base, domain, rows)
+    base = editor_base(editor.base, domain, rows)
     config = st.column_config
     columns: dict[str, Any] = {
         VALUE: config.TextColumn(width=130),
@@ -146,7 +135,7 @@ def _table(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft,
         columns[_column(level)] = config.TextColumn(width=130, help=f"{help_text} Empty: it stays by itself.")
     st.data_editor(
         base,
-        key=turn.key,
+        key=editor.key,
         on_change=edited,
         hide_index=True,
         height=min(35 * (len(base) + 1) + 3, MOST_HEIGHT),
@@ -155,17 +144,6 @@ def _table(key: str, domain: Domain, rows: Sequence[int], draft: HierarchyDraft,
         alt=f"The groups of every value of {domain.name}, a column per level",
     )
     st.caption("Click a cell twice to type, or paste a block of cells. An empty cell stays with its group.")
-
-
-def _turn(key: str, draft: HierarchyDraft) -> Turn:
-    """The table's life; a new one whenever another draft came from elsewhere, or the table was gone for a while."""
-    held: Turn | None = browser.get(f"hierarchy-turn-{key}")
-    if held is None or held.draft != draft or browser.widget_value(held.key) is None:
-        number = browser.get("hierarchy-editor-number", 0) + 1
-        browser.put("hierarchy-editor-number", number)
-        held = Turn(f"hierarchy-editor-{number}", draft, draft)
-        browser.put(f"hierarchy-turn-{key}", held)
-    return held
 
 
 def editor_base(draft: HierarchyDraft, domain: Domain, rows: Sequence[int]) -> pd.DataFrame:

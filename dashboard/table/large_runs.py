@@ -201,13 +201,9 @@ def recipe_of(large: Sampled, algorithm: Rothko) -> Recipe:
     return Recipe(
         large.source.source,
         algorithm,
-        roles=tags.roles,
-        kinds={name: str(kind) for name, kind in tags.kinds.items()},
-        orders={name: list(order) for name, order in tags.orders.items()},
         hierarchies=hierarchies(),
         sensitive_values={name: values for name, values in protected.items() if tags.roles.get(name) == Role.SENSITIVE},
-        unit=tags.unit,
-        **tags.preparations,
+        **tags.in_recipe(),
     )
 
 

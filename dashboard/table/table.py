@@ -1,28 +1,33 @@
-"""The page Table: which table it is, what each of its columns tells about a person, and the run over all rows."""
+"""The page Table: which table it is, what each of its columns tells about a person, the run over all rows, and
+saved sessions."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from anoncore import AnonymizationError, Microdata
-from anoncore.base.texts import share_text, size_text
+from anoncore.base.texts import listing, share_text, size_text
 from anoncore.table.suggestions import uniqueness
 from dashboard.elements import insensitive, routes, whose_rows
 from dashboard.markdown import escaped
-from dashboard.session import compute, state
+from dashboard.serving import audit, uploads
+from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
+from dashboard.session.workspace import Workspace
 from dashboard.table import (
     all_rows,
     attribute_details,
     large_runs,
     safe_harbor,
-    saved_sessions,
     table_choice,
     table_columns,
+    table_source,
 )
 
 PREVIEW_COLUMNS = 200
 PREVIEW_ROWS = 1_000
+FILE_NAME = "session.anoncore"
+_TURN, _PROBLEM = "session_turn", "session_problem"
 
 
 def render() -> None:
@@ -39,7 +44,7 @@ def render() -> None:
     attribute_details.render(table, data)
     all_rows.render(data)
     _first_rows(table)
-    saved_sessions.render()
+    _saved_sessions()
 
 
 def _about(table: LoadedTable) -> None:
@@ -73,7 +78,8 @@ def _coded(table: LoadedTable) -> Microdata | None:
 def _what_follows(table: LoadedTable, data: Microdata) -> None:
     """What the tags mean for the people in the table, and where to go."""
     if not data.quasi_identifiers:
-        st.warning("Tag at least one attribute as quasi-identifier: what an adversary may know about a person.")
+        told = tagging.word("quasi-identifier")
+        st.warning(f"Tag at least one attribute as {told}: what an adversary may know about a person.")
         return
     key = (table.digest, state.tags().digest, data.quasi_identifiers)
     found = compute.kept("uniqueness", key, lambda: uniqueness(data))
@@ -96,3 +102,74 @@ def _first_rows(table: LoadedTable) -> None:
     n_rows, n_columns = table.frame.shape
     more = f" and {PREVIEW_COLUMNS:,} of {n_columns:,} columns" if n_columns > PREVIEW_COLUMNS else ""
     st.caption(f"The first {len(first):,} of {n_rows:,} rows{more}, as they were read.")
+
+
+def _saved_sessions() -> None:
+    """Save the session to one file, and open one again."""
+    problem = browser.get(_PROBLEM)
+    # The file is made outside the page's thread, where nobody knows whose session it is.
+    here = state.workspace()
+    with st.expander("Save this session, or open a saved one", expanded=bool(problem)):
+        if problem:
+            st.error(escaped(problem))
+        left, right = st.columns(2, gap="large")
+        with left:
+            st.download_button(
+                "Save this session",
+                data=audit.taken_away(here.who, "session", lambda: _content(here)),
+                file_name=FILE_NAME,
+                mime="application/octet-stream",
+                key="save-session",
+                on_click="ignore",
+                help="One file with the table, its tags, and the board with its releases, to go on later or "
+                "on another machine.",
+            )
+            st.caption("The file holds the original table and the seeds of the releases. Keep it as safe as the table.")
+            _unrepeatable()
+        with right:
+            file = uploads.field(
+                "Open a saved session",
+                type=["anoncore"],
+                key=f"session-upload-{browser.get(_TURN, 0)}",
+                help="Its table, its tags and its board replace those of now.",
+            )
+            if file is not None:
+                with st.spinner("Opening the session …"):
+                    _open_session(file.getvalue())
+
+
+def _unrepeatable() -> None:
+    """Say which releases the file cannot bring back, because nothing can draw the same noise twice."""
+    drawn = {
+        run.algorithm.title for run in state.runs() if run.algorithm is not None and not run.algorithm.is_repeatable
+    }
+    if drawn:
+        st.caption(
+            f"Tables of {escaped(listing(sorted(drawn)))} are not in it, and no seed makes them again: opened, the "
+            "board draws other ones. Take the tables themselves away on the page Publish first."
+        )
+
+
+def _content(here: Workspace) -> bytes:
+    try:
+        # It takes half a second to import, for which no page must wait that only might save.
+        from dashboard.session import session_file
+
+        return session_file.save(here)
+    except AnonymizationError as error:
+        # The browser is waiting for a file: it gets the sentence in one.
+        return str(error).encode()
+
+
+def _open_session(content: bytes) -> None:
+    """Open the session and draw the whole page anew, with what went wrong."""
+
+    def load() -> None:
+        n_runs = state.open_session(content)
+        state.workspace().notices.append(
+            f"The session is open; {n_runs} {'release' if n_runs == 1 else 'releases'} came with it."
+        )
+
+    browser.put(_PROBLEM, table_source.problem_of(load, "session", "Nothing was changed."))
+    browser.put(_TURN, browser.get(_TURN, 0) + 1)
+    st.rerun()

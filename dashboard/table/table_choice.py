@@ -157,7 +157,6 @@ def _source(text: str) -> TablePlace | None:
 @redrawing.part(POLL, "large-drawing")
 def _drawing() -> None:
     drawn = large_runs.sampling()
-    if drawn is None or not drawn.job.running:
+    if drawn is None:
         redrawing.draw_page()
-    st.progress(drawn.job.fraction, text=escaped(drawn.job.text))
-    st.button("Cancel", key="large-sample-cancel", on_click=drawn.job.cancel, help="Keep the table that is loaded.")
+    redrawing.follow(drawn.job, "large-sample-cancel", "Keep the table that is loaded.")

@@ -8,29 +8,22 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from anoncore.base.texts import counted
 from anoncore.table.preparation import MOST_DAYS
 from anoncore.table.suggestions import Suggestion, suggest
 from anoncore.table.summary import ColumnSummary, summarize
-from dashboard.elements import whose_rows
+from dashboard.elements import insensitive, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
-
-MEANINGS = {
-    "identifier": "Names the person, such as a name or a number. Never published.",
-    "quasi-identifier": "Others may know it, such as age or sex, and single people out by it. Published coarser, or "
-    "apart from what is secret.",
-    "sensitive": "Nobody must learn it about a person, such as a diagnosis. What l and t promise is about it.",
-    "insensitive": "Neither known to others nor secret, and you decide so. Published as it is.",
-    tagging.LEFT_OUT: "Nobody decided yet, or nobody needs it. Never published.",
-}
-_EDITOR = "attribute-editor"
+from dashboard.session.tagging import WORDS
 
 
 def render(table: LoadedTable) -> None:
     """Draw the roles and kinds of all columns, with what is suggested."""
-    for place, (role, meaning) in zip(st.columns(len(MEANINGS)), MEANINGS.items(), strict=True):
-        place.caption(f"**{role}**  \n{meaning}")
+    for place, (role, (label, meaning)) in zip(st.columns(len(WORDS)), WORDS.items(), strict=True):
+        term = "" if role == tagging.LEFT_OUT else f" ({role})"
+        place.caption(f"**{label}**{term}  \n{meaning}")
     suggestions = table_suggestions(table)
     _suggestion_bar(table, suggestions)
     _editor(table, suggestions)
@@ -54,7 +47,7 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
     counts = Counter(suggestion.role.value for suggestion in suggestions if tagging.is_role(suggestion))
     wanted = tagging.with_suggestions(tags, suggestions)
     untouched = not tags.roles
-    parts = [_counted(role, counts[role]) for role in MEANINGS if counts[role]]
+    parts = [f"{counts[role]} {tagging.word(role)}" for role in WORDS if counts[role]]
     with st.container(horizontal=True, vertical_alignment="center"):
         if untouched:
             what = ", ".join(parts) or "nothing that needs protection"
@@ -76,11 +69,6 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
         )
 
 
-def _counted(role: str, count: int) -> str:
-    noun = f"{role} attribute" if role == "sensitive" else role
-    return f"{count} {noun}{'s' if count != 1 else ''}"
-
-
 def _use_suggestions(suggestions: tuple[Suggestion, ...]) -> None:
     state.set_tags(tagging.with_suggestions(state.tags(), suggestions))
     browser.renew_editors()
@@ -93,20 +81,37 @@ def _reset(table: LoadedTable) -> None:
 
 def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
     """Roles and kinds of all attributes; the base stays the same while the editor lives."""
-    key, base = _current_base(table, suggestions)
+    tags = state.tags()
+    editor = browser.editor(
+        "attribute-editor",
+        "attributes",
+        (table.id, tags.roles, tags.kinds),
+        lambda: tagging.editor_base(tags, summaries(table), suggestions),
+    )
+    base = editor.base
+
+    def edited() -> None:
+        changed = tagging.fold(state.tags(), base, editor.edits)
+        browser.keep_edited("attributes", editor, (table.id, changed.roles, changed.kinds))
+        state.set_tags(changed)
+
     config = st.column_config
     st.data_editor(
         base,
-        key=key,
-        on_change=_fold,
-        args=(key, base),
+        key=editor.key,
+        on_change=edited,
         hide_index=True,
         height=min(35 * (len(base) + 1) + 3, 560),
-        disabled=[str(name) for name in base if name not in (tagging.ROLE, tagging.KIND)],
+        disabled=[str(name) for name in base if name not in (tagging.CHOSEN, tagging.ROLE, tagging.KIND)],
         column_config={
+            tagging.CHOSEN: config.CheckboxColumn(width=70, help="Tick several columns to give them one role."),
             tagging.NAME: config.TextColumn(width=130),
             tagging.ROLE: config.SelectboxColumn(
-                width=135, options=tagging.ROLES, required=True, help="What the attribute tells about a person."
+                width=135,
+                options=tagging.ROLES,
+                required=True,
+                help="What the attribute tells about a person.",
+                format_func=lambda role: WORDS[str(role)][0],
             ),
             tagging.KIND: config.SelectboxColumn(
                 width=90,
@@ -129,25 +134,18 @@ def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
         },
         alt="Role and kind of every column, with its values and what is suggested",
     )
+    _several(tagging.chosen_names(base, editor.edits))
     st.caption("Double-click a role or a kind to change it. Suggestions are hints; you know better what others know.")
 
 
-def _current_base(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> tuple[str, pd.DataFrame]:
-    """Key and base of the editor. A new one whenever the widget is not alive any more: another page was open."""
-    turn = (table.id, browser.editor_turn())
-    held = browser.get("editor_base")
-    if held is None or held[0] != turn or browser.widget_value(held[1]) is None:
-        number = browser.get("editor_number", 0) + 1
-        browser.put("editor_number", number)
-        base = tagging.editor_base(state.tags(), summaries(table), suggestions)
-        held = (turn, f"{_EDITOR}-{number}", base)
-        browser.put("editor_base", held)
-    return held[1], held[2]
-
-
-def _fold(key: str, base: pd.DataFrame) -> None:
-    edits = browser.widget_value(key, {})
-    state.set_tags(tagging.fold(state.tags(), base, edits.get("edited_rows", {})))
+def _several(names: tuple[str, ...]) -> None:
+    """A button per role for the columns whose boxes are ticked."""
+    if not names:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="several"):
+        st.markdown(f"{counted(len(names), 'column')} ticked:", width="content")
+        for role, (label, meaning) in WORDS.items():
+            st.button(label, key=f"several-{role}", on_click=insensitive.tag, args=(names, role), help=meaning)
 
 
 def _unit(table: LoadedTable) -> None:

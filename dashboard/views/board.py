@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from anoncore import AnonymizationError, Microdata, Release
 from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
 from anoncore.measures import Answer
+from anoncore.measures.verdict import Mend
 from dashboard.board import facts, grid, making, shipped, unreleased
 from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
@@ -19,7 +20,7 @@ from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
 from dashboard.board.wording import Asked, OfAllRows, Shown, SlowFacts, attacks_on, cell_of
 from dashboard.closer import cells
-from dashboard.elements import verdicts, whose_rows
+from dashboard.elements import insensitive, verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import LARGEST_LEVEL as MOST
@@ -112,6 +113,7 @@ def _answer(found: Answer, finding: Finding | None, has_room: bool) -> None:
                 st.markdown(escaped(found.better))
             if found.more:
                 st.caption(escaped(" ".join(found.more)))
+        _mend(found.mend)
         if found.better and has_room and finding is not None:
             board_trials.show_best(finding.best)
         # What is to be done next stands out: publishing where the answer names a release, else looking for one.
@@ -125,6 +127,27 @@ def _answer(found: Answer, finding: Finding | None, has_room: bool) -> None:
             args=(found.column,),
             help="What a release holds, what does not hold, and the files to take away.",
         )
+
+
+def _mend(mend: Mend) -> None:
+    """A button for each way to remove what stands in the way of what is asked."""
+    if mend.columns:
+        label = f"{mend.leaving_out[0].upper()}{mend.leaving_out[1:]}"
+        told = "Without a role no release has it, and all are made anew."
+        given = (mend.columns, None)
+        st.button(escaped(label), key="board-mend-columns", on_click=insensitive.tag, args=given, help=told)
+    if mend.levels:
+        label = f"{mend.asking[0].upper()}{mend.asking[1:]}"
+        told = "Asks this of every release; it can be taken back."
+        st.button(label, key="board-mend-levels", on_click=_ask_for, args=(mend.levels,), help=told)
+
+
+def _ask_for(levels: Mapping[str, float]) -> None:
+    wishes = state.current_wishes()
+    for axis, level in levels.items():
+        wishes = wishes.with_level(axis, level)
+    state.workspace().is_live = True
+    state.wish(wishes)
 
 
 def _as_it_is(data: Microdata) -> None:

@@ -67,7 +67,7 @@ def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
 def publish(column_id: str) -> None:
     """Ask, in a callback, for the way to publish the release of a column; of any where the id is empty."""
     state.workspace().is_live = True
-    browser.set_widget_values({_RELEASE: None})
+    browser.put(_RELEASE, None)
     browser.put(making.DIALOG, ("publish", column_id))
 
 
@@ -90,7 +90,8 @@ def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Benc
     if run is not None:
         _close()
         state.select_run(run.id)
-        st.switch_page(routes.page(cells.enter(row, run, wishes, data)), query_params=state.address())
+        address = {**state.address(), **browser.name_cell(column_id, row)}
+        st.switch_page(routes.page(cells.enter(row, run, wishes, data)), query_params=address)
     if bench is not None and not bench.is_busy:
         _close()
     elif bench is not None:
@@ -121,14 +122,28 @@ def _add(data: Microdata, wishes: Wishes) -> None:
             st.rerun()
         return
     kind = _choose_method("board-add", _first_unused(wishes, data), data)
-    values: dict[str, Any] = state.forms().setdefault(f"board-new-{kind.name}", {})
-    fields, problem = _fields(kind, f"board-new-{kind.name}", values, data, wishes)
+    fields, is_chosen = _entered(kind, f"board-new-{kind.name}", {}, data, wishes, "Add to the board", "board-add-it")
+    if is_chosen:
+        _take_up(state.current_wishes().with_column(kind.name, fields))
+
+
+def _entered(
+    kind: type[Algorithm], prefix: str, start: dict[str, Any], data: Microdata, wishes: Wishes, label: str, key: str
+) -> tuple[dict[str, Any] | None, bool]:
+    """The parameters of a method that are entered, None where they are none, and whether the button was pressed that
+    takes them.
+    """
+    fields, problem = _fields(kind, prefix, state.forms().setdefault(prefix, start), data, wishes)
     if problem:
         st.warning(escaped(problem))
-    if st.button("Add to the board", type="primary", key="board-add-it", disabled=fields is None):
-        state.wish(state.current_wishes().with_column(kind.name, fields))
-        _close()
-        st.rerun()
+    return fields, st.button(label, type="primary", key=key, disabled=fields is None)
+
+
+def _take_up(wishes: Wishes) -> None:
+    """Ask for this, and close the dialog."""
+    state.wish(wishes)
+    _close()
+    st.rerun()
 
 
 def _first_unused(wishes: Wishes, data: Microdata) -> str:
@@ -153,14 +168,9 @@ def _method(data: Microdata, wishes: Wishes, column: Column) -> None:
     kind = _choose_method(f"board-method-{column.id}", column.method, data)
     prefix = f"board-{column.id}-{kind.name}"
     start = dict(column.fields) if kind.name == column.method else {}
-    values: dict[str, Any] = state.forms().setdefault(prefix, start)
-    fields, problem = _fields(kind, prefix, values, data, wishes)
-    if problem:
-        st.warning(escaped(problem))
-    if st.button("Use for this release", type="primary", key="board-use", disabled=fields is None):
-        state.wish(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
-        _close()
-        st.rerun()
+    fields, is_chosen = _entered(kind, prefix, start, data, wishes, "Use for this release", "board-use")
+    if is_chosen:
+        _take_up(state.current_wishes().with_fields(column.id, kind.name, fields or {}))
     table = state.table()
     if fields is not None and table is not None and table.drawn_from is not None:
         _all_rows(keeping(kind.name, fields, wishes.levels, wishes.more, data, wishes.left_out))
@@ -272,12 +282,18 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         return
     by_id = {run.id: run for run in runs}
     names = {id: escaped(name) for id, name in run_names(runs).items()}
-    if browser.widget_value(_RELEASE) not in by_id:
-        browser.set_widget_values({_RELEASE: _first_to_publish(runs, column_id).id})
-    chosen = st.radio(
-        "Release", list(by_id), key=_RELEASE, persist_state="page", format_func=names.__getitem__, horizontal=True
+    run: Run = by_id.get(browser.get(_RELEASE)) or _first_to_publish(runs, column_id)
+    key = browser.widget_showing(_RELEASE, run.id, tuple(names.items()))
+    st.radio(
+        "Release",
+        list(by_id),
+        key=key,
+        persist_state="page",
+        format_func=names.__getitem__,
+        horizontal=True,
+        on_change=_choose_release,
+        args=(key,),
     )
-    run: Run = by_id[chosen]
     st.caption(_published(run))
     if whose_rows.stands_open(run, "publish"):
         return
@@ -297,6 +313,11 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         takeaway.render(run, signer)
     state.select_run(run.id)
     routes.link("publish", "See the tables as they are published")
+
+
+def _choose_release(key: str) -> None:
+    if browser.is_on_page(key):
+        browser.put(_RELEASE, browser.widget_value(key))
 
 
 def _by_policy(run: Run) -> None:

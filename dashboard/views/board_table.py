@@ -18,7 +18,7 @@ from dashboard.serving import uploads
 from dashboard.session import browser, state
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import opened_alone
-from dashboard.session.tagging import is_role
+from dashboard.session.tagging import LEFT_OUT, WORDS, is_role
 from dashboard.table import table_columns, table_source
 from dashboard.tasks import warmup
 from dashboard.views import board_trials
@@ -137,15 +137,6 @@ def _ask_builtin(key: str) -> None:
     browser.put("board_wants", browser.widget_value(key))
 
 
-FIELDS = (
-    ("quasi-identifier", "Known to others", "What somebody may know of a person and look up: age, town, job."),
-    ("sensitive", "Secret", "What nobody must learn about a person: an illness, an income."),
-    ("identifier", "Names the person", "Left out of every release: name, e-mail address, number of a card."),
-    ("insensitive", "Published as it is", "Neither known nor secret, and you decide so. What it gives away is judged."),
-)
-"""The roles that are asked for, with the labels and the help of their fields."""
-
-
 def ask_for_tags(error: AnonymizationError) -> None:
     """Ask who knows what of a table that nobody has tagged, starting from what names and values suggest."""
     table = state.table()
@@ -195,7 +186,9 @@ def ask_for_tags(error: AnonymizationError) -> None:
 def _role_fields(key: str, names: list[str], suggested: Mapping[str, str]) -> tuple[dict[str, list[str]], list[str]]:
     """A list of columns for each role, and the columns that are in two of them."""
     chosen: dict[str, list[str]] = {}
-    for role, label, help in FIELDS:
+    for role, (label, help) in WORDS.items():
+        if role == LEFT_OUT:
+            continue
         chosen[role] = st.multiselect(
             label,
             names,

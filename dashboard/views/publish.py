@@ -107,7 +107,8 @@ def downloads(run: Run) -> signature.Signer | None:
             help=_help(format, too_long),
             width="stretch",
         )
-    if uncertified:
+    # That what ships is to be drawn anew stands above, with the button that does it.
+    if uncertified and not making.has_known_seed(run):
         st.warning(escaped(uncertified))
     st.caption(
         "Each download is a zip with the release and its certificate; `anoncore verify` re-checks the folder into "

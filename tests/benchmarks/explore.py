@@ -26,7 +26,7 @@ def tagged(visitor: Visitor) -> None:
     visitor.go("Table")
     with visitor.run():
         visitor.page.get_by_role("button", name="Use suggestions").click()
-    visitor.edit_cell("attribute-editor", column=1, row=len(KNOWN), left=180, option="sensitive")
+    visitor.edit_cell("attribute-editor", column=1, row=len(KNOWN), left=180, option="Secret", held="sensitive")
 
 
 def made(visitor: Visitor) -> None:

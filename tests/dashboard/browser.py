@@ -526,8 +526,9 @@ class Visitor:
         cell = self.grid(key).get_by_test_id(f"glide-cell-{column}-{row}")
         expect(cell).to_have_text(content, timeout=15_000)
 
-    def edit_cell(self, key: str, column: int, row: int, left: int, option: str) -> None:
-        """Choose another option in a cell of an editor; `left` is a place in its column, in pixels of the grid.
+    def edit_cell(self, key: str, column: int, row: int, left: int, option: str, held: str = "") -> None:
+        """Choose another option in a cell of an editor; `left` is a place in its column, in pixels of the grid, and
+        `held` what the cell holds for it, where the option is called otherwise.
 
         A grid that is being drawn loses what is chosen. What the column holds says whether the option has arrived; else
         it is chosen again.
@@ -538,7 +539,7 @@ class Visitor:
         grid.scroll_into_view_if_needed()
         options = self.page.get_by_role("option", name=option, exact=True)
         # A grid that is drawn anew may have the row in another place.
-        arrived = grid.locator(f"[data-testid^='glide-cell-{column}-']").filter(has_text=option).first
+        arrived = grid.locator(f"[data-testid^='glide-cell-{column}-']").filter(has_text=held or option).first
         for _ in range(3):
             self.act(lambda: self._pick(lambda: grid.dblclick(position={"x": left, "y": 35 * (row + 1.5)}), options))
             with suppress(Exception):

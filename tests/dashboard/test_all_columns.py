@@ -53,6 +53,15 @@ def test_pages_that_look_closer_draw_all_columns_first(visitor: Visitor) -> None
         assert [trace["name"] for trace in traces] == ["Mondrian", "SABRE"]
         for trace, run in zip(traces, runs, strict=True):
             assert max(trace["x"]) == pytest.approx(float(expected(run.release))), (page, run.label)
+    for trace, run in zip(figure(visitor.open("utility"), "all-pairs"), runs, strict=True):
+        pairs = utility.two_way_error(run.release).pairs
+        told = dict(zip(trace["y"], trace["x"], strict=True))
+        assert told["age × illness"] == pytest.approx(pairs.loc["age", "illness"])
+        assert len(told) == len(pairs) * (len(pairs) - 1) / 2
+    # What the cell of the board says comes first, what information loss says after it.
+    charts = [chart.proto.id for chart in visitor.at.get("plotly_chart")]
+    assert "all-pairs" in charts[0]
+    assert "all-losses" in charts[1]
     traces = figure(visitor.open("utility"), "all-losses")
     for trace, run in zip(traces, runs, strict=True):
         assert list(trace["x"]) == pytest.approx(list(utility.information_loss(run.release).per_attribute.values()))

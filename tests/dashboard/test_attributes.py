@@ -70,10 +70,32 @@ def test_an_attribute_that_becomes_numeric_loses_its_order() -> None:
     assert "age" not in tagging.fold(tags, base, {1: {"Kind": "numeric"}}).orders
 
 
+def test_several_columns_get_one_role_in_one_step(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = _base()
+    ticked = {
+        0: {tagging.CHOSEN: True},
+        "2": {tagging.CHOSEN: True},
+        1: {"Role": "sensitive"},
+        3: {tagging.CHOSEN: False},
+    }
+    assert tagging.chosen_names(base, ticked) == ("name", "size")
+    assert tagging.fold(untagged(FRAME), base, ticked).roles == {"age": "sensitive"}, "a box says nothing of a role"
+    visitor.upload("people.csv", CSV).open("table")
+    assert not visitor.has_button("Known to others")
+    # The editor is a picture, in which only a browser ticks.
+    monkeypatch.setattr(tagging, "chosen_names", lambda *_: ("age", "size"))
+    visitor.run()
+    assert "2 columns ticked:" in visitor.texts()
+    visitor.press("Known to others")
+    assert _here(visitor).tags.roles == dict.fromkeys(("age", "size"), "quasi-identifier")
+    visitor.press("Left out")
+    assert _here(visitor).tags.roles == {}
+
+
 def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
     visitor.upload("people.csv", CSV).open("table")
     assert _here(visitor).tags.roles == {}
-    assert "1 identifier, 1 quasi-identifier, 1 sensitive attribute" in visitor.texts()
+    assert "1 known to others, 1 secret, 1 names the person" in visitor.texts()
     visitor.press("Use suggestions")
     assert _here(visitor).tags.roles == {
         "name": "identifier",
@@ -89,15 +111,15 @@ def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visito
 @pytest.mark.slow
 def test_the_editor_has_a_stable_base_until_the_page_is_left(visitor: Visitor) -> None:
     visitor.open("table")
-    key = visitor.at.session_state["_editor_base"][1]
+    key = visitor.at.session_state["_attributes-editor"].key
     visitor.run()
-    assert visitor.at.session_state["_editor_base"][1] == key
+    assert visitor.at.session_state["_attributes-editor"].key == key
     here = _here(visitor)
     here.set_tags(here.tags.changed("roles", "race", "sensitive"))
     visitor.open("groups").open("table")
-    _, fresh, base = visitor.at.session_state["_editor_base"]
-    assert fresh != key
-    assert base.set_index("Attribute").loc["race", "Role"] == "sensitive"
+    fresh = visitor.at.session_state["_attributes-editor"]
+    assert fresh.key != key
+    assert fresh.base.set_index("Attribute").loc["race", "Role"] == "sensitive"
 
 
 def test_uniqueness_of_the_quasi_identifiers_is_told(visitor: Visitor) -> None:

@@ -184,7 +184,7 @@ def test_no_quasi_identifier_says_what_to_do(visitor: Visitor) -> None:
     visitor.open("privacy")
     assert "No attribute is tagged as quasi-identifier" in visitor.errors[0]
     visitor.open("table")
-    assert "Tag at least one attribute as quasi-identifier" in visitor.warnings[0]
+    assert "Tag at least one attribute as known to others" in visitor.warnings[0]
 
 
 def test_no_sensitive_attribute_says_what_to_do(visitor: Visitor) -> None:

@@ -649,7 +649,7 @@ def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
     assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
     # Nothing was asked, but what fails badly is said all the same.
     assert found["columns"][1]["badge"].startswith(
-        "Nothing was asked; bad, though nobody asked: somebody is found with 100%"
+        "Nothing was asked; not asked for, and not protected: somebody is found with 100%"
     )
     assert found["columns"][1]["tone"] == "warn"
 
@@ -676,8 +676,8 @@ def test_what_another_attack_gives_away_is_the_first_number_of_its_page(visitor,
     visitor.open("attack").until(lambda: visitor.at.metric)
     assert visitor.at.metric[0].label == "Breached"
     # What a click on the cell keeps.
-    kept = visitor.at.session_state["_given_by_another"]["c1"]
-    visitor.at.session_state["_given_by_another_clicked"] = (asked(visitor), "c1", kept)
+    here = workspace(visitor)
+    here.given_clicked = (asked(visitor), "c1", here.given["c1"])
     visitor.run()
     assert (visitor.at.metric[0].label, visitor.at.metric[0].value) == ("Given away", cell["text"])
     assert any("By chance 20.0%; by deFinetti's attack" in one.value.replace("\\", "") for one in visitor.at.caption)
@@ -708,7 +708,7 @@ def test_a_dialog_is_left_with_the_board(visitor, drawn):
     visitor.press("Publish …")
 
     def is_open():
-        return any(one.key == "board-publish-run" for one in visitor.at.radio)
+        return any(one.key.startswith("board-publish-run") for one in visitor.at.radio)
 
     visitor.until(is_open)
     visitor.run()
@@ -750,6 +750,7 @@ def test_what_is_made_here_of_what_ships_says_the_same_and_is_published_only_dra
     visitor.at.session_state["_board_dialog"] = ("publish", "c2")
     visitor.run()
     assert "This release ships with the program" in visitor.warnings[0]
+    assert "There is no certificate" not in " ".join(visitor.warnings), "one reason is said once"
     visitor.press("Draw it anew")
     finish(visitor, drawn)
     assert here.runs[0] is mondrian

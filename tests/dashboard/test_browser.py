@@ -47,7 +47,7 @@ def test_the_whole_way(browse: Any, tmp_path: Path) -> None:
     visitor.see("Census-like table")
 
     visitor.go("Table")
-    visitor.edit_cell("attribute-editor", column=1, row=10, left=180, option="quasi-identifier")
+    visitor.edit_cell("attribute-editor", column=1, row=10, left=180, option="Known to others", held="quasi-identifier")
     visitor.go("Learn")
     visitor.go("Table")
     visitor.wait_for_cell("attribute-editor", 1, 10, "quasi-identifier")

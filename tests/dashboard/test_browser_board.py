@@ -198,6 +198,9 @@ def test_of_a_published_table_alone_the_board_tells_how_much_is_lost_at_most(bro
     bars = lost.locator("svg rect").all()
     assert len(bars) == 4
     assert {bar.get_attribute("fill-opacity") for bar in bars} == {"0.35"}
+    # Each bar has a name below it, cut where it has no more room.
+    named, names = lost.locator("svg .tick").all_text_contents(), {*known, "diagnosis"}
+    assert {one for one in names for name in named if one.startswith(name.rstrip("…"))} == names
 
 
 def test_a_promise_is_moved_and_every_cell_is_reached_by_keyboard(browse: Any) -> None:
@@ -226,7 +229,11 @@ def test_a_promise_is_moved_and_every_cell_is_reached_by_keyboard(browse: Any) -
     visitor.page.keyboard.press("Home")
     expect(board(visitor)).not_to_contain_text("asked: 20", timeout=30_000)
     wait_for_numbers(visitor, 4)
-    wanted = {f"{name}-c{place}" for name in ("edit", "remove", "hides", "distance", "lost") for place in range(1, 5)}
+    wanted = {
+        f"{name}-c{place}"
+        for name in ("edit", "remove", "promise", "hides", "distance", "lost")
+        for place in range(1, 5)
+    }
     wanted.add("add")
     reached = set()
     slider.focus()
@@ -404,6 +411,9 @@ def test_a_cell_of_every_row_and_column_leads_to_a_page_whose_first_number_is_it
         visitor.comes(lambda row=row, cell=cell, number=number: first_shown(row, number) == first_number(row, cell), 60)
         assert first_shown(row, number) == first_number(row, cell), (row, columns[place - 1])
         visitor.go("Board")
+    open_cell(visitor, "promise", 1)
+    visitor.see_heading("Privacy")
+    visitor.go("Board")
     # The promise is kept or missed by the same numbers.
     promises = board(visitor).locator("tbody tr").filter(has_text="and what each release reaches").locator("td.cell")
     for place in range(1, len(columns) + 1):

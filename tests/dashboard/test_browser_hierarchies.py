@@ -66,9 +66,9 @@ def test_three_clicks_lead_to_a_usable_hierarchy_of_each_kind_and_a_typed_group_
     visitor.upload("people.csv", _people().to_csv(index=False).encode())
     visitor.see("No attribute is tagged yet")
     # The role beside the picker follows.
-    assert "quasi-identifier, numeric" not in visitor.text()
+    assert "Known to others, numeric" not in visitor.text()
     visitor.press("Use suggestions")
-    visitor.see("quasi-identifier, numeric")
+    visitor.see("Known to others, numeric")
     assert "insensitive, numeric" not in visitor.text()
     for name, source in (
         ("born", "calendar"),

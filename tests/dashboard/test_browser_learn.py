@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anoncore import datasets
-from dashboard.learn import learn, worksheet
+from dashboard.learn import learn
 from dashboard.learn.lessons import closeness
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
@@ -128,7 +128,7 @@ def _workspace(visitor: Visitor) -> str:
 @pytest.mark.parametrize("name", [lesson.name for lesson in learn.LESSONS])
 def test_a_worksheet_is_a_page_of_questions_and_one_of_solutions(name: str, chrome: Any) -> None:
     page = chrome.new_page()
-    page.set_content(worksheet.page(learn.BY_NAME[name]))
+    page.set_content(learn.worksheet(learn.BY_NAME[name]))
     printed = page.pdf(prefer_css_page_size=True)
     page.close()
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2

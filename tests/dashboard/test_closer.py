@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -55,8 +56,7 @@ def test_every_cell_opens_a_page_whose_first_number_is_its_own(board: tuple[Visi
             visitor.at.session_state["_board_dialog"] = ("open", run.column, row)
             if row == "given":
                 # What a click on the cell keeps.
-                kept = visitor.at.session_state["_given_by_another"].get(run.column)
-                visitor.at.session_state["_given_by_another_clicked"] = (visitor.here.wishes, run.column, kept)
+                visitor.here.given_clicked = (visitor.here.wishes, run.column, visitor.here.given.get(run.column))
             visitor.run()
             page = PAGES[row].replace("_", " ")
             assert visitor.at.title[0].value == page.capitalize(), (row, run.label)
@@ -72,3 +72,28 @@ def test_every_cell_opens_a_page_whose_first_number_is_its_own(board: tuple[Visi
                 assert bare == share_text(cell["value"])
             else:
                 assert shown == cell["text"], (row, run.label)
+
+
+@pytest.mark.slow
+def test_the_address_of_a_cell_shows_it_in_another_tab(visitor: Visitor, visit: Callable[..., Visitor]) -> None:
+    visitor.here.load(*loaded(people(120), ROLES, "people.csv"))
+    first, second = visitor.make("mondrian", "anatomy", k=4, l=2).here.runs
+    visitor.here.select_run(first.id)
+
+    def tab(**address: str) -> Visitor:
+        other = visit(visitor.workspace)
+        for name, value in address.items():
+            other.at.query_params[name] = value
+        return other.open("utility")
+
+    other = tab(column=second.column, cell="predictable")
+    assert other.release_shown.value == second.id
+    assert other.at.session_state["tabs-utility-tab"] == "Predictions"
+    # Another release is chosen there, and the address that named the one before does not come in the way.
+    other.release_shown.set_value(first.id)
+    assert other.run().release_shown.value == first.id
+    assert other.at.query_params["column"] == first.column
+    assert "no longer on the board" not in other.texts()
+    gone = tab(column="c9", cell="lost")
+    assert "The release that this address names is no longer on the board; another one is shown." in gone.texts()
+    assert gone.release_shown.value == first.id

@@ -14,11 +14,11 @@ from anoncore import Answers, Policy, Recipe
 from anoncore.cli import main
 from dashboard.board import grid
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.dossiers import DossierTask
 from dashboard.session import session_file, state
 from dashboard.session.workspace import Workspace
 from dashboard.tasks import jobs
 from dashboard.views import takeaway
+from dashboard.views.dossier import DossierTask
 from tests.dashboard.conftest import TIMEOUT, Visitor
 from tests.dashboard.results import ROLES, loaded, people
 

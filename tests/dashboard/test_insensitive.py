@@ -79,10 +79,22 @@ def test_what_left_out_columns_would_do_is_said_where_they_are_decided_on(visito
     here.jobs["board"].cancel()
 
 
+def test_the_answer_of_the_board_leaves_out_what_stands_in_its_way(visitor: Visitor) -> None:
+    add_run(visitor, ALGORITHM, pupils(), DECIDED)
+    visitor.open("board")
+    assert "None of these keeps all that you ask." in visitor.texts()
+    visitor.press("Leave out 'years', 'note'")
+    here = state._workspaces.get(visitor.workspace)
+    assert here.tags.roles == ROLES
+    visitor.press("Undo")
+    assert here.tags.roles == DECIDED
+    here.jobs["board"].cancel()
+
+
 def test_a_tag_from_the_page_needs_another_release(visitor: Visitor) -> None:
     add_run(visitor, ALGORITHM, pupils(), DECIDED)
     visitor.open("publish")
-    visitor.press("Tag it as quasi-identifier")
+    visitor.press("Tag it as known to others")
     here = state._workspaces.get(visitor.workspace)
     tagged = [name for name in ("years", "note") if here.tags.roles[name] == "quasi-identifier"]
     assert len(tagged) == 1
@@ -96,7 +108,7 @@ def test_the_page_attributes_proposes_the_tag(visitor: Visitor) -> None:
     visitor.open("table")
     assert "'years' is published by decision and tells 'degree' of every row" in visitor.texts()
     assert "Insensitive columns that make rows unique" in visitor.texts()
-    visitor.press("Tag it as quasi-identifier")
+    visitor.press("Tag it as known to others")
     assert "tells 'degree'" not in visitor.texts()
     here = state._workspaces.get(visitor.workspace)
     here.set_tags(here.tags.changed("roles", "note", None))

@@ -14,9 +14,9 @@ from anoncore import CancelledError
 from anoncore.algorithms import Mondrian
 from dashboard.closer import attack
 from dashboard.session import compute, state, workspace
+from dashboard.session.compute import Interest
 from dashboard.session.loaded_table import Tags
 from dashboard.session.workspace import Run, Workspaces
-from dashboard.tasks.interest import Interest
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 

@@ -21,7 +21,7 @@ from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.privacy.selectivity import versions
 from anoncore.utility import information_loss
 from dashboard.elements import entries
-from dashboard.learn import learn, lessons, worksheet
+from dashboard.learn import learn, lessons
 from dashboard.learn.lessons import board, buckets, closeness, crowds, cuts, dealing, joins, noise
 from dashboard.learn.lessons.board import Lesson, data_of, generalized
 from dashboard.session import builtin, session_file, state
@@ -537,16 +537,16 @@ def test_a_table_on_which_nobody_decided_is_asked_for_its_tags_first(visitor: Vi
 @pytest.mark.parametrize("name", NAMES)
 def test_a_worksheet_has_the_questions_and_then_the_answers_of_the_page(name: str, visitor: Visitor):
     lesson = learn.BY_NAME[name]
-    questions, solutions = worksheet.page(lesson).split('<div class="solutions">')
+    questions, solutions = learn.worksheet(lesson).split('<div class="solutions">')
     assert "<table" in questions
-    assert questions.count(worksheet.LINE) >= 2 * len(lesson.steps)
+    assert questions.count(learn.LINE) >= 2 * len(lesson.steps)
     assert "http" not in questions + solutions
     assert "<script" not in questions + solutions
     for place, step in enumerate(lesson.steps):
         stepped(visitor, name, place)
         asked = next(one.value for one in visitor.at.markdown if one.value.startswith("**Question:** "))
-        asked = worksheet._text(asked.removeprefix("**Question:** "))[3:-4]
-        answer = worksheet._text(visitor.at.expander[0].markdown[0].value)
+        asked = learn._text(asked.removeprefix("**Question:** "))[3:-4]
+        answer = learn._text(visitor.at.expander[0].markdown[0].value)
         assert asked[0].upper() + asked[1:] in questions
         assert escape(step.title) in questions
         assert answer in solutions
@@ -554,7 +554,7 @@ def test_a_worksheet_has_the_questions_and_then_the_answers_of_the_page(name: st
 
 
 def test_a_worksheet_prints_the_table_of_the_lesson():
-    questions = worksheet.page(noise.PRIVACY).split('<div class="solutions">')[0]
+    questions = learn.worksheet(noise.PRIVACY).split('<div class="solutions">')[0]
     for name, age, sex, diagnosis in noise.patients().itertuples(index=False):
         row = rf"<td>{name}</td>\s*<td>{age}</td>\s*<td>{sex}</td>\s*<td>{diagnosis}</td>"
         assert re.search(row, re.sub(r"<td [^>]*>", "<td>", questions))

@@ -13,7 +13,7 @@ from anoncore.base.texts import share_text
 from anoncore.release.partition import Partition
 from anoncore.requirements import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness, VarianceDiversity
 from tests.dashboard.conftest import Visitor
-from tests.dashboard.results import ROLES, add_run, figure, metrics, people, table_of
+from tests.dashboard.results import ROLES, add_run, figure, loaded, metrics, people, table_of
 
 STRICT = Mondrian(requirements=(KAnonymity(k=5), TCloseness(t=0.35, ground="equal")))
 
@@ -77,6 +77,19 @@ def test_what_does_not_hold_is_listed_in_sentences(visitor: Visitor) -> None:
     assert table["rows"].tolist() == [2] * len(table)
     assert table["what fails"].str.contains("asks for at least 3").all()
     assert {metric.label: metric.delta for metric in visitor.at.metric}["k"] == "asked at least 3: does not hold"
+
+
+def test_what_the_board_asks_and_no_method_promised_is_listed_as_well(visitor: Visitor) -> None:
+    """Anatomy promises nothing of the distance of its groups."""
+    visitor.here.load(*loaded(people(), ROLES, "people.csv"))
+    release = visitor.make("anatomy", l=2, t=0.3).here.runs[0].release
+    visitor.open("privacy")
+    distances = privacy.emd(release, "illness", "equal")
+    table = table_of(visitor, "number", "rows", "what fails")
+    assert table["number"].tolist() == np.flatnonzero(distances > 0.3).tolist()
+    far = release.fragments[0].partition.sizes[distances > 0.3].sum() / 240
+    assert f"{share_text(far)} of all rows are in such a group." in visitor.texts()
+    assert figure(visitor, "privacy-distances")[1]["x"] == [0.3, 0.3]
 
 
 def test_recursive_and_variance_have_their_asked_thresholds(visitor: Visitor) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anoncore import attacks, privacy
+from anoncore import attacks, privacy, utility
 from dashboard.closer.one_person import NUMBERS, WHO, three_rows
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import people
@@ -79,3 +79,32 @@ def test_a_bucket_is_never_called_a_crowd_in_which_somebody_hides(made: Visitor)
         made.at.session_state["three-hides"] = True
         made.run()
         assert (f"{said}." in made.texts()) is is_said
+
+
+@pytest.mark.slow
+def test_whose_class_is_missed_because_of_the_release_is_told_with_what_is_predicted(made: Visitor) -> None:
+    run = next(run for run in made.here.runs if run.title == "Anatomy")
+    made.here.select_run(run.id)
+    found = utility.classification(run.release, "sex", "tree", 10)
+    truth = run.data.codes["sex"]
+    right, right_before = found.predicted == truth, found.from_original == truth
+    assert right.mean() == pytest.approx(found.released.accuracy)
+    assert right_before.mean() == pytest.approx(found.original.accuracy)
+    wanted = three_rows(right.mean(axis=0) - right_before, largest_is_worst=False)
+    made.open("utility")
+    made.at.session_state["utility-target"] = "sex"
+    made.at.session_state[f"_trained-{run.id}"] = (("sex", "tree"),)
+    made.at.session_state["three-predictable"] = True
+    made.at.session_state["_utility-tab"] = made.at.session_state["tabs-utility-tab"] = "Predictions"
+    made.run()
+    made.until(lambda: "Who" in [one.label for one in made.at.segmented_control])
+    texts = run.data.domain["sex"].texts
+    for who, row in zip(WHO, wanted, strict=True):
+        next(one for one in made.at.segmented_control if one.key == "three-predictable-who").set_value(who)
+        made.run()
+        assert f"Row {row + 1:,} of the table is predicted " in made.texts()
+        assert (
+            f"The value of 'sex' is '{texts[truth[row]]}'; learned from this release it is predicted as" in made.texts()
+        )
+        assert f"from the original table as '{texts[found.from_original[row]]}'." in made.texts()
+    assert NUMBERS["predictable"].told(-1.0) == "is predicted wrongly, and rightly from the original table"

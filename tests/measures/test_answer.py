@@ -96,7 +96,28 @@ def test_where_none_keeps_it_the_nearest_is_named_with_what_it_misses() -> None:
     found = answer([mondrian(data, 12), mondrian(data, 3)], asked)
     assert (found.tone, found.title) == ("bad", "Mondrian")
     assert found.text == "None of these keeps all that you ask. Nearest is Mondrian: k is 12, you ask for 13."
-    assert found.more == ("Hardest to keep here is k: none of 2 releases keeps it.",)
+    coarse = share_text(float(utility.two_way_error(mondrian(data, 12))))
+    assert found.more == (
+        "Hardest to keep here is k: none of 2 releases keeps it.",
+        f"Possible is k = 12 instead of 13: Mondrian keeps that and loses {coarse}.",
+    )
+    assert found.mend.text == "ask for k = 12"
+    assert answer([mondrian(data, 12)], [KAnonymity(k=12), DistinctDiversity(l=3)]).tone == "good"
+
+
+def test_a_level_that_is_possible_is_kept_when_it_is_asked_for() -> None:
+    """It is rounded to the side on which the release keeps it, and one that protects nobody is none."""
+    release = mondrian(people(), 3)
+    (missed,) = marks(release, [TCloseness(t=0.001)], "Mondrian")
+    assert missed.possible == 0.17
+    assert marks(release, [TCloseness(t=0.17)], "Mondrian")[0].state == "met"
+    assert marks(release, [TCloseness(t=0.17)], "Mondrian")[0].possible is None
+    illness = ["flu"] * 1668 + ["cold", "gout"] * 1666
+    data = Microdata(pd.DataFrame({"age": 20, "illness": illness}), ROLES)
+    diverse = Mondrian(requirements=[KAnonymity(k=3)]).anonymize(data)
+    (missed,) = marks(diverse, [FrequencyDiversity(l=3)], "Mondrian")
+    assert missed.possible == 2.99
+    assert marks(Anatomy(l=3, seed=1).anonymize(people()), [KAnonymity(k=2)], "Anatomy")[0].possible is None
 
 
 def test_buckets_that_hide_secrets_alone_keep_no_k() -> None:
@@ -119,6 +140,9 @@ def test_what_nobody_asked_for_and_is_bad_speaks_against_a_release() -> None:
     assert (found.tone, found.begin) == ("warn", "Not yet:")
     assert not verdict(release, [KAnonymity(k=3)]).is_good
     assert "largest belief 100%" in found.text or "given away" in found.text
+    # Half of the table has a flu, so that l = 2 is the most that can be kept.
+    assert verdict(release, [KAnonymity(k=3)]).mend.text == "ask for l = 2 and t = 0.3"
+    assert "To mend it: " in repr(answer([release], [KAnonymity(k=3)], is_attacked=False))
 
 
 @pytest.mark.parametrize("asked", [[], [TCloseness(t=1.0)]])
@@ -128,6 +152,7 @@ def test_a_column_published_by_decision_breaks_the_answer(asked: list[Requiremen
     found = answer([mondrian(data, 3)], [KAnonymity(k=3), *asked])
     assert found.tone == "bad"
     assert "'number', published by decision, finds everybody" in found.text
+    assert found.mend.text == "leave out 'number'"
 
 
 def test_nothing_asked_and_nothing_given() -> None:

@@ -38,7 +38,7 @@ def test_one_illness_in_a_class_is_named_beside_what_holds():
     found = verdict(mondrian(KAnonymity(k=5)).anonymize(data))
     assert not found.is_good
     assert found.asked == "Everything that was asked holds."
-    assert found.headline.startswith("Everything that was asked holds, but 2 things that nobody asked for fail badly: ")
+    assert found.headline.startswith("Everything that was asked holds. Not asked for, and not protected: ")
     belief, distance = found.not_asked
     assert (belief.name, belief.value, belief.baseline, belief.level) == ("largest-belief", 1.0, 0.5, NEAR_CERTAIN)
     assert belief.sentence == (

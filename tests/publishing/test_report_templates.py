@@ -28,6 +28,7 @@ VERDICT = SimpleNamespace(
     decided=[NASTY],
     promised=(NASTY,),
     unjudged=(NASTY,),
+    mend=SimpleNamespace(asking=NASTY),
 )
 VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "adversary.html": (
@@ -50,7 +51,7 @@ VALUES: dict[str, tuple[dict[str, Any], int]] = {
     "definitions.html": ({}, 0),
     "distributions.html": ({"figures": [FIGURE], "missing": [NASTY]}, 3),
     "earlier.html": ({"earlier": [SimpleNamespace(sentence=NASTY, about=NASTY)]}, 2),
-    "holds.html": ({"verdict": VERDICT, "otherwise": NASTY}, 8),
+    "holds.html": ({"verdict": VERDICT, "otherwise": NASTY}, 9),
     "meanings.html": ({"numbers": [NUMBER]}, 3),
     "method.html": ({"algorithm": NUMBER, "parameters": [(NASTY, NASTY)], "seed": NASTY, "notes": [NASTY]}, 8),
     "no_people.html": ({"text": NASTY}, 1),

@@ -89,7 +89,7 @@ def verify_folder(
     ...     words = ["run", f"{folder}/people.toml", "--engine", "disk", "--output", name, "--quiet"]
     ...     _ = main([*words, "--key-file", f"{folder}/key.txt"])
     ...     found = verify_folder(folder / "people-release")  # doctest: +ELLIPSIS
-    Everything that was asked holds, but 1 thing that nobody asked for fails badly: largest belief 100%.
+    Everything that was asked holds. Not asked for, and not protected: largest belief 100%.
     ...
     >>> found.holds
     True

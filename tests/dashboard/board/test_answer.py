@@ -9,6 +9,7 @@ import pytest
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.measures.promise_marks import Mark, upwards
+from anoncore.measures.verdict import Mend
 from dashboard.board.answer import answer
 from dashboard.board.facts import Judged
 from dashboard.board.wording import Asked, Shown, SlowFacts
@@ -127,8 +128,8 @@ def test_what_keeps_all_but_fails_badly_elsewhere_is_not_yet_to_be_published():
     found = answer([only], ASKED)
     assert (found.tone, found.column) == ("warn", "c1")
     assert found.text == (
-        "Not yet: Mondrian keeps all that you ask, but largest belief 100% and distance 0.90: nobody asked about that, "
-        "and it is bad."
+        "Not yet: Mondrian keeps all that you ask, but not asked for, and not protected: "
+        "largest belief 100% and distance 0.90."
     )
     # A method whose own promise fails, such as that of joins, has a verdict that is not good and names nothing else.
     failing = Judged("1 of 3 promises fails.", "", (), False)
@@ -308,4 +309,45 @@ def test_an_estimate_is_told_as_the_cell_tells_it():
     told = replace(column("c1", "Mondrian", 0.6), slow=slow)
     assert answer([told], ASKED).text.endswith(
         "but at least 32% of the people are given away by foreground knowledge; chance alone gives 0.1%."
+    )
+
+
+def test_what_stands_in_the_way_comes_with_what_mends_it():
+    broken = Judged("It fails.", "'fnlwgt', published by decision, finds everybody", (), False, Mend(("fnlwgt",)))
+    found = answer([column("c1", "Mondrian", 0.1, judged=broken)], ASKED)
+    assert (found.tone, found.mend.text) == ("bad", "leave out 'fnlwgt'")
+    # What was read from files keeps the columns that it has.
+    read = replace(column("c1", "Mondrian", 0.1, judged=broken), is_opened=True)
+    assert answer([read], ASKED).mend.text == ""
+    bad = Judged("It fails.", "", ("largest belief 100%", "distance 0.90"), False, Mend((), {"l": 2.0, "t": 0.3}))
+    only = column("c1", "Mondrian", 0.1, judged=bad)
+    assert answer([only], ASKED).mend.text == "ask for l = 2 and t = 0.3"
+    # What is asked already is asked of every release, and the sentence about another matter offers no level.
+    kept = replace(only, marks=(mark("k", "kept"), mark("t", "kept", "0.30", "0.30")))
+    assert answer([kept], ASKED).mend.text == "ask for l = 2"
+    assert answer([replace(only, slow=column("c1", "A", 0.1, given=0.6).slow)], ASKED).mend.text == ""
+    assert answer([column("c1", "Mondrian", 0.1)], ASKED).mend.text == ""
+
+
+def test_where_none_keeps_all_what_would_be_possible_is_told():
+    def missed(id: str, title: str, lost: float, t: float | None, **facts: Any) -> Shown:
+        return column(
+            id, title, lost, mark("k", "kept"), replace(mark("t", "missed", "0.4", "0.30"), possible=t), **facts
+        )
+
+    columns = [missed("c1", "Anatomy", 0.1, None), missed("c2", "Slicing", 0.3, 0.42), missed("c3", "Mask", 0.2, 0.36)]
+    found = answer(columns, ASKED)
+    assert found.more[-1] == "Possible is t = 0.36 instead of 0.30: Mask keeps that and loses 20.0%."
+    assert found.mend.levels == {"t": 0.36}
+    # Nobody is told to ask for less where something else speaks against what would keep that.
+    taught = [columns[0], columns[1], missed("c3", "Mask", 0.2, 0.36, given=0.6)]
+    assert answer(taught, ASKED).mend.levels == {"t": 0.42}
+    assert answer(columns[:1], ASKED).mend.text == ""
+
+
+def test_where_no_release_can_be_made_one_says_why():
+    failed = replace(column("c1", "Mondrian", 0.1), status="failed", quick=None, problem="k = 100 is not possible.")
+    other = replace(failed, id="c2", title="Anatomy", problem="k = 100 is not possible for a table of 24 rows.")
+    assert answer([other, failed], ASKED).text == (
+        "None of these releases can be made. Mondrian: k = 100 is not possible."
     )

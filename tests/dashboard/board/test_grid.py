@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anoncore.attacks.strongest import _ATTACKS
 from dashboard.board.answer import answer
 from dashboard.board.facts import SIZE_EDGES, Judged, Mark, histogram
 from dashboard.board.grid import model
-from dashboard.board.wording import DRAWN, ROWS, Asked, Shown, SlowFacts
+from dashboard.board.wording import DRAWN, MEANINGS, ROWS, Asked, Shown, SlowFacts
 
 KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
 SAFE = {"given": SlowFacts(exact={"learned": True, "value": 0.1, "control": 0.1})}
@@ -64,6 +65,14 @@ def test_where_nothing_can_be_predicted_the_cell_says_so_and_waits_for_nothing()
         why = f"Nothing can be predicted: no column that others know has 2 to 20 values.{way}"
         assert row["cells"] == [{"state": "failed", "why": why}]
         assert "None" not in row["help"] + row["meaning"]
+
+
+def test_a_distance_has_the_digits_of_its_mark():
+    """With t = 0.165 asked, 1/6 is missed, which two decimals would not say."""
+    far = column(facts=quick(largest=1 / 6))
+    assert cells([far], "distance")["cells"][0]["text"] == "0.17"
+    narrow = model([far], replace(asked(), levels={"t": 0.165}), True)
+    assert next(one for one in narrow["rows"] if one["id"] == "distance")["cells"][0]["text"] == "0.167"
 
 
 def test_the_most_that_can_be_lost_is_told_as_such_and_is_no_price():
@@ -527,7 +536,7 @@ def test_a_head_is_not_green_while_only_rows_were_counted():
 def test_what_nobody_asked_for_and_fails_badly_takes_the_green_away():
     found = replace(column("c1"), judged=judged(not_asked=("largest belief 100%",)))
     head, _ = model([found, column("c2", facts=quick(lost=0.6))], asked(), True)["columns"]
-    words = "Keeps all that is asked; bad, though nobody asked: largest belief 100%"
+    words = "Keeps all that is asked; not asked for, and not protected: largest belief 100%"
     assert (head["badge"], head["tone"]) == (words, "warn")
 
 
@@ -551,3 +560,11 @@ def test_a_release_that_teaches_more_than_the_original_says_why(value: float, is
     told = cells([column(slow=slow)], "predictable")["cells"][0]["sub"]
     assert told.startswith("original table 0.73, guessing 0.38")
     assert ("keep a tree from learning noise" in told) is is_said
+
+
+def test_what_an_attack_does_is_told_on_hovering_over_its_name():
+    """Readers do not know what foreground knowledge or deFinetti's attack is."""
+    needs_more = {"both releases together", "inference", "reconstruction"}
+    assert {one.title for one in _ATTACKS if one.aim == "attribute"} - needs_more == set(MEANINGS)
+    (told,) = cells([column(slow=SAFE)], "given")["cells"]
+    assert told["hover"].startswith("foreground knowledge: learns from all groups")

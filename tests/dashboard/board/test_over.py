@@ -163,6 +163,13 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
         assert other["sub"].startswith(sub)
         assert f"{other['beside']}; {other['sub']}".count("by single groups") == 1
         assert other["beside"].endswith("by chance 10.0%")
+    dealt = rows["lost"]["cells"][1]
+    assert found.at("c2", 4).quick["is_drawn"]
+    assert dealt["sub"].endswith("; every point is a draw of its own")
+    assert not rows["lost"]["cells"][0]["sub"].endswith("of its own"), "Mondrian draws nothing"
+    seeded = tuple(replace(one, fields={"seed": 1}) for one in found.wishes.columns)
+    given = replace(found, wishes=replace(found.wishes, columns=seeded))
+    assert not given.is_drawn_anew("c2"), "its points have the one seed that somebody gave"
     assert rows["promise"]["cells"][0]["sub"] == "all is kept at k: each of 8 values"
     # While values are still to come, nothing is said of all of them.
     partly = replace(found, trials={key: trial for key, trial in found.trials.items() if key[1] in (5, 10)})
