@@ -1,9 +1,9 @@
 """What people can use, one thing a line: public names, methods, numbers, commands and what the pages offer.
 
 Run: python -m tests.benchmarks.features > before.txt on one commit, and on another one:
-python -m tests.benchmarks.features before.txt, which prints what was lost (-) and what is new (+), and ends with 1 where
-something was lost. Of pages it lists what the source says: routes, rows of the board, titles of dialogs, and the labels
-of what a visitor presses, chooses or reads as a heading; labels that are put together while a page runs have an
+python -m tests.benchmarks.features before.txt, which prints what was lost (-) and what is new (+), and ends with 1
+where something was lost. Of pages it lists what the source says: routes, rows of the board, titles of dialogs, and the
+labels of what a visitor presses, chooses or reads as a heading; labels that are put together while a page runs have an
 ellipsis for each part.
 """
 
@@ -28,9 +28,32 @@ from dashboard.elements.routes import ROUTES
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELLED = frozenset(
-    "button checkbox download_button expander file_uploader form_submit_button header link_button metric multiselect "
-    "number_input pills popover radio segmented_control select_slider selectbox slider subheader text_area text_input "
-    "title toggle Tile".split()
+    {
+        "button",
+        "checkbox",
+        "download_button",
+        "expander",
+        "file_uploader",
+        "form_submit_button",
+        "header",
+        "link_button",
+        "metric",
+        "multiselect",
+        "number_input",
+        "pills",
+        "popover",
+        "radio",
+        "segmented_control",
+        "select_slider",
+        "selectbox",
+        "slider",
+        "subheader",
+        "text_area",
+        "text_input",
+        "title",
+        "toggle",
+        "Tile",
+    }
 )
 """Functions whose first argument a visitor reads as the name of a thing."""
 
