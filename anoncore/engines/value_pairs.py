@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from anoncore.base.faults import writing
 from anoncore.base.sql import literal
 from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.grouping import occurring_pairs
 from anoncore.release.mapping import COLUMNS
 from anoncore.table.domain import Domain
 
@@ -36,10 +37,8 @@ def write_pairs(folder: Path, number: int, pairs: Sequence[pa.Table]) -> None:
 def pairs_of_rows(place: int, codes: Int32, group: Int32, texts: pa.Array) -> pa.Table:
     """The pairs of one attribute in a part: codes int32 (n_rows,), `texts` those of the groups."""
     distinct = texts.dictionary_encode()
-    size = max(len(distinct.dictionary), 1)
-    cells = distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64)[group]
-    pairs, rows = np.unique(codes.astype(np.int64) * size + cells, return_counts=True)
-    return _table(place, (pairs // size).astype(np.int32), distinct.dictionary.take(pa.array(pairs % size)), rows)
+    values, cells, rows = occurring_pairs(codes, distinct.indices.to_numpy(zero_copy_only=False)[group])
+    return _table(place, values.astype(np.int32), distinct.dictionary.take(pa.array(cells)), rows)
 
 
 def pairs_of_class(place: int, counts: Int64, text: pa.Array) -> pa.Table:
