@@ -96,7 +96,7 @@ class Setting:
         return np.array([(0, len(domain) - 1) for domain in self.domains], dtype=np.int32)
 
     def finished(self, rows: Int32, region: Int32, is_class: bool) -> tuple[Int32, Int32]:
-        """Group (n_rows,) of each row of a part as the rows then stand, and boxes (n_groups, n_attributes, 2) of groups.
+        """Group (n_rows,) of each row of a part as the rows then stand, and boxes (n_groups, n_attributes, 2) of each.
 
         The kernel of Mondrian grows them to the leaves. `rows`, int32 (n_rows, width + 1), are moved so that groups
         follow each other; their last column moves along. Boxes are made only where the algorithm publishes them.
