@@ -25,7 +25,7 @@ from anoncore.kernels.arrays import record
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.prepared_columns import PseudonymKey, by_column, entries_written, prepared_frame
-from anoncore.recipes.recipe_text import recipe_text, recipe_values
+from anoncore.recipes.recipe_text import FromText
 from anoncore.recipes.source import (
     HierarchySpec,
     Output,
@@ -104,7 +104,7 @@ class RecipeRun(Shown):
 
 @partial(checked_methods, left_out=("__init__",))
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(FromText):
     """A table, its tags, an algorithm and the measures to take: everything that makes a release again.
 
     A recipe is data. It names registered algorithms, requirements, measures and built-in tables, and nothing in it is
@@ -287,50 +287,6 @@ class Recipe:
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
             numbers=numbers,
         )
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The recipe in a TOML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. Relative paths in the recipe start at its folder.
-
-        Returns
-        -------
-        Recipe
-            The recipe.
-
-        Raises
-        ------
-        RecipeError
-            Where the file cannot be read, or holds no recipe.
-        """
-        return cls.from_dict(recipe_values(recipe_text(path)), Path(path).parent)
-
-    @classmethod
-    def loads(cls, text: str, folder: Path | None = None) -> Self:
-        """The recipe in a TOML text.
-
-        Parameters
-        ----------
-        text : str
-            The text.
-        folder : Path, optional
-            Where relative paths start; by default in the working directory.
-
-        Returns
-        -------
-        Recipe
-            The recipe.
-
-        Raises
-        ------
-        RecipeError
-            Where the text is no TOML, or holds no recipe.
-        """
-        return cls.from_dict(recipe_values(text), folder)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: Path | None = None) -> Self:
