@@ -101,19 +101,19 @@ def wrong_key(error: ValidationError, what: str, kind: type[BaseModel]) -> str:
 
 @checked_methods
 class TomlFile(BaseModel):
-    """What people write into a file of TOML, checked; `what` is how messages call such a file.
+    """What people write into a file of TOML, checked; `_what` is how messages call such a file.
 
     Raises ParameterError with one sentence that names the key for what is wrong.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    what: ClassVar[str]
+    _what: ClassVar[str]
 
     def __init__(self, **fields: Any) -> None:
         try:
             super().__init__(**fields)
         except ValidationError as error:
-            raise ParameterError(wrong_key(error, self.what, type(self))) from None
+            raise ParameterError(wrong_key(error, self._what, type(self))) from None
 
     @classmethod
     def load(cls, file: str | Path) -> Self:
@@ -134,7 +134,7 @@ class TomlFile(BaseModel):
         ParameterError
             For a file that cannot be read, is no TOML or holds something else.
         """
-        return cls.loads(read_text(Path(file), cls.what))
+        return cls.loads(read_text(Path(file), cls._what))
 
     @classmethod
     def loads(cls, text: str | bytes) -> Self:
@@ -155,7 +155,7 @@ class TomlFile(BaseModel):
         ParameterError
             For a text that is no TOML or holds something else.
         """
-        return cls(**toml_values(text, cls.what))
+        return cls(**toml_values(text, cls._what))
 
 
 def _kind_of(annotation: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -125,7 +125,7 @@ class Answers(TomlFile, Typed):
     ('the cancer registry', '')
     """
 
-    what = "file of answers"
+    _what: ClassVar[str] = "file of answers"
 
     format: Annotated[Literal[1], Field(description="The format in which the answers are written.")] = 1
     title: Annotated[Line, Field(description="What the release is called.")] = ""

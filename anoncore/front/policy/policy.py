@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -85,7 +85,7 @@ class Policy(Shown, TomlFile, BaseModel):
     """
 
     model_config = ConfigDict(title="Policy of a release by anoncore")
-    what = "policy"
+    _what: ClassVar[str] = "policy"
 
     format: Annotated[Literal[1], Field(description="The format in which the policy is written.")] = 1
     name: Annotated[Name, Field(description="What the policy is called.")]
