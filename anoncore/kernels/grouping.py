@@ -11,6 +11,7 @@ which costs O(n).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -160,6 +161,19 @@ def numbered_inside_groups(group: Codes | Int64, keys: Int64 | Codes) -> tuple[I
         occurs[pairs] = True
         different, number = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[pairs]
     return number, *np.divmod(different, width), np.bincount(number, minlength=len(different))
+
+
+def numbered_sets(offsets: Int64, entries: Codes | Int64, words: Int64 | Words | None) -> Int64:
+    """A number for each of some sets, int64 (n_sets,); sets have the same one where they have the same entries.
+
+    The entries of set i are `entries[offsets[i]:offsets[i + 1]]`, in one order in all sets. Where all of a set fit into
+    a word, `words` (n_entries,) has the bits of each entry, which is faster.
+    """
+    if words is not None:
+        return np.add.reduceat(words, offsets[:-1]).view(np.int64)
+    known: dict[bytes, int] = {}
+    sets = (entries[begin:end].tobytes() for begin, end in pairwise(offsets.tolist()))
+    return np.array([known.setdefault(one, len(known)) for one in sets], np.int64)
 
 
 def dense_key(columns: Iterable[Codes | Int64], n_rows: int, *, is_sorted: bool = False) -> Int64:

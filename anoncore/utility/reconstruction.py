@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import first_rows, numbered_inside_groups, occurring_pairs, owners, runs_from, starts_of
+from anoncore.kernels.grouping import (
+    first_rows,
+    numbered_inside_groups,
+    numbered_sets,
+    occurring_pairs,
+    owners,
+    runs_from,
+    starts_of,
+)
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
@@ -44,16 +51,12 @@ class Regions:
         """A number for each group, int64 (n_groups,); groups have the same one where they allow the same codes."""
         if len(self.low) == len(self.sizes):
             return numbered_inside_groups(self.low, self.high)[0]
+        words, one = None, np.uint64(1)
         if n_codes < WORD_BITS:
             # A set as a word with one bit per code: a run from a to b is 2^(b + 1) - 2^a.
-            one = np.uint64(1)
-            runs = (one << (self.high + 1).astype(np.uint64)) - (one << self.low.astype(np.uint64))
-            sets = np.add.reduceat(runs, self.offsets[:-1])
-            return np.unique(sets, return_inverse=True)[1].astype(np.int64)
-        known: dict[bytes, int] = {}
-        runs = np.column_stack((self.low, self.high))
-        parts = (runs[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
-        return np.array([known.setdefault(part, len(known)) for part in parts], np.int64)
+            words = (one << (self.high + 1).astype(np.uint64)) - (one << self.low.astype(np.uint64))
+        sets = numbered_sets(self.offsets, np.column_stack((self.low, self.high)), words)
+        return sets if words is None else np.unique(sets, return_inverse=True)[1].astype(np.int64)
 
     def some(self, groups: Int64) -> Regions:
         """The regions of some groups."""
