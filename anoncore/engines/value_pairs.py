@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -17,6 +16,7 @@ from anoncore.base.sql import literal
 from anoncore.kernels.arrays import Int32, Int64
 from anoncore.kernels.grouping import occurring_pairs
 from anoncore.release.mapping import COLUMNS
+from anoncore.sources.large_table import connected_duckdb
 from anoncore.table.domain import Domain
 
 SCHEMA = pa.schema([("attribute", pa.int32()), ("code", pa.int32()), ("published", pa.string()), ("rows", pa.int64())])
@@ -63,8 +63,7 @@ def mapping_frames(folder: Path, domains: Mapping[str, Domain], table: str) -> I
         f"FROM read_parquet({literal(f'{folder}/*.parquet')}) GROUP BY ALL ORDER BY ALL"
     )
     spill = str(folder / "spill")
-    with closing(duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": spill})) as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with closing(connected_duckdb(memory_limit=MEMORY, temp_directory=spill)) as connection:
         for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
             places, codes = batch.column(0).to_numpy(), batch.column(1).to_numpy()
             original = np.empty(batch.num_rows, object)
