@@ -117,20 +117,23 @@ NEAR_BITS = 4
 MOST_BITS = 62
 
 
-def occurring_pairs(one: Codes | Int64, other: Codes | Int64) -> tuple[Int64, Int64, Int64]:
+def occurring_pairs(
+    one: Codes | Int64, other: Codes | Int64, n_one: int = 0, n_other: int = 0
+) -> tuple[Int64, Int64, Int64]:
     """The pairs of codes that occur in rows, sorted, and the rows of each, int64 (n_pairs,) each.
 
+    `n_one` and `n_other` are above every code, and looked for where they are 0, which takes a tenth of the time.
     Counting is O(n + number of cells) where these are few, else O(n log n).
     """
-    width = int(other.max(initial=0)) + 1
-    key = one.astype(np.int64) * width + other
-    if (int(one.max(initial=0)) + 1) * width <= max(DENSE * len(key), SMALL):
+    n_one, n_other = n_one or int(one.max(initial=0)) + 1, n_other or int(other.max(initial=0)) + 1
+    key = one.astype(np.int64) * n_other + other
+    if n_one * n_other <= max(DENSE * len(key), SMALL):
         cells = np.bincount(key)
         there = np.flatnonzero(cells)
         rows = cells[there]
     else:
         there, rows = np.unique(key, return_counts=True)
-    return *np.divmod(there, width), rows
+    return *np.divmod(there, n_other), rows
 
 
 def distinct(values: npt.NDArray[Any], size: int | None = None) -> npt.NDArray[Any]:

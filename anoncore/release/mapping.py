@@ -63,7 +63,7 @@ def _as_it_was(release: Release, name: str, recoding: Recoding) -> bool:
 
 def _part(release: Release, table: str, name: str, recoding: Recoding) -> pd.DataFrame:
     domain, (published, cells) = release.data.domain[name], _cells(recoding)
-    codes, places, rows = occurring_pairs(release.data.codes[name], published)
+    codes, places, rows = occurring_pairs(release.data.codes[name], published, len(domain), len(cells))
     original, texts = domain.texts[codes], cells[places]
     # A cell tells the original value where it holds a single value and no value of the attribute was changed.
     only = (recoding.n_changed == 0) if isinstance(recoding, GroupValues) else not isinstance(recoding, Exact)

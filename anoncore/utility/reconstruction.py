@@ -224,7 +224,13 @@ class Reader:
         if one.group is not None and one.group is other.group:
             place, cells, others, _ = numbered_inside_groups(one.number, other.number)
             return spread(one.spread, other.spread, cells, others, np.bincount(place, one.group.sizes), x, y)
-        return spread(one.spread, other.spread, *pairs_of(one.rows, other.rows), x, y)
+        return spread(
+            one.spread,
+            other.spread,
+            *pairs_of(one.rows, other.rows, len(one.different.sizes), len(other.different.sizes)),
+            x,
+            y,
+        )
 
     def _across(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
         """Expected rows where no fragment publishes both attributes."""
@@ -289,9 +295,9 @@ class Reader:
             yield left[0], left[1], np.array([1 / n_left])
 
 
-def pairs_of(one: Codes, other: Codes) -> tuple[Codes, Codes, Int64]:
+def pairs_of(one: Codes, other: Codes, n_one: int = 0, n_other: int = 0) -> tuple[Codes, Codes, Int64]:
     """The combinations that occur, sorted, as codes, and the rows of each."""
-    first, second, counts = occurring_pairs(one, other)
+    first, second, counts = occurring_pairs(one, other, n_one, n_other)
     return first.astype(np.int32), second.astype(np.int32), counts.astype(np.int64)
 
 
