@@ -42,6 +42,7 @@ AT_THE_ROOT = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md
 """Pages of the site that lie at the root of the repository, where its readers look for them."""
 API_INDEX = re.compile(rf"{api_pages.FOLDER}/\w+/index\.md$")
 SHOWN = ShownCode()
+_SAMPLE = re.compile(r"^\[`(.+)`\]\((docs/samples/.+)\)$", re.MULTILINE)
 _ASKED = re.compile(r"^<!-- ([a-z]+)(?:: ([a-z]+))? -->$", re.MULTILINE)
 
 
@@ -56,10 +57,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the root of the repository, of the notebooks and of Python names, and what draws pictures."""
     packages = [file.src_uri.split("/")[-2] for file in files if API_INDEX.match(file.src_uri)]
     for page, file in AT_THE_ROOT.items():
-        files.append(File.generated(config, page, content=(ROOT / file).read_text(encoding="utf-8")))
+        content = _SAMPLE.sub(_shown_sample, (ROOT / file).read_text(encoding="utf-8"))
+        files.append(File.generated(config, page, content=content))
     for file in [*notebook_pages(config, files), *api_pages.files(config, packages), plotly_file(config)]:
         files.append(file)
     return files
+
+
+def _shown_sample(link: re.Match[str]) -> str:
+    """The file that a line links, as a block of its own: the site has no other place for it."""
+    language = "diff" if link[2].endswith(".diff") else "python"
+    return f'```{language} title="{link[1]}"\n{(ROOT / link[2]).read_text(encoding="utf-8")}```'
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:

@@ -18,7 +18,7 @@ from anoncore.base.progress import Progress, part_of, silent
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import numbered_inside_groups, starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.release import Release
 from anoncore.table.microdata import Microdata
@@ -423,8 +423,7 @@ class _Places:
         """The least belief in each person's own secret with the attack and without it; NaN for unprotected ones."""
         view, partition = data.sensitive_view(attribute), release.partition
         shares = partition.histogram(view.codes, view.size) / partition.sizes[:, None]
-        pairs, number = np.unique(self.combination * view.size + view.codes, return_inverse=True)
-        combination, secret = np.divmod(pairs, view.size)
+        number, combination, secret, _ = numbered_inside_groups(self.combination, view.codes)
         beliefs = []
         for low, high in ((self.low, self.high), (self.least, self.most)):
             possible = np.flatnonzero(high)

@@ -27,6 +27,7 @@ from anoncore.base.showing import Result
 from anoncore.base.texts import listing
 from anoncore.base.typed_values import Key, value_key
 from anoncore.kernels.arrays import Bools, Floats, Int64, record
+from anoncore.kernels.grouping import numbered_inside_groups
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, lies_below
 from anoncore.privacy.published import Entries
 from anoncore.release.release import Release
@@ -325,14 +326,14 @@ def _same_people(releases: Sequence[Release], rows: Int64) -> Bools:
     """
     same = np.zeros((len(releases), *rows.shape), np.bool_)
     groups = [
-        (release.partition.group[rows[number]].astype(np.int64), release.partition.sizes) if release.is_shared else None
+        (release.partition.group[rows[number]], release.partition.sizes) if release.is_shared else None
         for number, release in enumerate(releases)
     ]
     for later, group in enumerate(groups):
         for earlier, before in enumerate(groups[:later]):
             if group is None or before is None:
                 continue
-            _, pair, shared = np.unique(group[0] * len(before[1]) + before[0], return_inverse=True, return_counts=True)
+            pair, _, _, shared = numbered_inside_groups(group[0], before[0])
             same[later, earlier] = (shared[pair] == group[1][group[0]]) & (shared[pair] == before[1][before[0]])
     return same
 
@@ -406,16 +407,14 @@ class Together:
         return entries.some(of_person) if is_all or len(signatures) == 1 else None
 
     def _part(self, people: Int64, found: list[Entries]) -> Part:
-        m = len(self.prior)
         own = [codes[one.code] for one, codes in zip(found, self.codes, strict=True)]
-        pairs, alone = side_by_side(found, own, m)
-        person, code = np.divmod(pairs, m)
+        person, code, alone = side_by_side(found, own)
         news = np.ones((len(found), len(people)), np.bool_)
         for later, earlier in combinations(reversed(range(len(found))), 2):
             differs = ~np.isclose(alone[later], alone[earlier], rtol=0, atol=ACCUMULATED)
             says_the_same = np.bincount(person, weights=differs, minlength=len(people)) == 0
             news[later] &= ~(self.same[later, earlier][people] & says_the_same)
-        part = Part(people, person, code, alone, np.zeros(len(pairs)), news)
+        part = Part(people, person, code, alone, np.zeros(len(person)), news)
         return replace(part, belief=self._joint(part))
 
     def _joint(self, part: Part) -> Floats:

@@ -93,6 +93,11 @@ class Tried:
     recall: float
     control_interval: Callable[[float], Interval] | None = None
 
+    @classmethod
+    def of(cls, adversary: str, right: Sequence[float], made: Sequence[int], precision: float, recall: float) -> Tried:
+        """What an adversary got of members and, where there is a control part, of that."""
+        return cls(adversary, right[0], made[0], (*right, nan)[1], (*made, 0)[1], precision, recall)
+
 
 @record
 class Figures(Result):

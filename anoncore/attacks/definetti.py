@@ -19,7 +19,7 @@ from anoncore.base.random_numbers import generator
 from anoncore.base.score import Score
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import owners, places_in, starts_of
+from anoncore.kernels.grouping import numbered_inside_groups, owners, places_in, starts_of
 from anoncore.kernels.rounding import ACCUMULATED, lies_above, reaches
 from anoncore.kernels.secret_assignments import swap_secrets, weigh_entries
 from anoncore.privacy.published import Cells, key_inside_groups
@@ -402,9 +402,8 @@ class _Groups:
         order = np.lexsort((rank, cell))
         group = cell[order]
         starts = starts_of(np.bincount(group))
-        n_codes = len(data.domain[attribute])
-        pairs, entry, count = np.unique(group * n_codes + secret[order], return_inverse=True, return_counts=True)
-        entry_start = starts_of(np.bincount(pairs // n_codes, minlength=len(starts) - 1))
+        entry, of_group, code, count = numbered_inside_groups(group, secret[order])
+        entry_start = starts_of(np.bincount(of_group, minlength=len(starts) - 1))
         return cls(
             order=order,
             place=np.argsort(order),
@@ -412,9 +411,9 @@ class _Groups:
             group=group,
             domain=data.domain[attribute],
             entry_start=entry_start,
-            code=pairs % n_codes,
+            code=code,
             count=count.astype(np.float64),
-            secret_entry=entry.astype(np.int64),
+            secret_entry=entry,
             first=starts_of(np.diff(entry_start)[group]),
         )
 

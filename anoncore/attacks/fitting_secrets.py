@@ -9,7 +9,7 @@ import numpy as np
 from anoncore.attacks.control_people import People
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Floats, Int64, record
-from anoncore.kernels.grouping import runs_from, starts_of
+from anoncore.kernels.grouping import numbered_inside_groups, occurring_pairs, runs_from, starts_of
 from anoncore.kernels.guessing import Regions, group_weights, secret_scores
 from anoncore.privacy.published import Cells, published_key
 from anoncore.release.overlap import links
@@ -141,10 +141,8 @@ def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, I
     Of rows that publish a set or range of secrets each value counts alike.
     """
     recoding = fragment.recodings[attribute]
-    size = len(recoding.domain)
     if isinstance(recoding, Exact):
-        pairs, count = np.unique(cells.of_row * size + recoding.codes, return_counts=True)
-        return _by_cell(cells, pairs, count.astype(np.float64), size)
+        return _by_cell(cells, *occurring_pairs(cells.of_row, recoding.codes))
     group = recoding.classes.partition.group if isinstance(recoding, ColumnRegions) else recoding.partition.group
     n_groups = int(group.max()) + 1
     pairs, first, count = np.unique(cells.of_row * n_groups + group, return_index=True, return_counts=True)
@@ -153,19 +151,17 @@ def _entries(fragment: Fragment, cells: Cells, attribute: str) -> tuple[Int64, I
     sizes = np.where(in_set > 0, in_set, high[:, 0] - low[:, 0] + 1)
     cell = pairs // n_groups
     if sizes.sum() > MOST_ENTRIES:
-        middle = (low[:, 0].astype(np.int64) + high[:, 0]) // 2
-        keys, weight = cell * size + middle, count.astype(np.float64)
+        codes, weight = (low[:, 0].astype(np.int64) + high[:, 0]) // 2, count.astype(np.float64)
     else:
         is_set = np.repeat(in_set > 0, sizes)
         codes = runs_from(low[:, 0].astype(np.int64), sizes)
         codes[is_set] = members[runs_from(start[:, 0], sizes)[is_set]]
-        keys, weight = np.repeat(cell, sizes) * size + codes, np.repeat(count / sizes, sizes)
-    different, place = np.unique(keys, return_inverse=True)
-    return _by_cell(cells, different, np.bincount(place, weights=weight).astype(np.float64), size)
+        cell, weight = np.repeat(cell, sizes), np.repeat(count / sizes, sizes)
+    number, cell, code, _ = numbered_inside_groups(cell, codes)
+    return _by_cell(cells, cell, code, np.bincount(number, weights=weight))
 
 
-def _by_cell(cells: Cells, pairs: Int64, count: Floats, size: int) -> tuple[Int64, Int64, Floats]:
-    cell, code = np.divmod(pairs, size)
+def _by_cell(cells: Cells, cell: Int64, code: Int64, count: Floats | Int64) -> tuple[Int64, Int64, Floats]:
     start = starts_of(np.bincount(cell, minlength=len(cells)))
     return start, code, count / cells.count[cell]
 

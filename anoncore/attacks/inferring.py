@@ -205,17 +205,8 @@ def inference(
         rights = [truth.right(one.code) for truth, one in zip(truths, made, strict=True)]
         curves[adversary] = _curve(made, rights)
         at_sure = dict(curves[adversary].loc[SURE].items())
-        tried.append(
-            Tried(
-                adversary,
-                float(rights[0].mean()),
-                len(rights[0]),
-                float(rights[1].mean()) if control is not None else nan,
-                len(rights[1]) if control is not None else 0,
-                float(at_sure["precision"]),
-                float(at_sure["recall"]),
-            )
-        )
+        shares, sizes = [float(right.mean()) for right in rights], [*map(len, rights)]
+        tried.append(Tried.of(adversary, shares, sizes, float(at_sure["precision"]), float(at_sure["recall"])))
     mode = np.full(len(groups[0]), int(table.argmax()))
     guess = float(truths[0].right(mode).mean())
     found = figures(INFERENCE, tried, guess, {"attribute": f"'{attribute}'"}, notes)

@@ -226,15 +226,7 @@ def linkability(
         found["nearest neighbour"] = [_by_nearest(records, first, second, one) for one in groups]
         found["learned model"] = _learned(records, first, second, groups, seed)
     tried = [
-        Tried(
-            adversary,
-            links[0].success,
-            most,
-            links[1].success if control is not None else nan,
-            most if control is not None else 0,
-            links[0].precision,
-            links[0].recall,
-        )
+        Tried.of(adversary, [one.success for one in links], [most] * len(links), links[0].precision, links[0].recall)
         for adversary, links in found.items()
     ]
     best = figures(LINKABILITY, tried, 1 / most, {}, notes)

@@ -236,13 +236,4 @@ def _tried(adversary: str, made: Sequence[Guesses], truths: Sequence[Truth], wei
     rights = [truth.right(one.code) for truth, one in zip(truths, made, strict=True)]
     shares = [_mean(right, weight) for right, weight in zip(rights, weights, strict=True)]
     sizes = [int(weight.sum() ** 2 / (weight**2).sum()) for weight in weights]
-    has_control = len(shares) > 1
-    return Tried(
-        adversary,
-        shares[0],
-        sizes[0],
-        shares[1] if has_control else nan,
-        sizes[1] if has_control else 0,
-        shares[0],
-        shares[0],
-    )
+    return Tried.of(adversary, shares, sizes, precision=shares[0], recall=shares[0])

@@ -14,7 +14,7 @@ from anoncore.base.number import measure
 from anoncore.base.shared_work import cached
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
-from anoncore.kernels.grouping import dense_key, different_keys, first_rows, grouped_rows, owners, starts_of
+from anoncore.kernels.grouping import dense_key, first_rows, grouped_rows, numbered_inside_groups, owners, starts_of
 from anoncore.kernels.matching import Columns, slicing_posterior
 from anoncore.privacy.published import Cells, Entries, fragments_of, key_inside_groups, published_key
 from anoncore.release.overlap import links
@@ -87,18 +87,18 @@ def n_fitting(sizes: Int64) -> int:
     return max(1, int(np.searchsorted(np.cumsum(sizes), MOST_ENTRIES, side="right")))
 
 
-def side_by_side(found: Sequence[Entries], codes: Sequence[Int64], n_codes: int) -> tuple[Int64, Floats]:
+def side_by_side(found: Sequence[Entries], codes: Sequence[Int64]) -> tuple[Int64, Int64, Floats]:
     """The shares of several sources about the same people, 0 where one has none.
 
-    `codes` has the codes of the entries of each. Returns the pairs of a person and a code for which some source has a
-    share, as person * n_codes + code, ascending, and the shares, float (n_sources, n_pairs).
+    `codes` has the codes of the entries of each. Returns the person and the code of each pair for which some source has
+    a share, ascending, and the shares, float (n_sources, n_pairs).
     """
-    keys = np.concatenate([entries.cell * n_codes + of_entry for entries, of_entry in zip(found, codes, strict=True)])
-    pairs, place = different_keys(keys, len(found[0]) * n_codes)
-    shares = np.zeros((len(found), len(pairs)))
+    of_entries = np.concatenate([entries.cell for entries in found])
+    place, person, code, _ = numbered_inside_groups(of_entries, np.concatenate(codes))
+    shares = np.zeros((len(found), len(person)))
     source = owners([len(entries.code) for entries in found])
     shares[source, place] = np.concatenate([entries.share for entries in found])
-    return pairs, shares
+    return person, code, shares
 
 
 @record
@@ -122,8 +122,7 @@ class GroupPosterior(SignaturePosterior):
 
     def _joined(self, found: list[Entries]) -> Entries:
         """Of each signature the independent evidence of several fragments: q times the product of the D_i / q."""
-        pairs, evidence = side_by_side(found, [entries.code for entries in found], self.n_codes)
-        signature, code = np.divmod(pairs, self.n_codes)
+        signature, code, evidence = side_by_side(found, [entries.code for entries in found])
         probability = self.table[code] * np.prod(evidence / self.table[code], axis=0)
         total = np.bincount(signature, weights=probability, minlength=len(found[0]))[signature]
         joined = np.where(total > 0, probability / np.where(total > 0, total, 1.0), evidence.mean(axis=0))

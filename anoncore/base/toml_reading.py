@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import AnonymizationError, ParameterError
 from anoncore.base.model import wrong_value
 from anoncore.base.showing import printable
@@ -96,6 +97,65 @@ def wrong_key(error: ValidationError, what: str, kind: type[BaseModel]) -> str:
     else:
         sentence = f"{what.capitalize()}: {wrong_value(first, key)}"
     return printable(sentence)
+
+
+@checked_methods
+class TomlFile(BaseModel):
+    """What people write into a file of TOML, checked; `_what` is how messages call such a file.
+
+    Raises ParameterError with one sentence that names the key for what is wrong.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    _what: ClassVar[str]
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise ParameterError(wrong_key(error, self._what, type(self))) from None
+
+    @classmethod
+    def load(cls, file: str | Path) -> Self:
+        """What a file of TOML holds.
+
+        Parameters
+        ----------
+        file : str or Path
+            The file.
+
+        Returns
+        -------
+        object of this class
+            What it holds.
+
+        Raises
+        ------
+        ParameterError
+            For a file that cannot be read, is no TOML or holds something else.
+        """
+        return cls.loads(read_text(Path(file), cls._what))
+
+    @classmethod
+    def loads(cls, text: str | bytes) -> Self:
+        """What a text of TOML holds.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text, in UTF-8 where it is bytes.
+
+        Returns
+        -------
+        object of this class
+            What it holds.
+
+        Raises
+        ------
+        ParameterError
+            For a text that is no TOML or holds something else.
+        """
+        return cls(**toml_values(text, cls._what))
 
 
 def _kind_of(annotation: Any) -> Any:

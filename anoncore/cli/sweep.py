@@ -35,7 +35,6 @@ from anoncore.cli.recipe_file import (
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.policy import Policy
 from anoncore.front.policy.release_rules import judge_release
-from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Limit
 from anoncore.measures.criteria import CRITERIA, chosen
 from anoncore.search.candidates import candidates
@@ -283,12 +282,12 @@ def _cost(search: Search, point: Point) -> str:
     return CRITERIA[search.spare].text(point.values[search.spare])
 
 
-def policy_targets(policy: Rules) -> tuple[Target, ...]:
+def policy_targets(policy: Policy) -> tuple[Target, ...]:
     """The targets of a policy. Other rules, such as what is refused, are judged on the release that is found."""
     return tuple(_targets(policy))
 
 
-def _targets(policy: Rules) -> Iterator[Target]:
+def _targets(policy: Policy) -> Iterator[Target]:
     levels = policy.levels
     if levels.k is not None:
         yield Target("k", levels.k)

@@ -14,7 +14,7 @@ from anoncore.base.errors import ReleaseError
 from anoncore.engines.column_coding import CodedColumn, Coder, CountedTable, distinct_values
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64, record
-from anoncore.kernels.grouping import different_keys, starts_of
+from anoncore.kernels.grouping import numbered_inside_groups, starts_of
 from anoncore.release.recoding import Generalized
 from anoncore.sources.large_table import LargeTable
 from anoncore.utility.reconstruction import Regions, regions_of, spread
@@ -150,9 +150,8 @@ def _of_runs(runs: Mapping[str, Int64]) -> TextRegions:
 def _distance(table: CountedTable, published: CountedTable, names: list[str], sides: list[_Side]) -> float:
     """Total variation distance of a pair's joint frequencies in the table and in the parts."""
     one, other = sides
-    x, y, counts = _counted(table, names, (one.codes, other.codes), (one.size, other.size))
-    n_regions = len(one.regions.sizes), len(other.regions.sizes)
-    cells, others, weight = _counted(published, names, (one.cells, other.cells), n_regions)
+    x, y, counts = _counted(table, names, (one.codes, other.codes))
+    cells, others, weight = _counted(published, names, (one.cells, other.cells))
     expected = spread((one.regions, one.size), (other.regions, other.size), cells, others, weight, x, y)
     return distance_of(counts, expected, table.n_rows)
 
@@ -161,7 +160,6 @@ def _counted(
     table: CountedTable,
     names: list[str],
     numbered: tuple[Callable[[pa.Array], Codes], Callable[[pa.Array], Codes]],
-    sizes: tuple[int, int],
 ) -> tuple[Codes, Codes, Int64]:
     """The pairs of two columns by their numbers, sorted, and the rows of each."""
     found = table.joint(names, MOST_PAIRS + 1)
@@ -170,6 +168,5 @@ def _counted(
     one, other = (number(found.column(place).combine_chunks()) for place, number in enumerate(numbered))
     rows = found.column(len(names)).to_numpy()
     # Values that a table tells apart may have one code, such as 0.0 and -0.0.
-    key, place = different_keys(one.astype(np.int64) * sizes[1] + other, sizes[0] * sizes[1])
-    counts = np.bincount(place, weights=rows, minlength=len(key)).astype(np.int64)
-    return (key // sizes[1]).astype(np.int32), (key % sizes[1]).astype(np.int32), counts
+    number, first, second, _ = numbered_inside_groups(one, other)
+    return first.astype(np.int32), second.astype(np.int32), np.bincount(number, weights=rows).astype(np.int64)

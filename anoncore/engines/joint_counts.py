@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from anoncore.engines.column_coding import CountedTable
 from anoncore.engines.table_profile import MOST_VALUES, TableProfile
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.kernels.grouping import dense_key, occurring_pairs
+from anoncore.kernels.grouping import dense_key, numbered_inside_groups
 from anoncore.table.relations import Relation, counted_relations
 
 SAMPLE = 10_000
@@ -109,9 +109,5 @@ def _added(one: Codes | Int64, other: Int64, rows: Int64) -> tuple[Int64, Int64,
     """The pairs of numbers that occur, with their rows added up: what is missing may be written in two ways."""
     if not len(rows):
         return np.zeros(0, np.int64), np.zeros(0, np.int64), rows
-    n_one, n_other = int(one.max()) + 1, int(other.max()) + 1
-    first, second, entries = occurring_pairs(one, other, n_one, n_other)
-    if len(entries) == len(rows) and entries.max() == 1:
-        return np.asarray(one, np.int64), other, rows
-    number = np.searchsorted(first * n_other + second, one.astype(np.int64) * n_other + other)
-    return first, second, np.bincount(number, weights=rows, minlength=len(first)).astype(np.int64)
+    number, first, second, _ = numbered_inside_groups(one, other)
+    return first, second, np.bincount(number, weights=rows).astype(np.int64)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -15,7 +14,9 @@ import pyarrow.parquet as pq
 from anoncore.base.faults import writing
 from anoncore.base.sql import literal
 from anoncore.kernels.arrays import Int32, Int64
+from anoncore.kernels.grouping import occurring_pairs
 from anoncore.release.mapping import COLUMNS
+from anoncore.sources.large_table import connected_duckdb
 from anoncore.table.domain import Domain
 
 SCHEMA = pa.schema([("attribute", pa.int32()), ("code", pa.int32()), ("published", pa.string()), ("rows", pa.int64())])
@@ -36,10 +37,8 @@ def write_pairs(folder: Path, number: int, pairs: Sequence[pa.Table]) -> None:
 def pairs_of_rows(place: int, codes: Int32, group: Int32, texts: pa.Array) -> pa.Table:
     """The pairs of one attribute in a part: codes int32 (n_rows,), `texts` those of the groups."""
     distinct = texts.dictionary_encode()
-    size = max(len(distinct.dictionary), 1)
-    cells = distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64)[group]
-    pairs, rows = np.unique(codes.astype(np.int64) * size + cells, return_counts=True)
-    return _table(place, (pairs // size).astype(np.int32), distinct.dictionary.take(pa.array(pairs % size)), rows)
+    values, cells, rows = occurring_pairs(codes, distinct.indices.to_numpy(zero_copy_only=False)[group])
+    return _table(place, values.astype(np.int32), distinct.dictionary.take(pa.array(cells)), rows)
 
 
 def pairs_of_class(place: int, counts: Int64, text: pa.Array) -> pa.Table:
@@ -64,8 +63,7 @@ def mapping_frames(folder: Path, domains: Mapping[str, Domain], table: str) -> I
         f"FROM read_parquet({literal(f'{folder}/*.parquet')}) GROUP BY ALL ORDER BY ALL"
     )
     spill = str(folder / "spill")
-    with closing(duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": spill})) as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with closing(connected_duckdb(memory_limit=MEMORY, temp_directory=spill)) as connection:
         for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
             places, codes = batch.column(0).to_numpy(), batch.column(1).to_numpy()
             original = np.empty(batch.num_rows, object)

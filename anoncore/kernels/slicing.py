@@ -123,40 +123,6 @@ def clear_counts(rows: Int32, lo: int, hi: int, table: Signatures, masses: Masse
 
 
 @inner_kernel
-def mark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatures, masses: Masses) -> int:
-    """Mark the bucket's codes of a factor on a line of counts; how many signatures have one that was not marked yet."""
-    n_signatures = 0
-    for row in range(lo, hi):
-        cell = table.factor_start[f] + rows[row, table.first_factor + f]
-        if masses.counts[cell, line] == 0:
-            masses.counts[cell, line] = 1
-            n_signatures += table.code_start[cell + 1] - table.code_start[cell]
-    return n_signatures
-
-
-@inner_kernel
-def unmark_codes(rows: Int32, lo: int, hi: int, f: int, line: int, table: Signatures, masses: Masses) -> None:
-    """Take the marks of the bucket's codes of a factor away."""
-    for row in range(lo, hi):
-        masses.counts[table.factor_start[f] + rows[row, table.first_factor + f], line] = 0
-
-
-@inner_kernel
-def list_signatures(rows: Int32, lo: int, hi: int, f: int, line: int, n: int, table: Signatures, masses: Masses) -> int:
-    """Mark the bucket's codes of a factor, and add the signatures with those that were not marked yet to the n listed
-    in `masses.touched`; how many there are then.
-    """
-    for row in range(lo, hi):
-        cell = table.factor_start[f] + rows[row, table.first_factor + f]
-        if masses.counts[cell, line] == 0:
-            masses.counts[cell, line] = 1
-            for listed in range(table.code_start[cell], table.code_start[cell + 1]):
-                masses.touched[n] = table.with_code[listed]
-                n += 1
-    return n
-
-
-@inner_kernel
 def degree(table: Signatures, masses: Masses, t: int, side: int, n: int, distinct: bool) -> float:
     """The factors' part of w(t, s, B) for the n rows of a side; 0 if signature t does not match it."""
     product = 1.0

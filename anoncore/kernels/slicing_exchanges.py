@@ -25,9 +25,6 @@ from anoncore.kernels.slicing import (
     clear_counts,
     count_row,
     degree,
-    list_signatures,
-    mark_codes,
-    unmark_codes,
     weight,
 )
 from anoncore.kernels.sorting import find_value
@@ -186,6 +183,40 @@ def _count_bucket(rows: Int32, lo: int, hi: int, before: int, after: int, table:
 
 
 @inner_kernel
+def _mark_codes(rows: Int32, lo: int, hi: int, f: int, table: Signatures, masses: Masses) -> int:
+    """Mark the bucket's codes of a factor; how many signatures have one that was not marked yet."""
+    n_signatures = 0
+    for row in range(lo, hi):
+        cell = table.factor_start[f] + rows[row, table.first_factor + f]
+        if masses.counts[cell, MARK] == 0:
+            masses.counts[cell, MARK] = 1
+            n_signatures += table.code_start[cell + 1] - table.code_start[cell]
+    return n_signatures
+
+
+@inner_kernel
+def _unmark_codes(rows: Int32, lo: int, hi: int, f: int, table: Signatures, masses: Masses) -> None:
+    """Take the marks of the bucket's codes of a factor away."""
+    for row in range(lo, hi):
+        masses.counts[table.factor_start[f] + rows[row, table.first_factor + f], MARK] = 0
+
+
+@inner_kernel
+def _list_signatures(rows: Int32, lo: int, hi: int, f: int, n: int, table: Signatures, masses: Masses) -> int:
+    """Mark the bucket's codes of a factor, and add the signatures with those that were not marked yet to the n listed
+    in `masses.touched`; how many there are then.
+    """
+    for row in range(lo, hi):
+        cell = table.factor_start[f] + rows[row, table.first_factor + f]
+        if masses.counts[cell, MARK] == 0:
+            masses.counts[cell, MARK] = 1
+            for listed in range(table.code_start[cell], table.code_start[cell + 1]):
+                masses.touched[n] = table.with_code[listed]
+                n += 1
+    return n
+
+
+@inner_kernel
 def _candidates(rows: Int32, starts: Int64, g: int, h: int, table: Signatures, masses: Masses) -> int:
     """List the signatures that may match one of two buckets, before or after an exchange, in `masses.touched`.
 
@@ -193,14 +224,14 @@ def _candidates(rows: Int32, starts: Int64, g: int, h: int, table: Signatures, m
     """
     best, fewest = 0, -1
     for f in range(len(table.power)):
-        found = mark_codes(rows, starts[g], starts[g + 1], f, MARK, table, masses)
-        found += mark_codes(rows, starts[h], starts[h + 1], f, MARK, table, masses)
-        unmark_codes(rows, starts[g], starts[g + 1], f, MARK, table, masses)
-        unmark_codes(rows, starts[h], starts[h + 1], f, MARK, table, masses)
+        found = _mark_codes(rows, starts[g], starts[g + 1], f, table, masses)
+        found += _mark_codes(rows, starts[h], starts[h + 1], f, table, masses)
+        _unmark_codes(rows, starts[g], starts[g + 1], f, table, masses)
+        _unmark_codes(rows, starts[h], starts[h + 1], f, table, masses)
         if fewest < 0 or found < fewest:
             best, fewest = f, found
-    n = list_signatures(rows, starts[g], starts[g + 1], best, MARK, 0, table, masses)
-    return list_signatures(rows, starts[h], starts[h + 1], best, MARK, n, table, masses)
+    n = _list_signatures(rows, starts[g], starts[g + 1], best, 0, table, masses)
+    return _list_signatures(rows, starts[h], starts[h + 1], best, n, table, masses)
 
 
 @inner_kernel

@@ -22,7 +22,7 @@ from anoncore.kernels.arrays import record
 from anoncore.privacy.joined_people import JoinedTables
 from anoncore.recipes.prepared_columns import PseudonymKey, by_column, entries_written
 from anoncore.recipes.recipe import FORMAT, Recipe, RecipeRun
-from anoncore.recipes.recipe_text import recipe_text, recipe_values
+from anoncore.recipes.recipe_text import FromText
 from anoncore.recipes.source import Output, written
 from anoncore.requirements import KAnonymity
 
@@ -109,7 +109,7 @@ class JoinedRun(Shown):
 
 @partial(checked_methods, left_out=("__init__",))
 @dataclass(frozen=True)
-class JoinedRecipe:
+class JoinedRecipe(FromText):
     """Several tables of the same people, each with a source, tags and a method of its own.
 
     Whether the tables together give more than each promises is counted before anything is published. Where
@@ -215,50 +215,6 @@ class JoinedRecipe:
             Whether they name tables.
         """
         return "tables" in values
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The recipe in a TOML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. Relative paths in the recipe start at its folder.
-
-        Returns
-        -------
-        JoinedRecipe
-            The recipe.
-
-        Raises
-        ------
-        RecipeError
-            Where the file cannot be read, or holds no recipe of several tables.
-        """
-        return cls.from_dict(recipe_values(recipe_text(path)), Path(path).parent)
-
-    @classmethod
-    def loads(cls, text: str, folder: Path | None = None) -> Self:
-        """The recipe in a TOML text.
-
-        Parameters
-        ----------
-        text : str
-            The text.
-        folder : Path, optional
-            Where relative paths start; by default in the working directory.
-
-        Returns
-        -------
-        JoinedRecipe
-            The recipe.
-
-        Raises
-        ------
-        RecipeError
-            Where the text is no TOML, or holds no recipe of several tables.
-        """
-        return cls.from_dict(recipe_values(text), folder)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: Path | None = None) -> Self:

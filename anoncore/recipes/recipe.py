@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self, TypeVar, get_args
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ from anoncore.kernels.arrays import record
 from anoncore.measures.evaluation import Measure
 from anoncore.recipes.hierarchy_rules import spec_by_rule
 from anoncore.recipes.prepared_columns import PseudonymKey, by_column, entries_written, prepared_frame
-from anoncore.recipes.recipe_text import recipe_text, recipe_values
+from anoncore.recipes.recipe_text import FromText
 from anoncore.recipes.source import (
     HierarchySpec,
     Output,
@@ -46,6 +46,7 @@ from anoncore.table.domain import Kind
 from anoncore.table.microdata import OTHERS, Microdata, Role
 from anoncore.table.preparation import DateShift, PreparedTable, prepared_again
 
+E = TypeVar("E")
 TAGS = ("roles", "kinds", "orders", "hierarchies", "sensitive_values")
 FORMAT = 2
 """The format in which recipes are written; a recipe says in its first line which one it has."""
@@ -103,7 +104,7 @@ class RecipeRun(Shown):
 
 @partial(checked_methods, left_out=("__init__",))
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(FromText):
     """A table, its tags, an algorithm and the measures to take: everything that makes a release again.
 
     A recipe is data. It names registered algorithms, requirements, measures and built-in tables, and nothing in it is
@@ -203,13 +204,15 @@ class Recipe:
     def __post_init__(self) -> None:
         _check_format(self.format)
         checked = {
-            "source": _source(self.source),
-            "algorithm": _algorithm(self.algorithm),
+            "source": _made("[source]", self.source, Source),
+            "algorithm": _made("[algorithm]", self.algorithm, Algorithm, ALGORITHMS.build),  # type: ignore[type-abstract]
             "roles": _choices("roles", self.roles, [role.value for role in Role]),
             "kinds": _choices("kinds", self.kinds, [kind.value for kind in Kind]),
             "orders": _value_lists("orders", self.orders),
             "hierarchies": {
-                str(name): _hierarchy(f"hierarchies.{name}", spec)
+                str(name): _made(
+                    f"hierarchies.{name}", {"path": spec} if isinstance(spec, str) else spec, HierarchySpec
+                )
                 for name, spec in _table("hierarchies", self.hierarchies).items()
             },
             "sensitive_values": _value_lists("sensitive_values", self.sensitive_values),
@@ -218,9 +221,9 @@ class Recipe:
             "pseudonyms": by_column("pseudonyms", self.pseudonyms, PseudonymKey),
             "measures": _measures(self.measures),
             "numbers": _numbers(self.numbers),
-            "output": _output(self.output),
+            "output": None if self.output is None else _made("[output]", self.output, Output),
             "guessable_seed": _flag("guessable_seed", self.guessable_seed),
-            "dossier": _answers(self.dossier),
+            "dossier": _made("[dossier]", self.dossier, Answers),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -284,50 +287,6 @@ class Recipe:
             measures=tuple(Measure(measure) if isinstance(measure, str) else measure for measure in measures),
             numbers=numbers,
         )
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The recipe in a TOML file.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. Relative paths in the recipe start at its folder.
-
-        Returns
-        -------
-        Recipe
-            The recipe.
-
-        Raises
-        ------
-        RecipeError
-            Where the file cannot be read, or holds no recipe.
-        """
-        return cls.from_dict(recipe_values(recipe_text(path)), Path(path).parent)
-
-    @classmethod
-    def loads(cls, text: str, folder: Path | None = None) -> Self:
-        """The recipe in a TOML text.
-
-        Parameters
-        ----------
-        text : str
-            The text.
-        folder : Path, optional
-            Where relative paths start; by default in the working directory.
-
-        Returns
-        -------
-        Recipe
-            The recipe.
-
-        Raises
-        ------
-        RecipeError
-            Where the text is no TOML, or holds no recipe.
-        """
-        return cls.from_dict(recipe_values(text), folder)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], folder: Path | None = None) -> Self:
@@ -636,7 +595,7 @@ class Recipe:
         DataError, RecipeError
             Where the table cannot be read, or its columns do not fit.
         """
-        return data.with_same_tags(load_source(_source(source), self._folder))
+        return data.with_same_tags(load_source(_made("[source]", source, Source), self._folder))
 
     def run(self, progress: Progress | None = None, shift_seed: int | None = None) -> RecipeRun:
         """Read the table, make the release and take the measures.
@@ -848,39 +807,13 @@ def _with_populations(values: Any, moved: Callable[[str], str | None]) -> Any:
     return values if fields == dict(values) else values.replace(**fields)
 
 
-def _source(value: Any) -> Source:
-    if isinstance(value, Source):
-        return value
-    with _at("[source]"):
-        return Source(**_table("source", value))
-
-
-def _output(value: Any) -> Output | None:
-    if value is None or isinstance(value, Output):
-        return value
-    with _at("[output]"):
-        return Output(**_table("output", value))
-
-
-def _answers(value: Any) -> Answers:
-    if isinstance(value, Answers):
-        return value
-    with _at("[dossier]"):
-        return Answers(**_table("dossier", value))
-
-
-def _algorithm(value: Any) -> Algorithm:
-    if isinstance(value, Algorithm):
-        return value
-    with _at("[algorithm]"):
-        return ALGORITHMS.build(_table("algorithm", value))
-
-
-def _hierarchy(key: str, value: Any) -> HierarchySpec:
-    if isinstance(value, HierarchySpec):
+def _made(key: str, value: Any, kind: type[E], make: Callable[[Mapping[str, Any]], E] | None = None) -> E:
+    """What a table of the recipe describes, where it is not that already; `key` is what messages call the table."""
+    if isinstance(value, kind):
         return value
     with _at(key):
-        return HierarchySpec(path=value) if isinstance(value, str) else HierarchySpec(**_table(key, value))
+        values = _table(key.strip("[]"), value)
+        return kind(**values) if make is None else make(values)
 
 
 def _measures(values: Any) -> tuple[Measure, ...]:
@@ -896,7 +829,7 @@ def _measures(values: Any) -> tuple[Measure, ...]:
             name = given.pop("name", "")
             measures.append(Measure(name if isinstance(name, str) else quoted(name), given))
             for source in measures[-1].tables.values():
-                _source(source)
+                _made("[source]", source, Source)
     twice = [measure.label for number, measure in enumerate(measures) if measure in measures[:number]]
     if twice:
         raise RecipeError(f"measures asks {listing(twice)} twice.")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from anoncore.base.arguments import checked_methods
-from anoncore.base.errors import ParameterError
-from anoncore.base.toml_reading import Line, read_text, toml_values, wrong_key
+from anoncore.base.toml_reading import Line, TomlFile
 
-WHAT = "file of answers"
-"""What messages call the file."""
 TEMPLATE = """\
 # Answers for a dossier. What is left empty is printed as an empty line, to fill in by hand.
 format = 1
@@ -90,7 +86,7 @@ class Signatory(Typed):
 
 
 @checked_methods
-class Answers(Typed):
+class Answers(TomlFile, Typed):
     """What only people know of a release. Nothing is invented: an answer that is empty stays an empty line.
 
     Attributes
@@ -129,6 +125,8 @@ class Answers(Typed):
     ('the cancer registry', '')
     """
 
+    _what: ClassVar[str] = "file of answers"
+
     format: Annotated[Literal[1], Field(description="The format in which the answers are written.")] = 1
     title: Annotated[Line, Field(description="What the release is called.")] = ""
     purpose: Annotated[Line, Field(description="What readers want it for.")] = ""
@@ -145,54 +143,6 @@ class Answers(Typed):
     review: Annotated[Review, Field(description="When and by whom the release is looked at again.")] = Review()
     decisions: Annotated[tuple[Decision, ...], Field(description="What was decided, by whom and when.")] = ()
     signatures: Annotated[tuple[Signatory, ...], Field(description="Who signs.")] = ()
-
-    def __init__(self, **fields: Any) -> None:
-        try:
-            super().__init__(**fields)
-        except ValidationError as error:
-            raise ParameterError(wrong_key(error, WHAT, Answers)) from None
-
-    @classmethod
-    def load(cls, file: str | Path) -> Self:
-        """The answers in a file of TOML.
-
-        Parameters
-        ----------
-        file : str or Path
-            The file.
-
-        Returns
-        -------
-        Answers
-            The answers.
-
-        Raises
-        ------
-        ParameterError
-            For a file that cannot be read or holds no answers.
-        """
-        return cls.loads(read_text(Path(file), WHAT))
-
-    @classmethod
-    def loads(cls, text: str | bytes) -> Self:
-        """The answers in a text of TOML.
-
-        Parameters
-        ----------
-        text : str or bytes
-            The text, in UTF-8 where it is bytes.
-
-        Returns
-        -------
-        Answers
-            The answers.
-
-        Raises
-        ------
-        ParameterError
-            For a text that is no TOML or holds no answers.
-        """
-        return cls(**toml_values(text, WHAT))
 
     @staticmethod
     def template() -> str:

@@ -9,11 +9,10 @@ from anoncore.base.arguments import checked
 from anoncore.base.showing import Shown
 from anoncore.base.texts import listing
 from anoncore.kernels.arrays import Int64, record
+from anoncore.kernels.grouping import occurring_pairs
 from anoncore.release.recoding import ColumnRegions, Exact, Generalized, GroupValues, Recoding, Texts
 from anoncore.release.release import Release
 
-MOST_COUNTED = 4
-"""How many times as many pairs of a value and a cell as rows are counted one by one; more are sorted."""
 COLUMNS = ("table", "attribute", "original value", "published value", "rows", "shown by the release")
 
 
@@ -64,8 +63,8 @@ def _as_it_was(release: Release, name: str, recoding: Recoding) -> bool:
 
 def _part(release: Release, table: str, name: str, recoding: Recoding) -> pd.DataFrame:
     domain, (published, cells) = release.data.domain[name], _cells(recoding)
-    pairs, rows = _counted(release.data.codes[name].astype(np.int64) * len(cells) + published, len(domain) * len(cells))
-    original, texts = domain.texts[pairs // len(cells)], cells[pairs % len(cells)]
+    codes, places, rows = occurring_pairs(release.data.codes[name], published, len(domain), len(cells))
+    original, texts = domain.texts[codes], cells[places]
     # A cell tells the original value where it holds a single value and no value of the attribute was changed.
     only = (recoding.n_changed == 0) if isinstance(recoding, GroupValues) else not isinstance(recoding, Exact)
     single = [f"{{{text}}}" if isinstance(recoding, GroupValues) else text for text in original]
@@ -97,12 +96,3 @@ def _cells(recoding: Recoding) -> tuple[Int64, Texts]:
         return numbers, np.asarray(cells, object)
     numbers, cells = pd.factorize(texts)
     return numbers[place], np.asarray(cells, object)
-
-
-def _counted(numbers: Int64, size: int) -> tuple[Int64, Int64]:
-    """The different numbers, all below a size, ascending, and how often each is there."""
-    if size > MOST_COUNTED * max(len(numbers), 1):
-        return np.unique(numbers, return_counts=True)
-    counts = np.bincount(numbers, minlength=size)
-    found = np.flatnonzero(counts)
-    return found, counts[found]

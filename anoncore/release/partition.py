@@ -222,6 +222,13 @@ class Partition(SizesDrawn):
         return starts_of(np.bincount(group)), members.astype(np.int32)
 
 
+def own_numbers(partition: Partition, first: Partition) -> Partition:
+    """The groups, with other numbers where those of a first table are equal, which would say that they are linked."""
+    if partition.n_groups == 1 or not np.array_equal(partition.group, first.group):
+        return partition
+    return Partition((partition.group + 1) % partition.n_groups)
+
+
 def _require_below(size: int, codes: Codes) -> None:
     """Raise ParameterError where there cannot be so many codes, or where one is too large for that."""
     if size < 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import field, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from anoncore.base.random_numbers import drawn_along
 from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import MISSING_TEXT, joined_range
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import first_rows, owners, runs_from, starts_of
+from anoncore.kernels.grouping import first_rows, numbered_sets, owners, runs_from, starts_of
 from anoncore.release.partition import Partition
 from anoncore.table.domain import Domain, Kind, set_text
 
@@ -419,11 +418,8 @@ class Generalized(Recoding):
         """A number for each group; groups have the same number if they have the same region."""
         if self.offsets is None or self.members is None:
             return self.low.astype(np.int64) * len(self.domain) + self.high
-        if len(self.domain) <= FEW_CATEGORIES:
-            return np.bitwise_or.reduceat(np.int64(1) << self.members.astype(np.int64), self.offsets[:-1])
-        known: dict[bytes, int] = {}
-        sets = (self.members[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
-        return np.array([known.setdefault(codes, len(known)) for codes in sets], np.int64)
+        fit = len(self.domain) <= FEW_CATEGORIES
+        return numbered_sets(self.offsets, self.members, np.int64(1) << self.members.astype(np.int64) if fit else None)
 
     def _set_text(self, group: int) -> str:
         """The published text of one group's region as a set, e.g. `{cold, flu}`, or a single value."""

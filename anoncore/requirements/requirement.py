@@ -14,7 +14,7 @@ from anoncore.base.errors import ParameterError
 from anoncore.base.model import Model
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, Rows, record
 from anoncore.kernels.checking import KernelChecks, KernelPeople, counts_level, group_levels, people_and_pairs
-from anoncore.kernels.grouping import starts_of
+from anoncore.kernels.grouping import numbered_inside_groups, starts_of
 from anoncore.kernels.rounding import ROUNDING, lies_below, reaches, stays_within
 from anoncore.release.partition import Partition
 from anoncore.release.release import Fragment
@@ -389,9 +389,9 @@ class CheckSet:
             return None
         pairs, n_pairs = np.zeros((len(person), len(self.views)), np.int32), 0
         for column, view in enumerate(self.views):
-            different, number = np.unique(person.astype(np.int64) * view.size + view.codes, return_inverse=True)
-            pairs[:, column] = number.reshape(-1) + n_pairs
-            n_pairs += len(different)
+            number, *_, rows = numbered_inside_groups(person, view.codes)
+            pairs[:, column] = number + n_pairs
+            n_pairs += len(rows)
         return KernelPeople(person, pairs, int(person.max()) + 1, n_pairs)
 
     @cached_property

@@ -117,10 +117,9 @@ class LargeTable:
         rules = TextRules(missing=tuple(missing), decimal=decimal, dates=dates)
         self.name = path.name
         self.notes: tuple[str, ...] | None = None
-        self._connection = _connected(
+        self._connection = connected_duckdb(
             memory_limit=f"{memory}B", threads=str(os.cpu_count() or 1), temp_directory=str(workspace / "spill")
         )
-        _without_progress_bar(self._connection)
         try:
             with reading(self.name):
                 self._relation, names = self._opened(Path(os.path.abspath(path)), workspace, table, encoding, rules)
@@ -288,15 +287,17 @@ def database_tables(path: Path) -> tuple[str, ...]:
             return tuple(sqlite_tables(path))
         if path.is_dir() or path.suffix.lower() not in DATABASES:
             return ()
-        with closing(_connected()) as connection:
+        with closing(connected_duckdb()) as connection:
             return tuple(_attached(connection, path))
 
 
-def _connected(**settings: str) -> duckdb.DuckDBPyConnection:
-    """A connection that loads no extension: a file could ask for one."""
-    return duckdb.connect(
+def connected_duckdb(**settings: str) -> duckdb.DuckDBPyConnection:
+    """A database in memory that draws no progress bar and loads no extension: a file could ask for one."""
+    connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", **settings}
     )
+    _without_progress_bar(connection)
+    return connection
 
 
 def _shut(connection: duckdb.DuckDBPyConnection, listed: str = "") -> None:

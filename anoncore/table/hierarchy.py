@@ -168,7 +168,7 @@ class Hierarchy(Shown):
         DataError
             Where a value is no number, or width, fanout or start do not fit.
         """
-        return cls(nested_intervals(bins_by_width(values, width, start), fanout, ROOT))
+        return cls(nested_intervals(bins_by_width(values, width, start), fanout))
 
     @classmethod
     def by_quantile(cls, values: Iterable[Any], groups: int, fanout: int = 2) -> Hierarchy:
@@ -193,7 +193,7 @@ class Hierarchy(Shown):
         DataError
             Where there is no value, or groups or fanout do not fit.
         """
-        return cls(nested_intervals(bins_by_quantile(values, groups), fanout, ROOT))
+        return cls(nested_intervals(bins_by_quantile(values, groups), fanout))
 
     @property
     def height(self) -> int:

@@ -78,7 +78,7 @@ def calendar_hierarchy(values: Iterable[Any], levels: Iterable[str] = tuple(CALE
         raise DataError(f"The levels of a calendar are {listing(list(CALENDAR))}, {what}.")
     different = _different(values)
     moments = [_moment(value) for value in different]
-    return _joining(different, [[CALENDAR[level](one) for one in moments] for level in CALENDAR if level in wanted])
+    return joining(different, [[CALENDAR[level](one) for one in moments] for level in CALENDAR if level in wanted])
 
 
 def prefix_hierarchy(values: Iterable[Any], kept: Iterable[int] | None = None) -> Hierarchy:
@@ -124,7 +124,7 @@ def prefix_hierarchy(values: Iterable[Any], kept: Iterable[int] | None = None) -
         for length in reversed(lengths)
         if length < longest
     ]
-    return _joining(different, levels)
+    return joining(different, levels)
 
 
 def grid_hierarchy(values: Iterable[Any], widths: Iterable[float] = GRID) -> Hierarchy:
@@ -162,13 +162,13 @@ def grid_hierarchy(values: Iterable[Any], widths: Iterable[float] = GRID) -> Hie
     steps = _grid_steps(widths)
     different = _different(values)
     if not any(isinstance(value, str) for value in different):
-        return _joining(different, [_cells(different, step) for step in steps])
+        return joining(different, [_cells(different, step) for step in steps])
     pairs = [_pair(value) for value in different]
     levels = []
     for step in steps:
         south, west = (_cells([pair[axis] for pair in pairs], step) for axis in (0, 1))
         levels.append([f"{first} × {second}" for first, second in zip(south, west, strict=True)])
-    return _joining(different, levels)
+    return joining(different, levels)
 
 
 def frequency_hierarchy(values: Iterable[Any], shares: Iterable[float] = SHARES) -> Hierarchy:
@@ -214,7 +214,7 @@ def frequency_hierarchy(values: Iterable[Any], shares: Iterable[float] = SHARES)
         if len(rare) == len(rows):
             break  # This level, and those above it, would say no more than the top.
         levels.append([OTHER if place in rare else value_text(value) for place, value in enumerate(different)])
-    return _joining(different, levels)
+    return joining(different, levels)
 
 
 def letter_hierarchy(values: Iterable[Any]) -> Hierarchy:
@@ -245,7 +245,7 @@ def letter_hierarchy(values: Iterable[Any]) -> Hierarchy:
     ('U', '*')
     """
     different = _different(values)
-    return _joining(different, [[_letter(value_text(value)) for value in different]])
+    return joining(different, [[_letter(value_text(value)) for value in different]])
 
 
 def neighbour_hierarchy(values: Sequence[Any], fanout: int = 2) -> Hierarchy:
@@ -284,7 +284,7 @@ def neighbour_hierarchy(values: Sequence[Any], fanout: int = 2) -> Hierarchy:
         runs = [ordered[start : start + width] for start in range(0, len(ordered), width)]
         levels.append([label for run in runs for label in [_run_text(run)] * len(run)])
         width *= fanout
-    return _joining(ordered, levels)
+    return joining(ordered, levels)
 
 
 def _ascending(levels: Iterable[Any], fits: Callable[[Any], bool], rule: str) -> list[Any]:
@@ -310,7 +310,7 @@ def _is_width(number: Any) -> bool:
     return is_finite_number(number) and number > 0
 
 
-def _joining(values: Sequence[Any], levels: Iterable[Sequence[str]]) -> Hierarchy:
+def joining(values: Sequence[Any], levels: Iterable[Sequence[str]]) -> Hierarchy:
     """The hierarchy of the levels that join something, with `*` on top."""
     groups = len(values)
     kept = []

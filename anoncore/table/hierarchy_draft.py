@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import quoted, value_text
 from anoncore.table.hierarchy import ROOT, Hierarchy
+from anoncore.table.hierarchy_defaults import joining
 
 Cells = tuple[tuple[str, ...], ...]
 
@@ -189,16 +191,8 @@ class HierarchyDraft:
         """
         if not self.values:
             raise DataError("The attribute has no values, so there is nothing to group.")
-        levels: list[list[str]] = []
-        n_groups = len(self.values)
-        for level in range(1, self.n_levels + 1):
-            labels = self._labels(level)
-            if len(set(labels)) < n_groups:
-                n_groups = len(set(labels))
-                levels.append(labels)
-        if not levels or set(levels[-1]) != {ROOT}:
-            levels.append([ROOT] * len(self.values))
-        return Hierarchy((value, [labels[place] for labels in levels]) for place, value in enumerate(self.values))
+        levels = [self._labels(level) for level in range(1, self.n_levels + 1)]
+        return joining(self.values, takewhile(lambda labels: set(labels) != {ROOT}, levels))
 
     def _from_level(self, level: int, places: Collection[int], cells: tuple[str, ...]) -> HierarchyDraft:
         """The draft in which some lines have these cells from a level on."""

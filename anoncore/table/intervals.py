@@ -70,9 +70,9 @@ def bins_by_quantile(values: Iterable[Any], groups: int) -> Bins:
     return numbers, bins, lambda first, last, inside: range_text(inside[0], inside[-1])
 
 
-def nested_intervals(bins: Bins, fanout: int, top: str) -> dict[Any, tuple[str, ...]]:
-    """The labels of each value from its lowest interval up to `top`; each level joins `fanout` intervals of the one
-    below.
+def nested_intervals(bins: Bins, fanout: int) -> dict[Any, list[str]]:
+    """The labels of each value from its lowest interval up to the last level at which there are several; each level
+    joins `fanout` intervals of the one below.
     """
     numbers, lowest, text = bins
     if fanout < 2:
@@ -87,8 +87,7 @@ def nested_intervals(bins: Bins, fanout: int, top: str) -> dict[Any, tuple[str, 
             labels += [text(interval * joined, (interval + 1) * joined - 1, inside)] * len(inside)
         levels.append(labels)
         joined *= fanout
-    levels.append([top] * len(numbers))
-    return dict(zip(numbers, zip(*levels, strict=True), strict=True))
+    return {number: [labels[place] for labels in levels] for place, number in enumerate(numbers)}
 
 
 def is_finite_number(value: Any) -> bool:

@@ -100,7 +100,7 @@ class CodedColumns:
             key = first if len(telling) == 1 else dense_key((self._codes[name] for name in telling), self.n_rows)
             self._key = telling, key
         key, other = self._key[1], self._codes[told]
-        return occurring_pairs(key, other, int(key.max()) + 1, int(other.max()) + 1)
+        return occurring_pairs(key, other)
 
     def sample(self, names: Collection[str]) -> Mapping[str, Codes]:
         """The codes of the chosen rows."""
@@ -176,7 +176,7 @@ def _by_pairs(
 
 def told_rows(one: Codes | Int64, other: Codes | Int64) -> tuple[int, int]:
     """Rows whose `other` the column `one` tells, and rows whose `one` the column `other` tells."""
-    return told_of_pairs(*occurring_pairs(one, other, int(one.max()) + 1, int(other.max()) + 1))
+    return told_of_pairs(*occurring_pairs(one, other))
 
 
 def told_of_pairs(one: Int64, other: Int64, counts: Int64) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.number import Bounds, Number, measure
 from anoncore.base.score import Score
 from anoncore.kernels.arrays import Codes, Floats
+from anoncore.kernels.grouping import occurring_pairs
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact
 from anoncore.release.release import Release
@@ -127,7 +128,7 @@ def conditional_entropy(release: Release, target: str) -> TargetScore:
         release,
         target,
         CONDITIONAL_ENTROPY,
-        lambda partition, codes: _entropy(partition, codes, size),
+        _entropy,
         bounds=(0.0, float(np.log2(size))),
     )
 
@@ -234,10 +235,9 @@ def _target_score(
     )
 
 
-def _entropy(partition: Partition, codes: Codes, size: int) -> float:
-    key = partition.group.astype(np.int64) * size + codes
-    keys, counts = np.unique(key, return_counts=True)
-    share = counts / partition.sizes[keys // size]
+def _entropy(partition: Partition, codes: Codes) -> float:
+    group, _, counts = occurring_pairs(partition.group, codes)
+    share = counts / partition.sizes[group]
     return max(0.0, float(-(counts @ np.log2(share)) / partition.n_rows))
 
 

@@ -73,7 +73,7 @@ def _expected(reader: Reader, first: str, second: str, bins: tuple[Bins, Bins]) 
             _rows_of_groups(column, share, partition) for column, share in zip((one, other), shares, strict=True)
         )
         return np.asarray(mine.T @ (theirs / partition.sizes[:, None]))
-    cells, others, rows = pairs_of(one.of_row, other.of_row, one.n_regions, other.n_regions)
+    cells, others, rows = pairs_of(one.of_row, other.of_row)
     linked = _sparse(rows, cells, others, (one.n_regions, other.n_regions))
     return np.asarray(reader.scale * (shares[0].T @ (linked @ shares[1])))
 
@@ -93,6 +93,6 @@ def _sparse(values: npt.NDArray[Any], rows: npt.NDArray[Any], columns: npt.NDArr
 
 def _rows_of_groups(column: Column, shares: Floats, partition: Partition) -> Floats:
     """Expected rows of each group in each bin, float (n_groups, n_bins)."""
-    groups, cells, rows = pairs_of(partition.group, column.of_row, partition.n_groups, column.n_regions)
+    groups, cells, rows = pairs_of(partition.group, column.of_row)
     counts = _sparse(rows, groups, cells, (partition.n_groups, column.n_regions))
     return np.asarray(counts @ shares)

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64, record
-from anoncore.kernels.grouping import different_keys, first_rows, occurring_pairs, owners, runs_from, starts_of
+from anoncore.kernels.grouping import (
+    first_rows,
+    numbered_inside_groups,
+    numbered_sets,
+    occurring_pairs,
+    owners,
+    runs_from,
+    starts_of,
+)
 from anoncore.kernels.two_way import linked_frequencies, rectangle_frequencies, region_totals
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import ColumnRegions, Generalized, GroupValues, Recoding
@@ -43,17 +50,13 @@ class Regions:
     def numbered(self, n_codes: int) -> Int64:
         """A number for each group, int64 (n_groups,); groups have the same one where they allow the same codes."""
         if len(self.low) == len(self.sizes):
-            return different_keys(self.low * n_codes + self.high, n_codes * n_codes)[1]
+            return numbered_inside_groups(self.low, self.high)[0]
+        words, one = None, np.uint64(1)
         if n_codes < WORD_BITS:
             # A set as a word with one bit per code: a run from a to b is 2^(b + 1) - 2^a.
-            one = np.uint64(1)
-            runs = (one << (self.high + 1).astype(np.uint64)) - (one << self.low.astype(np.uint64))
-            sets = np.add.reduceat(runs, self.offsets[:-1])
-            return np.unique(sets, return_inverse=True)[1].astype(np.int64)
-        known: dict[bytes, int] = {}
-        runs = np.column_stack((self.low, self.high))
-        parts = (runs[begin:end].tobytes() for begin, end in pairwise(self.offsets.tolist()))
-        return np.array([known.setdefault(part, len(known)) for part in parts], np.int64)
+            words = (one << (self.high + 1).astype(np.uint64)) - (one << self.low.astype(np.uint64))
+        sets = numbered_sets(self.offsets, np.column_stack((self.low, self.high)), words)
+        return sets if words is None else np.unique(sets, return_inverse=True)[1].astype(np.int64)
 
     def some(self, groups: Int64) -> Regions:
         """The regions of some groups."""
@@ -218,12 +221,16 @@ class Reader:
 
     def _of_rows(self, one: Column, other: Column, x: Codes, y: Codes) -> Floats:
         """Expected rows where the cells of a row belong together."""
-        n_one, n_other = len(one.different.sizes), len(other.different.sizes)
         if one.group is not None and one.group is other.group:
-            key, place = different_keys(one.number * np.int64(n_other) + other.number, n_one * n_other)
-            cells, others = np.divmod(key, n_other)
+            place, cells, others, _ = numbered_inside_groups(one.number, other.number)
             return spread(one.spread, other.spread, cells, others, np.bincount(place, one.group.sizes), x, y)
-        return spread(one.spread, other.spread, *pairs_of(one.rows, other.rows, n_one, n_other), x, y)
+        return spread(
+            one.spread,
+            other.spread,
+            *pairs_of(one.rows, other.rows, len(one.different.sizes), len(other.different.sizes)),
+            x,
+            y,
+        )
 
     def _across(self, first: str, second: str, x: Codes, y: Codes) -> Floats:
         """Expected rows where no fragment publishes both attributes."""
@@ -288,7 +295,7 @@ class Reader:
             yield left[0], left[1], np.array([1 / n_left])
 
 
-def pairs_of(one: Codes, other: Codes, n_one: int, n_other: int) -> tuple[Codes, Codes, Int64]:
+def pairs_of(one: Codes, other: Codes, n_one: int = 0, n_other: int = 0) -> tuple[Codes, Codes, Int64]:
     """The combinations that occur, sorted, as codes, and the rows of each."""
     first, second, counts = occurring_pairs(one, other, n_one, n_other)
     return first.astype(np.int32), second.astype(np.int32), counts.astype(np.int64)
@@ -331,10 +338,7 @@ def _linked(one: Column, other: Column, partition: Partition) -> Iterator[tuple[
     """Every two regions of a group, by their numbers in `different`, with the rows that link them, n_a n_b / size, in
     parts that memory can hold.
     """
-    mine, theirs = (
-        pairs_of(partition.group, column.rows, partition.n_groups, len(column.different.sizes))
-        for column in (one, other)
-    )
+    mine, theirs = (pairs_of(partition.group, column.rows) for column in (one, other))
     widths = [np.bincount(side[0], minlength=partition.n_groups) for side in (mine, theirs)]
     starts = [starts_of(width) for width in widths]
     products = np.cumsum(widths[0] * widths[1])
@@ -372,7 +376,7 @@ def totals(column: Column) -> Floats:
 
 def _by_link(column: Column, link: Column, begin: int, end: int) -> Floats:
     """Expected rows with each code and each code of the linking attribute from `begin` to before `end`."""
-    cells, others, counts = pairs_of(column.of_row, link.of_row, column.n_regions, link.n_regions)
+    cells, others, counts = pairs_of(column.of_row, link.of_row)
     regions = link.regions
     weight = counts / regions.sizes[others]
     n_runs = np.diff(regions.offsets)[others]

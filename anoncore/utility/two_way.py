@@ -165,7 +165,7 @@ def _true_pairs(data: Microdata, first: str, second: str) -> tuple[Codes, Codes,
     codes, sizes = (data.codes[first], data.codes[second]), (len(data.domain[first]), len(data.domain[second]))
 
     def pairs() -> tuple[Codes, Codes, Int64]:
-        return pairs_of(*codes, *sizes)
+        return pairs_of(*codes)
 
     is_small = sizes[0] * sizes[1] <= LARGEST_KEPT
     return cached(data, "pairs of values", (first, second), pairs, MOST_KEPT) if is_small else pairs()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import io
 import shutil
 import subprocess
@@ -14,7 +16,7 @@ import pytest
 from anoncore.algorithms import ALGORITHMS
 from anoncore.cli import main
 from anoncore.cli.command import COMMANDS
-from anoncore.cli.completion import SHELLS, completed_commands
+from anoncore.cli.completion import SHELLS
 from anoncore.requirements import REQUIREMENTS
 
 
@@ -33,10 +35,12 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_command_and_option_is_known(printed: dict[str, Path], shell: str) -> None:
     text = printed[shell].read_text("utf-8")
-    for name, command in completed_commands(COMMANDS).items():
+    for name, command in COMMANDS.items():
         assert name in text
-        for option in command.options:
-            assert (f"-l {option.name[2:]} " if shell == "fish" else option.name) in text
+        parser = argparse.ArgumentParser(prog=name)
+        getattr(importlib.import_module(f"anoncore.cli.{command.module}"), command.add_options)(parser)
+        for option in (option for action in parser._actions for option in action.option_strings[-1:]):
+            assert (f"-l {option[2:]} " if shell == "fish" else option) in text
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -55,7 +59,8 @@ def test_the_shell_reads_it(printed: dict[str, Path], shell: str) -> None:
         (["run", "--for"], {"--format", "--force"}),
         (["run", "--format", ""], {"csv", "parquet", "excel"}),
         (["run", "x.toml", "--engine", "d"], {"disk"}),
-        (["run", "--output", ""], set()),
+        (["run", "--output", ""], {"table.csv"}),
+        (["run", ""], {"table.csv"}),
         (["completion", ""], set(SHELLS)),
         (["algorithms", "mond"], {"mondrian"}),
         (["requirements", ""], set(REQUIREMENTS)),
@@ -66,13 +71,15 @@ def test_the_shell_reads_it(printed: dict[str, Path], shell: str) -> None:
     # The order of a set's members differs between processes, and names of tests must not.
     ids=lambda words: " ".join(sorted(words)[:2]),
 )
-def test_bash_completes(printed: dict[str, Path], words: list[str], expected: set[str]) -> None:
+def test_bash_completes(printed: dict[str, Path], words: list[str], expected: set[str], tmp_path: Path) -> None:
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
-    script = (
-        f'source "{printed["bash"]}"; COMP_WORDS=(anoncore "$@"); COMP_CWORD=$#; _anoncore; echo "${{COMPREPLY[*]}}"'
+    (tmp_path / "table.csv").touch()
+    read = f'source "{printed["bash"]}"; COMP_WORDS=(anoncore "$@"); COMP_CWORD=$#'
+    script = f'{read}; $(complete -p anoncore | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "${{COMPREPLY[*]}}"'
+    ran = subprocess.run(
+        ["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True, cwd=tmp_path
     )
-    ran = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True)
     assert set(ran.stdout.split()) == expected
 
 

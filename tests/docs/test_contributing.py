@@ -7,25 +7,42 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, Block, blocks
+from tests.docs.pages import ROOT
 
 PAGE = ROOT / "CONTRIBUTING.md"
 COPIED = ("anoncore", "dashboard", "datasets", "tests", "pyproject.toml")
 
 
-def sections() -> dict[str, list[Block]]:
-    """The blocks that are files or changes of files, by the heading they stand below."""
-    text = PAGE.read_text(encoding="utf-8")
-    headings = [(text[: match.start()].count("\n") + 1, match[1]) for match in re.finditer(r"^## (.+)$", text, re.M)]
-    found: dict[str, list[Block]] = {}
-    for block in blocks(PAGE):
-        if block.file is not None:
-            title = [name for line, name in headings if line < block.line][-1]
-            found.setdefault(title, []).append(block)
+@dataclass(frozen=True)
+class Sample:
+    """A file that the page adds or changes, and where what is added lies."""
+
+    file: str
+    path: Path
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it changes a file that is there."""
+        return self.path.suffix == ".diff"
+
+    @property
+    def text(self) -> str:
+        """What the file holds, or what is added to it."""
+        return self.path.read_text(encoding="utf-8")
+
+
+def sections() -> dict[str, list[Sample]]:
+    """The samples in the order in which the page links them, by the heading they stand below."""
+    found: dict[str, list[Sample]] = {}
+    for section in re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        linked = re.findall(r"^\[`(.+)`\]\((docs/samples/.+)\)$", section, re.M)
+        if linked:
+            found[section.partition("\n")[0]] = [Sample(file, ROOT / path) for file, path in linked]
     return found
 
 
@@ -51,13 +68,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         elif (ROOT / name).is_file():
             shutil.copy(ROOT / name, folder / name)
-    for block in (block for part in sections().values() for block in part):
-        file = folder / str(block.file)
-        if block.language == "diff":
-            file.write_text(changed(file.read_text(encoding="utf-8"), block.code, block.where), encoding="utf-8")
+    for sample in (sample for part in sections().values() for sample in part):
+        file = folder / sample.file
+        if sample.is_change:
+            file.write_text(changed(file.read_text(encoding="utf-8"), sample.text, sample.path.name), encoding="utf-8")
         else:
-            assert not file.exists(), f"{block.where}: {block.file} is there already."
-            file.write_text(block.code, encoding="utf-8")
+            assert not file.exists(), f"{sample.file} is there already."
+            shutil.copy(sample.path, file)
     return folder
 
 
@@ -77,10 +94,15 @@ KINDS = ("an algorithm", "a requirement", "a measure", "an attack", "a page to t
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_its_file_its_line_in_a_registry_and_its_test(kind):
     added = sections()[f"Add {kind}"]
-    files = [str(block.file) for block in added]
+    files = [sample.file for sample in added if not sample.is_change]
     assert any(file.startswith(("anoncore/", "dashboard/")) for file in files)
     assert any(file.startswith("tests/") for file in files)
-    assert any(block.language == "diff" for block in added)
+    assert any(sample.is_change for sample in added)
+
+
+def test_every_sample_is_linked():
+    linked = {sample.path for part in sections().values() for sample in part}
+    assert linked == {path for path in (ROOT / "docs" / "samples").rglob("*") if path.is_file()}
 
 
 CONTRACTS = tuple(
@@ -105,7 +127,7 @@ ADDED = (
 
 @pytest.mark.slow
 def test_what_is_added_passes_its_tests_and_the_contracts_and_is_offered_by_name(copy: Path):
-    own = [str(block.file) for part in sections().values() for block in part if str(block.file).startswith("tests/")]
+    own = [sample.file for part in sections().values() for sample in part if sample.file.startswith("tests/")]
     options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-k", " or ".join(ADDED), *own, *CONTRACTS]
     told = run(
         copy,
@@ -123,6 +145,6 @@ def test_what_is_added_passes_its_tests_and_the_contracts_and_is_offered_by_name
 def test_what_is_added_meets_the_rules_of_style(copy: Path):
     if shutil.which("ruff", path=str(Path(sys.executable).parent)) is None:
         pytest.skip("ruff is not installed; the extra 'lint' brings it")
-    files = [str(block.file) for part in sections().values() for block in part]
+    files = [sample.file for part in sections().values() for sample in part]
     run(copy, "-m", "ruff", "check", "--no-cache", *files)
     run(copy, "-m", "ruff", "format", "--no-cache", "--check", *files)

@@ -24,7 +24,7 @@ from anoncore.kernels.grouping import (
 def test_pairs_are_sorted_and_counted(n_one: int, n_other: int) -> None:
     rng = np.random.default_rng(n_one)
     one, other = (rng.integers(0, size, 600).astype(np.int32) for size in (n_one, n_other))
-    first, second, rows = occurring_pairs(one, other, n_one, n_other)
+    first, second, rows = occurring_pairs(one, other)
     expected = Counter(zip(one.tolist(), other.tolist(), strict=True))
     assert list(zip(first.tolist(), second.tolist(), strict=True)) == sorted(expected)
     assert rows.tolist() == [expected[pair] for pair in sorted(expected)]

@@ -10,7 +10,6 @@ import pytest
 
 from anoncore import Microdata
 from anoncore.algorithms import Anatomy, Mask, VerticalFragmentation
-from anoncore.release import mapping
 from anoncore.release.mapping import value_mapping
 from tests.privacy.releases import generalized
 from tests.properties.subjects import subjects
@@ -55,13 +54,6 @@ def test_tables_with_sets_say_which_table() -> None:
     sets = found[found["attribute"] == "illness"]
     assert sets["table"].nunique() == 2
     assert sets["published value"].str.startswith("{").all()
-
-
-def test_many_different_values_are_counted_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    release = released("mondrian", ())
-    found = value_mapping(release).frame
-    monkeypatch.setattr(mapping, "MOST_COUNTED", 0)
-    assert value_mapping(release).frame.equals(found)
 
 
 @pytest.mark.parametrize(("name", "parameters"), subjects(turn=1))

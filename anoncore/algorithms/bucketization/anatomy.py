@@ -61,10 +61,8 @@ def _partners(value: Codes, rng: np.random.Generator) -> Int64:
 
 def _pairs(data: Microdata, codes: Codes, sensitive: Codes) -> Pairs:
     """The pairs of a value of a quasi-identifier and a sensitive value that occur, and how often."""
-    size = int(sensitive.max()) + 1
-    sizes = [len(data.domain[name]) for name in data.quasi_identifiers]
-    begin = starts_of(sizes)
-    found = [occurring_pairs(codes[:, a], sensitive, sizes[a], size) for a in range(codes.shape[1])]
+    begin = starts_of(len(data.domain[name]) for name in data.quasi_identifiers)
+    found = [occurring_pairs(codes[:, a], sensitive) for a in range(codes.shape[1])]
     number = np.concatenate([begin[a] + one for a, (one, _, _) in enumerate(found)])
     true = np.concatenate([counts for _, _, counts in found]).astype(np.float64)
     start = starts_of(np.bincount(number, minlength=begin[-1]))

@@ -49,9 +49,8 @@ class OneBucket:
         values, n_protected = sensitive_codes(self.data, self.attribute)
         known = [name for name in beside if name in self.data.quasi_identifiers and name != self.attribute]
         cell = dense_key((self.data.codes[name] for name in known), self.data.n_rows)
-        width = int(values.max()) + 1
         rows_of = np.bincount(cell)
-        cells, codes, counts = occurring_pairs(cell, values, len(rows_of), width)
+        cells, codes, counts = occurring_pairs(cell, values)
         if self.distinct:
             return float(np.bincount(cells).min())
         protected = codes < n_protected

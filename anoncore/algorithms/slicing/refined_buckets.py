@@ -173,7 +173,7 @@ def _linked(
             counts = np.bincount(key, minlength=len(x))
             begin.append(n_cells)
         else:
-            x, y, counts = pairs_of(data.codes[names[a]], data.codes[names[b]], sizes[a], sizes[b])
+            x, y, counts = pairs_of(data.codes[names[a]], data.codes[names[b]])
             starts.append(n_cells + np.searchsorted(x, np.arange(sizes[a] + 1)))
             begin.append(n_codes)
             n_codes += sizes[a] + 1

@@ -14,8 +14,8 @@ from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
 from anoncore.kernels.grouping import (
     dense_key,
-    different_keys,
     first_rows,
+    numbered_inside_groups,
     order_by_nearness,
     owners,
     places_in,
@@ -234,8 +234,8 @@ class _Pairs:
     @classmethod
     def of(cls, cell: Int64, values: Int64) -> _Pairs:
         n_values = int(values.max()) + 1
-        key, of_row = different_keys(cell * n_values + values, (int(cell.max()) + 1) * n_values)
-        return cls(of_row, key, n_values)
+        of_row, of_pair, value, _ = numbered_inside_groups(cell, values)
+        return cls(of_row, of_pair * n_values + value, n_values)
 
     def of_cells(self, cells: Int64) -> tuple[Int64, Int64]:
         """All pairs of the given cells: for each pair, the index of its cell among the given ones, and the number of

@@ -10,7 +10,7 @@ import numpy as np
 from anoncore.base.errors import ReleaseError
 from anoncore.kernels.arrays import Codes, Int64
 from anoncore.kernels.grouping import starts_of
-from anoncore.release.partition import Partition
+from anoncore.release.partition import Partition, own_numbers
 from anoncore.release.recoding import Distorted, Generalized, GroupValues, Recoding
 from anoncore.release.release import Fragment
 from anoncore.table.microdata import Microdata
@@ -43,16 +43,14 @@ def value_sets(data: Microdata, common: str, partition: Partition, counts: Int64
     return GroupValues(data.domain[common], partition, offsets, members.astype(np.int32), original)
 
 
-def own_numbers(
+def unlinked(
     partition: Partition, recodings: dict[str, Recoding], first: Partition
 ) -> tuple[Partition, dict[str, Recoding]]:
-    """The fragment, with other numbers for its classes if they have the same numbers as those of the first fragment.
-
-    Fragments with equal numbers would look like a shared partition, whose classes are published as linked.
-    """
-    if partition.n_groups == 1 or not np.array_equal(partition.group, first.group):
+    """The fragment, with other numbers for its classes if they have the same numbers as those of the first fragment."""
+    turned = own_numbers(partition, first)
+    if turned is partition:
         return partition, recodings
-    turned, before = Partition((partition.group + 1) % partition.n_groups), np.roll(np.arange(partition.n_groups), 1)
+    before = np.roll(np.arange(partition.n_groups), 1)
     return turned, {
         name: one.chosen(turned, before) if isinstance(one, Generalized) else replace(one, partition=turned)
         for name, one in recodings.items()

@@ -18,7 +18,7 @@ from anoncore.algorithms.vertical.attribute_fragments import (
 from anoncore.algorithms.vertical.changes import class_changes
 from anoncore.algorithms.vertical.chunks import Segmentation, generalize_chunks
 from anoncore.algorithms.vertical.fragment_data import part_of
-from anoncore.algorithms.vertical.fragment_recodings import distorted, own_numbers, region_of, value_sets
+from anoncore.algorithms.vertical.fragment_recodings import distorted, region_of, unlinked, value_sets
 from anoncore.algorithms.vertical.mutual_information import BINS
 from anoncore.algorithms.vertical.strategies import Strategy, enforced_counts
 from anoncore.base.errors import DataError, ParameterError
@@ -344,7 +344,7 @@ class VerticalFragmentation(Algorithm):
                 name: region_of(made, name) if name in part.quasi_identifiers else made.recodings[name]
                 for name in names
             }
-            parts.append(own_numbers(made.partition, recodings, parts[0][0]) if parts else (made.partition, recodings))
+            parts.append(unlinked(made.partition, recodings, parts[0][0]) if parts else (made.partition, recodings))
         progress(0.7, "Making joins safe")
         partitions = [partition for partition, _ in parts]
         changed = enforced_counts(data, chosen.common, partitions, self.enforce, self.k, self.delta, self.seed)
@@ -380,7 +380,7 @@ class VerticalFragmentation(Algorithm):
                 name: regions.get(name) or Exact(data.domain[name], partition, data.codes[name])
                 for name in (*names, chosen.common)
             }
-            own = own_numbers(partition, recodings, chunked.partitions[0]) if number > 1 else (partition, recodings)
+            own = unlinked(partition, recodings, chunked.partitions[0]) if number > 1 else (partition, recodings)
             fragments.append(Fragment(f"fragment {number}", *own))
         note = (
             f"{chunked.n_segments:,} segment{'s' * (chunked.n_segments != 1)} of rows; groups merged with others to "

@@ -16,7 +16,7 @@ from anoncore.base.errors import DataError, ParameterError, ReleaseError
 from anoncore.base.pandas_versions import TEXT, factorized
 from anoncore.base.texts import counted, quoted
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
-from anoncore.kernels.grouping import dense_key, distinct, first_rows, owners
+from anoncore.kernels.grouping import dense_key, distinct, first_rows, occurring_pairs, owners
 from anoncore.privacy.guarantees import broken
 from anoncore.release.partition import Partition
 from anoncore.release.published_numbers import Numbers, label_bounds, ranges_of
@@ -215,8 +215,7 @@ def _with_equal_rows_together(release: Release, algorithm: Algorithm) -> Release
     """
     data = release.data
     key = dense_key((data.codes[name] for name in data.quasi_identifiers), data.n_rows, is_sorted=True)
-    pairs, counts = np.unique(key * release.partition.n_groups + release.partition.group, return_counts=True)
-    combination, group = np.divmod(pairs, release.partition.n_groups)
+    combination, group, counts = occurring_pairs(key, release.partition.group)
     if len(combination) == int(key.max()) + 1:
         return release
     order = np.lexsort((group, -counts, combination))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from math import ceil
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from anoncore.base.errors import AnonymizationError
 from anoncore.front.policy.judgement import Judgement
-from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Limit
 from anoncore.release.release import Release
 from anoncore.requirements import (
@@ -20,6 +19,9 @@ from anoncore.requirements import (
     TCloseness,
 )
 from anoncore.table.domain import Kind
+
+if TYPE_CHECKING:
+    from anoncore.front.policy.policy import Policy
 
 Ground = Literal["equal", "ordered", "interval"]
 GROUNDS: dict[str, Ground | None] = {"t": None, "t-equal": "equal", "t-ordered": "ordered", "t-interval": "interval"}
@@ -58,7 +60,7 @@ def _usual_ground(kind: str | None) -> Ground:
     return "equal" if kind in (None, Kind.NOMINAL.value) else "ordered"
 
 
-def asked_of_groups(policy: Rules, release: Release, judgement: Judgement) -> tuple[Requirement, ...]:
+def asked_of_groups(policy: Policy, release: Release, judgement: Judgement) -> tuple[Requirement, ...]:
     """The requirements that a policy asks of the groups of a release, without those that it says are broken there."""
     data, is_one_table = release.data, len(release.fragments) == 1
     asked = {f"levels.{axis}": [found] for axis, found in policy.levels.requirements(data).items()}

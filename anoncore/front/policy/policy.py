@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from anoncore.base import toml
 from anoncore.base.arguments import checked_methods
 from anoncore.base.errors import ParameterError
 from anoncore.base.extensions import load_extensions
-from anoncore.base.showing import Shown
+from anoncore.base.showing import Lines, Shown
 from anoncore.base.texts import no_such
-from anoncore.base.toml_reading import read_text, toml_values
+from anoncore.base.toml_reading import Line, TomlFile, read_text
 from anoncore.front.policy.judgement import Judgement
 from anoncore.front.policy.release_rules import judge_release
-from anoncore.front.policy.rules import Rules
+from anoncore.front.policy.sections import Context, Levels, Limit, Name, Refuse, measure_named, require_fitting
 from anoncore.front.policy.wording import rules_in_words
 from anoncore.measures.criteria import NUMBERS
 from anoncore.recipes.schema import DRAFT
@@ -38,7 +40,7 @@ PRESETS = (
 
 
 @checked_methods
-class Policy(Rules):
+class Policy(Shown, TomlFile, BaseModel):
     """The rules of an office: what a release has to keep before it leaves the house.
 
     A policy is data and never code. Whether a law is met it cannot say: it says what was asked and what was measured.
@@ -82,6 +84,38 @@ class Policy(Rules):
     (1, ['kept', 'broken'])
     """
 
+    model_config = ConfigDict(title="Policy of a release by anoncore")
+    _what: ClassVar[str] = "policy"
+
+    format: Annotated[Literal[1], Field(description="The format in which the policy is written.")] = 1
+    name: Annotated[Name, Field(description="What the policy is called.")]
+    source: Annotated[
+        Line,
+        Field(description="Who made the rules, and when or where."),
+    ] = ""
+    purpose: Annotated[
+        Line,
+        Field(description="What the policy is for, in a sentence."),
+    ] = ""
+    context: Annotated[Context, Field(description="Who receives the release, which is no rule.")] = Context()
+    levels: Annotated[Levels, Field(description="What every group has to keep.")] = Levels()
+    risks: Annotated[dict[str, Limit], Field(description="Limits by the name of a measure.")] = {}
+    refuse: Annotated[Refuse, Field(description="What must not be published at all.")] = Refuse()
+
+    def __init__(self, **fields: Any) -> None:
+        load_extensions()
+        super().__init__(**fields)
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        for name, limit in self.risks.items():
+            require_fitting(measure_named(name), limit)
+        if not self.levels.model_dump(exclude_none=True) and not self.risks and not self.refuse.refuses:
+            raise ValueError(
+                "it has no rule; write one under [levels], [risks] or [refuse], such as k = 11 under [levels]"
+            )
+        return self
+
     @classmethod
     def load(cls, policy: str | Path) -> Self:
         """The policy in a file of TOML, or one of those that come with the program.
@@ -113,33 +147,6 @@ class Policy(Rules):
         if isinstance(policy, str) and not file.suffix and not file.exists():
             raise ParameterError(f"{no_such('policy', policy, PRESETS)} A file is named with its ending, .toml.")
         return cls.loads(read_text(file, "policy"))
-
-    @classmethod
-    def loads(cls, text: str | bytes) -> Self:
-        """The policy in a text of TOML.
-
-        Parameters
-        ----------
-        text : str or bytes
-            The text, in UTF-8 where it is bytes.
-
-        Returns
-        -------
-        Policy
-            The policy.
-
-        Raises
-        ------
-        ParameterError
-            For a text that is no TOML or no policy.
-
-        Examples
-        --------
-        >>> from anoncore import Policy
-        >>> Policy.loads('name = "Ours"\\n[levels]\\nk = 5').levels.k
-        5
-        """
-        return cls(**toml_values(text, "policy"))
 
     @staticmethod
     def presets() -> dict[str, str]:
@@ -281,29 +288,15 @@ class Policy(Rules):
         """
         return tuple(rules_in_words(self).values())
 
-    def __repr__(self) -> str:
-        return repr(_Told(self))
-
     def __str__(self) -> str:
         return repr(self)
 
-    def _repr_html_(self) -> str:
-        return _Told(self)._repr_html_()
-
-
-class _Told(Shown):
-    """How a policy shows itself."""
-
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
-
     def _headline(self) -> str:
-        return f"Policy '{self._policy.name}'"
+        return f"Policy '{self.name}'"
 
-    def _lines(self) -> list[tuple[str, str]]:
-        policy = self._policy
-        told = [("source", policy.source), ("purpose", policy.purpose), ("recipient", policy.context.sentence)]
-        return [*((about, text) for about, text in told if text), *(("rule", rule) for rule in policy.rules())]
+    def _lines(self) -> Lines:
+        told = [("source", self.source), ("purpose", self.purpose), ("recipient", self.context.sentence)]
+        return [*((about, text) for about, text in told if text), *(("rule", rule) for rule in self.rules())]
 
 
 @cache

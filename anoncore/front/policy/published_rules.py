@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.showing import printable
@@ -11,7 +12,6 @@ from anoncore.front.policy.group_requirements import requirement_of_limit
 from anoncore.front.policy.judgement import JudgedRule, Judgement, Status
 from anoncore.front.policy.measure_limits import NO_SECRET
 from anoncore.front.policy.refused_contents import NOT_LOOKED_FOR, NOT_PUBLISHED, judged_columns
-from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import REFUSED_IDENTIFIERS, REFUSED_TEXT, rules_in_words
 from anoncore.privacy.guarantees import COMPARISON_WORDS
@@ -22,6 +22,9 @@ from anoncore.publishing.certification.published_release import by_name, with_ro
 from anoncore.requirements import KAnonymity, RecursiveDiversity, Requirement
 from anoncore.search.keeping import USUAL_L
 
+if TYPE_CHECKING:
+    from anoncore.front.policy.policy import Policy
+
 Verifying = Callable[[Certificate], Verification]
 """Checks a certificate by the published files, wherever they lie."""
 KNOWN = "known columns"
@@ -30,7 +33,7 @@ NOT_COUNTED = "it cannot be counted in the published files: it needs the origina
 OTHER_FILES = "the files are not those that the certificate names"
 
 
-def judge_files(policy: Rules, certificate: Certificate, found: Verification, verifying: Verifying) -> Judgement:
+def judge_files(policy: Policy, certificate: Certificate, found: Verification, verifying: Verifying) -> Judgement:
     """What a policy says of published files.
 
     What it asks of groups is put to the files by the verifier, in place of what the certificate says was asked.
@@ -56,7 +59,7 @@ def _has_secret(certificate: Certificate) -> bool:
     return bool(with_role(by_name(certificate.attributes), certificate.columns, "sensitive"))
 
 
-def _asked(policy: Rules, key: str, certificate: Certificate) -> Iterator[Asked]:
+def _asked(policy: Policy, key: str, certificate: Certificate) -> Iterator[Asked]:
     """What a rule asks of the groups in the files, for each secret that it is about; nothing where they cannot say."""
     attributes = by_name(certificate.attributes)
     secrets: Sequence[str | None] = with_role(attributes, certificate.columns, "sensitive")
@@ -75,7 +78,7 @@ def _asked(policy: Rules, key: str, certificate: Certificate) -> Iterator[Asked]
             yield _entry(requirement, attribute)
 
 
-def _of_level(policy: Rules, axis: str, of: Attribute | None, is_one_table: bool) -> Requirement | None:
+def _of_level(policy: Policy, axis: str, of: Attribute | None, is_one_table: bool) -> Requirement | None:
     levels, attribute = policy.levels, None if of is None else of.name
     value = getattr(levels, axis)
     if axis == "k":
@@ -133,7 +136,7 @@ def _line(key: str, rule: str, asked: Asked, counted: Sequence[Finding], certifi
     )
 
 
-def _refused(policy: Rules, certificate: Certificate, has_failed: bool) -> Iterator[JudgedRule]:
+def _refused(policy: Policy, certificate: Certificate, has_failed: bool) -> Iterator[JudgedRule]:
     """What must not be published, by the columns that the certificate names, which are those of files that it fits."""
     parts = [one.part_of for one in certificate.attributes if one.part_of is not None]
     for line in judged_columns(policy.refuse, [*certificate.columns, *parts]):

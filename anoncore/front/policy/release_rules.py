@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil
+from typing import TYPE_CHECKING
 
 from anoncore import privacy
 from anoncore.base.errors import AnonymizationError, DataError
@@ -15,7 +16,6 @@ from anoncore.base.texts import counted, no_such
 from anoncore.front.policy.judgement import JudgedRule, Judgement, Status
 from anoncore.front.policy.measure_limits import NO_SECRET, NOBODYS, Judged, judged_limit
 from anoncore.front.policy.refused_contents import Tables, judged_columns, judged_contents
-from anoncore.front.policy.rules import Rules
 from anoncore.front.policy.sections import Levels, Limit, measure_named
 from anoncore.front.policy.wording import level_rules, rules_in_words
 from anoncore.kernels.rounding import reaches
@@ -28,13 +28,16 @@ from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
+if TYPE_CHECKING:
+    from anoncore.front.policy.policy import Policy
+
 LARGEST_CHANCES = ("reidentified-largest", "individual-risk-largest")
 """Chances to be found that are 1 / the size of the smallest group, so that a limit of them asks for a size."""
 NO_KNOWN = "no column is tagged as known to others: it would hold only if nobody knows anything of anybody"
 
 
 def judge_release(
-    policy: Rules,
+    policy: Policy,
     release: Release,
     secret: str | Sequence[str] | None = None,
     control: Microdata | None = None,
@@ -63,7 +66,7 @@ def judge_release(
     return Judgement(policy.name, policy.source, policy.context.sentence, said)
 
 
-def _lines(policy: Rules, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
+def _lines(policy: Policy, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
     release = judged.release
     rules = rules_in_words(policy)
     of_people = list(_judged_levels(policy.levels, judged))
@@ -88,7 +91,7 @@ def _lines(policy: Rules, judged: Judged, tables: Tables | None) -> Iterator[Jud
         yield from judged_contents(policy.refuse, given)
 
 
-def _unless_known(lines: Sequence[JudgedRule], policy: Rules, judged: Judged) -> Iterator[JudgedRule]:
+def _unless_known(lines: Sequence[JudgedRule], policy: Policy, judged: Judged) -> Iterator[JudgedRule]:
     """The lines, where those that are kept hold only if nobody knows the columns that break what is asked."""
     kept = [line for line in lines if line.status == "kept"]
     columns, breaking = _breaking(policy, judged) if kept else ((), "")
@@ -100,7 +103,7 @@ def _unless_known(lines: Sequence[JudgedRule], policy: Rules, judged: Judged) ->
             yield line
 
 
-def _breaking(policy: Rules, judged: Judged) -> tuple[tuple[str, ...], str]:
+def _breaking(policy: Policy, judged: Judged) -> tuple[tuple[str, ...], str]:
     """The insensitive columns that break what is asked of people, and what they do, as the verdict finds them."""
     release = judged.release
     wanted: list[Requirement] = [*policy.levels.requirements(release.data).values()]

@@ -13,7 +13,7 @@ from anoncore.base.errors import DataError
 from anoncore.base.texts import listing, share_text
 from anoncore.kernels.arrays import Codes, Int64, record
 from anoncore.kernels.grouping import distinct
-from anoncore.release.partition import Partition
+from anoncore.release.partition import Partition, own_numbers
 from anoncore.release.reading.alignment import Alignment, align, differing
 from anoncore.release.reading.joined_alignment import JoinedTable, align_joined
 from anoncore.release.reading.published_frames import PublishedFrame
@@ -301,19 +301,12 @@ def opened_table(
             if name in data.quasi_identifiers or column.are_sets
         ]
         alike = Partition.alike(known) if known else Partition(np.zeros(len(line), np.int32))
-        partition = own_numbers(alike, before)
+        partition = own_numbers(alike, before[0].partition) if before else alike
     recodings = {
         name: _recoding(column, column.cell[line], partition, data, tells_changes)
         for name, column in table.columns.items()
     }
     return OpenedTable(table.name, partition, recodings)
-
-
-def own_numbers(partition: Partition, before: Sequence[OpenedTable]) -> Partition:
-    """The groups, with other numbers where those of the first table are equal, which would say that they are linked."""
-    if not before or partition.n_groups == 1 or not np.array_equal(partition.group, before[0].partition.group):
-        return partition
-    return Partition((partition.group + 1) % partition.n_groups)
 
 
 def _recoding(column: ReadColumn, cell: Codes, partition: Partition, data: Microdata, tells_changes: bool) -> Recoding:

@@ -24,6 +24,8 @@ LONGEST = 200
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\x00", b"MM\x00*", b"BM")
 """How files of pictures begin."""
 HALF = 0.5
+FEWEST_SHARE = 0.05
+"""Share of the rows below which different values only tell kinds of things apart, where they are few."""
 NAMED_SHARE = 0.05
 """Distinct values / rows from which the name of a column tells what its values are."""
 LONG_TEXT = 40
@@ -163,9 +165,9 @@ class ColumnValues:
         found = np.asarray(pc.match_substring_regex(self._arrow(distinct), pattern))
         return float(rows[found].sum() / rows.sum()) if len(rows) else 0.0
 
-    def is_few(self, least: int, share: float) -> bool:
+    def is_few(self, least: int) -> bool:
         """Whether there are fewer different values than `least`, and they are less than a share of the rows."""
-        return self.summary.n_distinct < least and self.summary.distinct_share < share
+        return self.summary.n_distinct < least and self.summary.distinct_share < FEWEST_SHARE
 
     @cached_property
     def _first(self) -> Any:

@@ -13,7 +13,7 @@ from anoncore.table.identifiers.column_values import HALF, ColumnValues
 from anoncore.table.identifiers.findings import IdentifierFinding
 from anoncore.table.identifiers.kind_words import core_words
 from anoncore.table.identifiers.kinds import MOST_YEARS, OLDEST_TOLD, Mend
-from anoncore.table.identifiers.named import FEWEST, FEWEST_SHARE
+from anoncore.table.identifiers.named import FEWEST
 from anoncore.table.identifiers.value_forms import DATES, MONTH
 from anoncore.table.identifiers.words import (
     AGES,
@@ -58,7 +58,7 @@ def date_finding(values: ColumnValues, year: int) -> IdentifierFinding | None:
     if core and core <= CALENDAR_PARTS and summary.n_distinct > 1 and _are_parts(values):
         return IdentifierFinding(values.name, "C", "parts of dates", "name", nan, Mend.DROP)
     named = DATE_WORDS.name(words) or any(word.endswith("datum") for word in words)
-    if named and (values.is_text or values.is_whole) and not values.is_few(FEWEST, FEWEST_SHARE):
+    if named and (values.is_text or values.is_whole) and not values.is_few(FEWEST):
         return IdentifierFinding(values.name, "C", DATES, "name", nan, Mend.YEAR if values.is_text else Mend.DROP)
     return None
 

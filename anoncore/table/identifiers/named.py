@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from anoncore.table.column_words import PEOPLE, ROLES, says_whose_row
-from anoncore.table.identifiers.column_values import HALF, ColumnValues
+from anoncore.table.identifiers.column_values import FEWEST_SHARE, HALF, ColumnValues
 from anoncore.table.identifiers.kind_words import KindWords, core_words
 from anoncore.table.identifiers.words import KIND_WORDS, LOGINS, NAMES
 
-FEWEST, FEWEST_SHARE = 3, 0.05
-"""Different values, and their share of the rows, below both of which a column only tells kinds of things apart."""
+FEWEST = 3
+"""Different values below which a column may only tell kinds of things apart."""
 FEWEST_KEYS = 10
 """Different values of a key that is one of more than kinds of things, where each is in several rows."""
 FEWEST_PEOPLE = 20
@@ -51,17 +51,17 @@ def is_called_peoples_names(values: ColumnValues) -> bool:
 def _may_be(letter: str, values: ColumnValues) -> bool:
     if letter in "PQ" and values.is_bytes:
         return True
-    if values.is_few(FEWEST, FEWEST_SHARE):
+    if values.is_few(FEWEST):
         return False
     words = KIND_WORDS[letter]
     if letter in "AB":
         is_plain = words.name_outright(values.words) or not NAMES.isdisjoint(values.words)
-        return values.is_text and (is_plain or not values.is_few(FEWEST_KEYS, FEWEST_SHARE))
+        return values.is_text and (is_plain or not values.is_few(FEWEST_KEYS))
     if not values.is_text and (not values.is_whole or letter in "PQ"):
         return False
     if letter == "O" and values.is_whole:
         return bool(values.numbers[0].max(initial=0) >= LEAST_ADDRESS)
-    if not words.name_outright(values.words) and values.is_few(FEWEST_KEYS, FEWEST_SHARE):
+    if not words.name_outright(values.words) and values.is_few(FEWEST_KEYS):
         return False  # a key of kinds of things, such as accounts
     if values.is_whole and not words.name_plainly(values.words) and not _are_codes(values):
         return False  # an amount, such as what is on an account
