@@ -142,7 +142,7 @@ def measured(run: str, work: Path, output: Path, events: Path | None = None, tas
     shared = work / f"shared-{run}"
     shared.mkdir()
     words = [str(work / "table.toml"), "--output", str(output), "--workspace", str(shared)]
-    words += ["--key-file", str(work / "key.txt"), "--log-json"]
+    words += ["--key-file", str(work / "key.txt"), "--log-json", "--allow-path", str((work / "table").resolve())]
     with cluster_of(run, work) as cluster:
         begin = time.perf_counter()
         if cluster is None:
