@@ -14,7 +14,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from anoncore.algorithms.rothko.rothko import MEGABYTE, Rothko
+from anoncore.algorithms.rothko.fields import MEGABYTE
+from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rows import no_check
 from anoncore.algorithms.rothko.setting import Counters, Part, Setting
 from anoncore.base.errors import DataError, ReleaseError

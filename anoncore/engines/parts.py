@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.setting import Part, Setting
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.faults import writing
@@ -60,7 +61,7 @@ class PartTables:
         their numbers in the last column, `carried` what is published as it is.
         Raises AnonymizationError if a class fails a requirement, which none ever should.
         """
-        group, boxes = self._setting.finished(rows, region, is_class)
+        group, boxes = finish_rows(self._setting, rows, region, is_class)
         partition = Partition(group)
         for check, column in self._setting.checked_columns:
             _require(check, check.levels(partition, None if column is None else np.ascontiguousarray(rows[:, column])))

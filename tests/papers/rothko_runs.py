@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 from anoncore import Microdata
 from anoncore.algorithms import RothkoSampling, RothkoTree
 from anoncore.algorithms.rothko import rothko_sampling
+from anoncore.algorithms.rothko.finish import finish_rows
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rothko_sampling import Sampling, sampling_parts
 from anoncore.algorithms.rothko.rows import MemoryRows
@@ -204,7 +205,7 @@ def _finished(setting: Setting, parts: Iterator[Part], begun: float) -> Outcome:
     classes, every, n_groups = [], [], 0
     for part in parts:
         own = part.rows.rows  # type: ignore[attr-defined]
-        group, _ = setting.finished(own, part.region, part.is_class)
+        group, _ = finish_rows(setting, own, part.region, part.is_class)
         classes.append(group.astype(np.int64) + n_groups)
         every.append(own[:, : setting.search.n_attributes])
         n_groups += int(group[-1]) + 1

@@ -12,8 +12,9 @@ from pydantic import Field
 from anoncore.algorithms.base import Seed
 from anoncore.algorithms.mondrian import xlogx_of
 from anoncore.algorithms.rothko.confident_checks import confident_checks
+from anoncore.algorithms.rothko.fields import MemoryRows
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
-from anoncore.algorithms.rothko.rothko import Rothko, RowsInMemory
+from anoncore.algorithms.rothko.rothko import Rothko
 from anoncore.algorithms.rothko.rothko_tree import unsuited
 from anoncore.algorithms.rothko.rows import Rows
 from anoncore.algorithms.rothko.setting import Counters, Node, Part, Setting, Statistics
@@ -194,7 +195,7 @@ class RothkoSampling(Rothko):
 
     # Smaller parts cost no further scan here, because one division by the tree of the sample makes all of them: a
     # quarter of the rows that the tree by counts keeps in memory takes the same time and a quarter less memory.
-    memory_rows: RowsInMemory = 500_000
+    memory_rows: MemoryRows = 500_000
 
     alpha: Annotated[
         float,

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anoncore.algorithms.mondrian import search_of
+from anoncore.algorithms.rothko.fields import RothkoFields
 from anoncore.algorithms.rothko.partition_tree import PartitionTree
 from anoncore.algorithms.rothko.rows import Accumulator, Rows
 from anoncore.kernels.arrays import Int32, Int64, record
 from anoncore.kernels.attributes import Attributes
 from anoncore.kernels.checking import KernelChecks
-from anoncore.kernels.mondrian import Partitioning, grow, spare_for
 from anoncore.kernels.rothko import LeafStatistics, TreeArrays, add_statistics, leaves_of
 from anoncore.kernels.sweep import Search
 from anoncore.requirements import Check, CheckSet
 from anoncore.table.domain import Domain, kernel_attributes
 from anoncore.table.microdata import Microdata
-
-if TYPE_CHECKING:
-    from anoncore.algorithms.rothko.rothko import Rothko
 
 
 @dataclass(eq=False)
@@ -49,7 +45,7 @@ class Setting:
     roles.
     """
 
-    model: Rothko
+    model: RothkoFields
     data: Microdata
     domains: Sequence[Domain]
     attributes: Attributes
@@ -59,7 +55,7 @@ class Setting:
     counters: Counters = field(default_factory=Counters)
 
     @classmethod
-    def of(cls, model: Rothko, data: Microdata) -> Setting:
+    def of(cls, model: RothkoFields, data: Microdata) -> Setting:
         """The setting of an algorithm on a table."""
         checks = CheckSet(model.requirements, data)
         most_rows = min(model.memory_rows, data.n_rows)
@@ -94,29 +90,6 @@ class Setting:
     def region(self) -> Int32:
         """The whole domain."""
         return np.array([(0, len(domain) - 1) for domain in self.domains], dtype=np.int32)
-
-    def finished(self, rows: Int32, region: Int32, is_class: bool) -> tuple[Int32, Int32]:
-        """Group (n_rows,) of each row of a part as the rows then stand, and boxes (n_groups, n_attributes, 2) of each.
-
-        The kernel of Mondrian grows them to the leaves. `rows`, int32 (n_rows, width + 1), are moved so that groups
-        follow each other; their last column moves along. Boxes are made only where the algorithm publishes them.
-        `is_class`: all rows are one group.
-        """
-        n = len(rows)
-        wants_boxes = self.model.recoding == "regions"
-        boxes = np.empty((n if wants_boxes else 0, *region.shape), np.int32)
-        boxes[:1] = region
-        starts = np.zeros(n, np.uint8)
-        if is_class:
-            starts[0] = 1
-        else:
-            table = Partitioning(rows, spare_for(rows), boxes, starts)
-            # The kernel reads where sensitive values are counted, all others their codes.
-            rows[:, self.sensitive] += self.kernel_checks.count_start[:-1]
-            grow(table, 0, n, n, self.attributes, self.search, self.kernel_checks)
-            rows[:, self.sensitive] -= self.kernel_checks.count_start[:-1]
-        group = np.cumsum(starts, dtype=np.int32) - 1
-        return group, boxes[np.flatnonzero(starts)] if wants_boxes else boxes
 
     def scan(self, rows: Rows, accumulator: Accumulator) -> None:
         """One scan, counted."""
