@@ -22,7 +22,7 @@ MOST_NAMED = 3
 LOPSIDED = 1.5
 """How many times farther to one side an interval may reach and still be told as a number with a margin."""
 MEANINGS: Mapping[str, str] = {
-    FOREGROUND: "learns from all groups how frequent each secret is among people who are alike, and weighs with it who "
+    FOREGROUND: "learns from all groups how frequent each secret is among those who are alike, and weighs with it who "
     "of a group has which",
     "deFinetti's attack": "learns a model from all groups that tells secrets by what is known, and swaps the secrets "
     "of a group to where the model finds them likelier",

@@ -27,7 +27,7 @@ from dashboard.elements import routes, whose_rows
 from dashboard.markdown import escaped, reason
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run, run_names
-from dashboard.tasks import redrawing
+from dashboard.tasks import jobs, redrawing
 
 _SHOWN = "shown-run"
 POLL_SECONDS = 0.5
@@ -517,3 +517,11 @@ def _select_release(key: str) -> None:
         shown = state.current_run()
         if shown is not None:
             browser.name_column(shown.column)
+
+
+def follow(job: jobs.Job, key: str, help: str = "") -> None:
+    """Say in a part of a page how far a job is, with the button that cancels it; at its end draw the page anew."""
+    if not job.running:
+        redrawing.draw_page()
+    st.progress(job.fraction, text=escaped(job.text))
+    st.button("Cancel", key=key, on_click=job.cancel, help=help or None)

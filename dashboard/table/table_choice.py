@@ -159,4 +159,4 @@ def _drawing() -> None:
     drawn = large_runs.sampling()
     if drawn is None:
         redrawing.draw_page()
-    redrawing.follow(drawn.job, "large-sample-cancel", "Keep the table that is loaded.")
+    parts.follow(drawn.job, "large-sample-cancel", "Keep the table that is loaded.")

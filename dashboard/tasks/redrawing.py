@@ -9,9 +9,6 @@ from typing import Any, NoReturn, ParamSpec
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
 
-from dashboard.markdown import escaped
-from dashboard.tasks.jobs import Job
-
 P = ParamSpec("P")
 
 
@@ -34,14 +31,6 @@ def part(every: float | None = None, key: str | None = None) -> Callable[[Callab
         return drawn
 
     return placed
-
-
-def follow(job: Job, key: str, help: str = "") -> None:
-    """Say in a part of a page how far a job is, with the button that cancels it; at its end draw the page anew."""
-    if not job.running:
-        draw_page()
-    st.progress(job.fraction, text=escaped(job.text))
-    st.button("Cancel", key=key, on_click=job.cancel, help=help or None)
 
 
 def draw_page() -> NoReturn:

@@ -19,6 +19,7 @@ from anoncore.requirements import Requirement
 from dashboard.board import making
 from dashboard.board.bench import Attempt
 from dashboard.board.facts import STRONGEST, Facts, with_foreground
+from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import audit
 from dashboard.session import browser, compute, state
@@ -103,7 +104,7 @@ def _start(run: Run, policy: Policy | None, answers: Answers) -> None:
 def _watch(task: DossierTask) -> None:
     """Say how far the dossier is, and draw the dialog anew when it is there."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        redrawing.follow(task.job, "dossier-cancel")
+        parts.follow(task.job, "dossier-cancel")
 
 
 def _ask(run: Run) -> Answers:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 from anoncore import privacy
 from anoncore.base.errors import AnonymizationError, DataError
@@ -16,7 +15,7 @@ from anoncore.base.texts import counted, no_such
 from anoncore.front.policy.judgement import JudgedRule, Judgement, Status
 from anoncore.front.policy.measure_limits import NO_SECRET, NOBODYS, Judged, judged_limit
 from anoncore.front.policy.refused_contents import Tables, judged_columns, judged_contents
-from anoncore.front.policy.sections import Levels, Limit, measure_named
+from anoncore.front.policy.sections import Levels, Limit, Rules, measure_named
 from anoncore.front.policy.wording import level_rules, rules_in_words
 from anoncore.kernels.rounding import reaches
 from anoncore.measures.criteria import NUMBERS
@@ -28,16 +27,13 @@ from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
 from anoncore.table.microdata import Microdata
 
-if TYPE_CHECKING:
-    from anoncore.front.policy.policy import Policy
-
 LARGEST_CHANCES = ("reidentified-largest", "individual-risk-largest")
 """Chances to be found that are 1 / the size of the smallest group, so that a limit of them asks for a size."""
 NO_KNOWN = "no column is tagged as known to others: it would hold only if nobody knows anything of anybody"
 
 
 def judge_release(
-    policy: Policy,
+    policy: Rules,
     release: Release,
     secret: str | Sequence[str] | None = None,
     control: Microdata | None = None,
@@ -66,7 +62,7 @@ def judge_release(
     return Judgement(policy.name, policy.source, policy.context.sentence, said)
 
 
-def _lines(policy: Policy, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
+def _lines(policy: Rules, judged: Judged, tables: Tables | None) -> Iterator[JudgedRule]:
     release = judged.release
     rules = rules_in_words(policy)
     of_people = list(_judged_levels(policy.levels, judged))
@@ -91,7 +87,7 @@ def _lines(policy: Policy, judged: Judged, tables: Tables | None) -> Iterator[Ju
         yield from judged_contents(policy.refuse, given)
 
 
-def _unless_known(lines: Sequence[JudgedRule], policy: Policy, judged: Judged) -> Iterator[JudgedRule]:
+def _unless_known(lines: Sequence[JudgedRule], policy: Rules, judged: Judged) -> Iterator[JudgedRule]:
     """The lines, where those that are kept hold only if nobody knows the columns that break what is asked."""
     kept = [line for line in lines if line.status == "kept"]
     columns, breaking = _breaking(policy, judged) if kept else ((), "")
@@ -103,7 +99,7 @@ def _unless_known(lines: Sequence[JudgedRule], policy: Policy, judged: Judged) -
             yield line
 
 
-def _breaking(policy: Policy, judged: Judged) -> tuple[tuple[str, ...], str]:
+def _breaking(policy: Rules, judged: Judged) -> tuple[tuple[str, ...], str]:
     """The insensitive columns that break what is asked of people, and what they do, as the verdict finds them."""
     release = judged.release
     wanted: list[Requirement] = [*policy.levels.requirements(release.data).values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 from types import MappingProxyType
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -201,3 +201,31 @@ def require_fitting(number: Number, limit: Limit) -> None:
         right = "at_least" if number.higher_is_better else "at_most"
         better = "larger" if number.higher_is_better else "smaller"
         raise ValueError(f"risks.{number.name}: what is {better} protects better, so write {right} in place of {wrong}")
+
+
+class Rules(Protocol):
+    """What a policy asks, for the files that say it in words and judge by it."""
+
+    @property
+    def name(self) -> str:
+        """What the policy is called."""
+
+    @property
+    def source(self) -> str:
+        """Who made the rules."""
+
+    @property
+    def context(self) -> Context:
+        """Who receives the release."""
+
+    @property
+    def levels(self) -> Levels:
+        """What every group has to keep."""
+
+    @property
+    def risks(self) -> dict[str, Limit]:
+        """Limits by the name of a measure."""
+
+    @property
+    def refuse(self) -> Refuse:
+        """What must not be published at all."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from anoncore.base.number import Number
-from anoncore.front.policy.sections import Levels, Limit, measure_named
+from anoncore.front.policy.sections import Levels, Limit, Rules, measure_named
 from anoncore.measures.criteria import NUMBERS
-
-if TYPE_CHECKING:
-    from anoncore.front.policy.policy import Policy
 
 REFUSED_TEXT = "no column of free text is found"
 REFUSED_IDENTIFIERS = "no identifier of HIPAA's safe harbor is found by names and values"
 
 
-def rules_in_words(policy: Policy) -> dict[str, str]:
+def rules_in_words(policy: Rules) -> dict[str, str]:
     """Every rule in words, by its key in the file; a column that is refused is a rule of its own."""
     found = level_rules(policy.levels)
     if policy.levels.largest_belief is not None:
