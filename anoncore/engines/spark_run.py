@@ -112,13 +112,23 @@ class TaskResults:
         path.mkdir()
         return cls(path)
 
-    def leave(self, number: int, result: object) -> None:
-        """Keep what the task of this number found."""
-        write_whole(self.folder / f"{number}.pickle", lambda path: path.write_bytes(pickle.dumps(result)))
+    def leave(self, number: int, n_rows: int, result: object) -> None:
+        """Keep what the task of this number found in so many rows."""
+        content = pickle.dumps((n_rows, result))
+        write_whole(self.folder / f"{number}.pickle", lambda path: path.write_bytes(content))
 
-    def __iter__(self) -> Iterator[Any]:
-        for one in self.folder.glob("*.pickle"):
-            yield pickle.loads(one.read_bytes())
+    def of_all(self, n_rows: int) -> Iterator[Any]:
+        """What the tasks found, one after the other. Raises DataError at the end where that is not from all rows."""
+        n_found = 0
+        for file in self.folder.glob("*.pickle"):
+            n_own, result = pickle.loads(file.read_bytes())
+            n_found += n_own
+            yield result
+        if n_found != n_rows:
+            raise DataError(
+                f"Of {n_rows:,} rows this machine can read in '{self.folder.parent}' what tasks of Spark found in "
+                f"{n_found:,}; name a workspace that all machines reach."
+            )
 
     def remove(self) -> None:
         """Remove the folder."""
@@ -159,18 +169,19 @@ class SparkRows:
         empty, results = pickle.dumps(accumulator), TaskResults.at(f"{self._folder}-counted")
 
         def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            own = pickle.loads(empty)
+            own, n_rows = pickle.loads(empty), 0
             for batch in batches:
+                n_rows += batch.num_rows
                 if batch.num_rows:
                     own.add(unpacked(batch.column(0)))
-            results.leave(task_number(), own)
+            results.leave(task_number(), n_rows, own)
             return iter(())
 
         self.frame.select(f"`{CODES}`").mapInArrow(count, NOTHING).collect()
         # Only one of them is in this machine's memory at a time.
-        for one in results:
+        for counted in results.of_all(self.n_rows):
             self.check()
-            accumulator.merge(one)
+            accumulator.merge(counted)
         results.remove()
 
     def sample(self, n: int, generator: np.random.Generator) -> Int32:
@@ -358,20 +369,21 @@ def _write_coded(
     results = TaskResults.at(f"{target}-hashed")
 
     def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        sums = []
+        sums, n_rows = [], 0
         for batch in batches:
+            n_rows += batch.num_rows
             if digest is not None:
                 sums.append(digest.of_batch(batch.select(wanted).rename_columns(coder.wanted)))
             columns = [packed(coder.codes(batch)), *(batch.column(label) for label in carried), batch.column(NUMBER)]
             yield pa.record_batch(columns, names=[CODES, *carried, NUMBER])
-        results.leave(task_number(), sums)
+        results.leave(task_number(), n_rows, sums)
 
     numbered = table.frame.select(*wanted, functions.monotonically_increasing_id().alias(NUMBER))
     kinds = {field.name: field for field in table.frame.schema.fields}
     codes, number = types.StructField(CODES, types.BinaryType()), types.StructField(NUMBER, types.LongType())
     schema: Any = types.StructType([codes, *(kinds[label] for label in carried), number])
     numbered.mapInArrow(code, schema).write.parquet(target)
-    hashed = [words for sums in results for words in sums]
+    hashed = [words for sums in results.of_all(table.n_rows) for words in sums]
     results.remove()
     return "" if digest is None else digest.total(table.n_rows, hashed)
 
@@ -417,17 +429,18 @@ def _publish(
         carried = carried.rename_columns([names[label] for label in carried.column_names])
         published, found = _tables(pickled).finished(rows, carried, regions[number], final[number], number)
         write_whole(part_file(output, number), lambda path: write_part(path, published))
-        results.leave(number, found)
+        results.leave(number, found.rows, found)
         return pa.table({"nothing": pa.array([], pa.int32())})
 
     united(frames).groupBy(PART).applyInArrow(finish, NOTHING).collect()
     # Left by a machine that was lost.
     for unfinished in output.glob(f"*{UNFINISHED}"):
         unfinished.unlink()
-    found = list(results)
-    if len(found) < len(parts) or not any(output.iterdir()):
+    found = list(results.of_all(sum(part.rows.n_rows for part in parts)))
+    missing = [number for number in range(len(parts)) if not part_file(output, number).exists()]
+    if missing:
         raise DataError(
-            f"Spark wrote no file that this machine can read in '{output.parent}' or '{work}'; name an output and a "
-            "workspace that all machines reach."
+            f"Spark wrote {len(missing):,} of {len(parts):,} parts where this machine cannot read them, in "
+            f"'{output.parent}'; name an output that all machines reach."
         )
     return found

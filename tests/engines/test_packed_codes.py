@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from anoncore import DataError
 from anoncore.engines.spark_run import TaskResults, packed, unpacked
 
 CODES = arrays(np.int32, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9))
@@ -33,14 +34,21 @@ def test_rows_that_do_not_lie_one_after_the_other_are_packed_in_their_order():
 
 def test_a_task_that_runs_twice_leaves_one_result_and_one_that_was_lost_leaves_none(tmp_path):
     results = TaskResults.at(tmp_path / "results")
-    results.leave(0, "first")
-    results.leave(1, "second")
-    results.leave(0, "first")
+    results.leave(0, 3, "first")
+    results.leave(1, 4, "second")
+    results.leave(0, 3, "first")
     # What a lost machine was writing.
     (results.folder / ".0123.unfinished").write_bytes(b"half")
-    assert sorted(results) == ["first", "second"]
+    assert sorted(results.of_all(7)) == ["first", "second"]
     results.remove()
     assert not results.folder.exists()
+
+
+def test_results_of_some_rows_are_not_taken_for_those_of_all(tmp_path):
+    results = TaskResults.at(tmp_path / "results")
+    results.leave(0, 3, "first")
+    with pytest.raises(DataError, match=r"Of 7 rows this machine can read .* in 3; name a workspace"):
+        list(results.of_all(7))
 
 
 def test_a_folder_of_results_is_new(tmp_path):
