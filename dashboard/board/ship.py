@@ -12,7 +12,7 @@ from anoncore.search.candidates import seeded
 from anoncore.search.keeping import keeping, possible_instead
 from dashboard.board import facts, shipped, unreleased
 from dashboard.board.wording import Shown, SlowFacts
-from dashboard.session import builtin, state
+from dashboard.session import loaded_table, state
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.wishes import Wishes, first_wishes
 from dashboard.session.workspace import Run
@@ -22,7 +22,7 @@ DIGITS = 5
 
 def made(*places: int) -> dict[str, Any]:
     """What is written to the file, with the columns at these places, or all."""
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     data = state.coded(table, table.suggested)
     wishes = first_wishes(data)
     shown = [_shown(place, wishes, data, table) for place in places or range(len(wishes.columns))]

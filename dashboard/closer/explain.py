@@ -17,7 +17,7 @@ from anoncore.requirements import REQUIREMENTS, Requirement
 from dashboard.charts.palette import run_style
 from dashboard.charts.utility import bound_groups
 from dashboard.closer.privacy import MOST_VIOLATIONS, violations
-from dashboard.elements import about, entries, forms, parts
+from dashboard.elements import about, forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
 from dashboard.session import state
@@ -153,7 +153,7 @@ def _would(run: Run) -> None:
             "It is held against the release as it is.",
             names=lambda one: REQUIREMENTS[one].title,
         )
-        about.button(entries.key_of(REQUIREMENTS[name]))
+        about.button(about.key_of(REQUIREMENTS[name]))
         values = state.forms().setdefault(f"{_FORM}-{name}", {})
         try:
             requirement = REQUIREMENTS[name](

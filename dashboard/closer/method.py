@@ -8,7 +8,7 @@ from anoncore import utility
 from anoncore.algorithms import Algorithm, Suppression
 from anoncore.base.texts import counted, share_text
 from anoncore.release.openness import QUESTION
-from dashboard.elements import about, entries, parts, routes
+from dashboard.elements import about, parts, routes
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
 from dashboard.session.workspace import Run, run_title
@@ -48,7 +48,7 @@ def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
     """What the method does, with its source, and the parameters of this release."""
     kind = type(algorithm)
     with st.expander(f"{kind.title} in words", expanded=alone):
-        entry = entries.entries()[entries.key_of(kind)]
+        entry = about.entries()[about.key_of(kind)]
         st.markdown(entry.definition)
         st.markdown(f"**{QUESTION}** {entry.minimality}")
         about.button(entry.key, "When to use it, and its source")

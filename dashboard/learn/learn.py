@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import datasets
-from dashboard.elements import about, entries, parts, routes
+from dashboard.elements import about, parts, routes
 from dashboard.elements.parts import Tile
 from dashboard.learn.lessons import buckets, closeness, crowds, cuts, dealing, joins, noise
 from dashboard.learn.lessons.board import Lesson, Shown, Step, field, on_paper
@@ -139,7 +139,7 @@ def _end(lesson: Lesson) -> None:
             state.ask_anew(lesson.methods, lesson.levels)
             st.switch_page(routes.page("board"), query_params=state.address())
         for key in lesson.entries:
-            about.button(key, f"More on {entries.entries()[key].title}", "lesson")
+            about.button(key, f"More on {about.entries()[key].title}", "lesson")
 
 
 def _for_a_class(lesson: Lesson, mark: str) -> None:

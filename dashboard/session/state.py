@@ -21,7 +21,7 @@ from anoncore import AnonymizationError, Answers, Microdata
 from anoncore.requirements import Requirement
 from anoncore.sources.apart import Limits
 from dashboard.serving import access, audit, quotas, settings
-from dashboard.session import browser, builtin, compute
+from dashboard.session import browser, compute, loaded_table
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import Wishes, first_wishes
@@ -113,7 +113,7 @@ def _restored(id: str) -> Workspace | None:
         if here is not None:
             return here
         with quotas.loading(make_room):
-            kept = keeping.load(id, builtin.table, _microdata.get)
+            kept = keeping.load(id, loaded_table.builtin_table, _microdata.get)
         if kept is None:
             return None
         _save_first_to_go()
@@ -210,7 +210,7 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
         _microdata.keep(used)
         for table in {here.table.digest for here in abandoned if here.table is not None} - used:
             compute.forget_table(table)
-        builtin.keep(used)
+        loaded_table.keep_builtin(used)
     return len(abandoned)
 
 
@@ -429,14 +429,14 @@ def tried_session(content: bytes) -> int:
     """How many runs a saved session has; asked in a process of its own, which ends where that takes too much."""
     from dashboard.session import session_file
 
-    return len(session_file.read(content, builtin.table, _microdata.get, is_trusted=True).runs)
+    return len(session_file.read(content, loaded_table.builtin_table, _microdata.get, is_trusted=True).runs)
 
 
 def _allowed_table(name: str, n_rows: int | None) -> LoadedTable:
     """A built-in table of a session. Raises DataError where one of so many rows may not be loaded."""
     if n_rows is not None:
         quotas.require_rows(n_rows, "A table of the session")
-    return builtin.table(name, n_rows)
+    return loaded_table.builtin_table(name, n_rows)
 
 
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
@@ -447,7 +447,7 @@ def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = 
     if n_rows is not None:
         quotas.require_rows(n_rows, "The table that you ask for")
     with quotas.loading(make_room) if into is None else nullcontext():
-        loaded = builtin.table(name, n_rows)
+        loaded = loaded_table.builtin_table(name, n_rows)
     return _take(loaded, into or workspace())
 
 

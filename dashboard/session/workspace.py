@@ -22,7 +22,7 @@ from anoncore.table.preparation import prepared_again
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import History, Step, Wishes, in_words, own_parameters
-from dashboard.tasks.waiting import memo
+from dashboard.tasks.redrawing import memo
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30

@@ -35,7 +35,7 @@ from anoncore.table.hierarchy_proposals import (
 from anoncore.table.level_effects import level_effects
 from dashboard.charts.utility import hierarchy_levels
 from dashboard.markdown import escaped
-from dashboard.serving import audit, uploads
+from dashboard.serving import access, audit
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable, Tags, hierarchy_digest
 from dashboard.table import hierarchy_editor as editor
@@ -275,7 +275,7 @@ def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, 
 
 def _file(key: str, table: LoadedTable, name: str) -> None:
     turn = browser.get("hierarchy_turn", 0)
-    file = uploads.field(
+    file = access.upload_field(
         "CSV without header: a value, then its ever coarser groups, per line",
         key=f"hierarchy-file-{turn}-{key}",
         max_upload_size=20,

@@ -10,7 +10,7 @@ from anoncore.base.texts import listing, share_text, size_text
 from anoncore.table.suggestions import uniqueness
 from dashboard.elements import insensitive, routes, whose_rows
 from dashboard.markdown import escaped
-from dashboard.serving import audit, uploads
+from dashboard.serving import access, audit
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.workspace import Workspace
@@ -127,7 +127,7 @@ def _saved_sessions() -> None:
             st.caption("The file holds the original table and the seeds of the releases. Keep it as safe as the table.")
             _unrepeatable()
         with right:
-            file = uploads.field(
+            file = access.upload_field(
                 "Open a saved session",
                 type=["anoncore"],
                 key=f"session-upload-{browser.get(_TURN, 0)}",

@@ -9,7 +9,7 @@ import streamlit as st
 from anoncore import AnonymizationError, datasets
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import access, own_machine, uploads
+from dashboard.serving import access, own_machine
 from dashboard.session import browser, state
 from dashboard.table import large_runs
 from dashboard.table.table_place import TablePlace, known_tables
@@ -84,7 +84,7 @@ def _ask_builtin() -> None:
 
 def _upload() -> None:
     turn = browser.get("upload_turn", 0)
-    file = uploads.field(
+    file = access.upload_field(
         "Your own table: CSV, TSV, Parquet or Excel",
         key=f"{_UPLOAD}-{turn}",
         help="One row per person, column names first. The file stays on this machine.",

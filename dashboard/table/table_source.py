@@ -17,7 +17,7 @@ from anoncore import AnonymizationError, DataError, Microdata
 from anoncore.recipes.source import load_source
 from anoncore.sources.table_files import DATABASES
 from dashboard.markdown import escaped
-from dashboard.serving import access, audit, quotas, settings, uploads
+from dashboard.serving import access, audit, quotas, settings
 from dashboard.session import browser, state
 from dashboard.session.workspace import Run
 from dashboard.table.table_place import TablePlace
@@ -41,7 +41,7 @@ def load_place(asked: TablePlace) -> None:
             digest = sha256(repr(list(frame.columns)).encode() + cells).hexdigest()
             state.load_frame(frame, asked.name, digest, ())
             return
-        source = reading.table_at(path, uploads.most_bytes(), state.workspace_id(), state.make_room)
+        source = reading.table_at(path, access.most_upload_bytes(), state.workspace_id(), state.make_room)
         state.load_frame(source.frame, asked.name, source.digest, source.notes)
 
 
@@ -69,7 +69,9 @@ def _sheets(content: bytes, name: str, file_id: str) -> tuple[tuple[str, ...], s
         problem = ""
         try:
             with suppress(MemoryError):
-                sheets = reading.sheets(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room)
+                sheets = reading.sheets(
+                    content, name, access.most_upload_bytes(), state.workspace_id(), state.make_room
+                )
         except AnonymizationError as error:
             problem = str(error)
         held = (file_id, sheets, problem)
@@ -94,7 +96,9 @@ def load_upload(content: bytes, name: str, sheet: str | None = None) -> None:
     Raises DataError and keeps the previous table if that fails.
     """
     access.require("upload")
-    source = reading.table(content, name, uploads.most_bytes(), state.workspace_id(), state.make_room, sheet=sheet)
+    source = reading.table(
+        content, name, access.most_upload_bytes(), state.workspace_id(), state.make_room, sheet=sheet
+    )
     # Two sheets of a file are two tables, so the digest of the file alone would mix up what is computed for them.
     digest = source.digest if sheet is None else sha256(f"{source.digest}:{sheet}".encode()).hexdigest()
     state.load_frame(source.frame, source.name, digest, source.notes, sheet)
@@ -127,14 +131,14 @@ def problem_of(load: Callable[[], object], thing: str, unchanged: str) -> str | 
 
 def further_table(run: Run, label: str, key: str, help: str) -> tuple[str, Microdata] | None:
     """The uploaded table with the tags of the run's table, and what tells it from others; None until there is one."""
-    file = uploads.field(label, type=["csv", "tsv", "txt", "parquet", "xlsx", "xlsm"], key=key, help=help)
+    file = access.upload_field(label, type=["csv", "tsv", "txt", "parquet", "xlsx", "xlsm"], key=key, help=help)
     if file is None:
         return None
     held = browser.get(f"{key}-table")
     if held is None or held[0] != (file.file_id, run.id):
         try:
             source = reading.table(
-                file.getvalue(), file.name, uploads.most_bytes(), state.workspace_id(), state.make_room
+                file.getvalue(), file.name, access.most_upload_bytes(), state.workspace_id(), state.make_room
             )
             quotas.require_rows(len(source.frame), f"'{file.name}'")
             audit.record("loaded", state.workspace().who, table=source.digest, rows=len(source.frame), beside=True)

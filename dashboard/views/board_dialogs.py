@@ -19,9 +19,9 @@ from dashboard.board import making
 from dashboard.board.bench import Bench
 from dashboard.board.wording import ROWS
 from dashboard.closer import cells
-from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
+from dashboard.elements import about, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
 from dashboard.markdown import escaped
-from dashboard.serving import uploads
+from dashboard.serving import access
 from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
 from dashboard.session.workspace import Run, run_names
@@ -104,7 +104,7 @@ def _about(name: str) -> None:
     if name not in CRITERIA:
         _close()
         return
-    entry = entries.entries()[f"criterion:{name}"]
+    entry = about.entries()[f"criterion:{name}"]
     st.markdown(f"**{escaped(entry.title)}**")
     st.markdown(entry.definition)
     about.button(entry.key, "More in the reference", place="board")
@@ -219,14 +219,14 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
         captions=[ALGORITHMS[one].summary for one in names],
     )
     kind = ALGORITHMS[name]
-    about.button(entries.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
+    about.button(about.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
     if can_leave_out(name):
         st.caption(
             f"This method can leave out {data.people_word} that are like no other, so that all others are told more "
             "finely. How many is asked of all methods at once, on the board under *+ more*."
         )
         if "max_suppression" not in kind.model_fields:
-            about.button(entries.key_of(Suppression), "How those that are left out are chosen", place=key)
+            about.button(about.key_of(Suppression), "How those that are left out are chosen", place=key)
     return kind
 
 
@@ -419,7 +419,7 @@ def _policy(in_force: Policy | None, data: Microdata) -> None:
 
 def _own_policy() -> dict[str, Policy]:
     """The policy in the file that the visitor gave, by a name that no other has; none where there is no such file."""
-    given = uploads.field("Rules of your own office (policy.toml)", type="toml", key="board-policy")
+    given = access.upload_field("Rules of your own office (policy.toml)", type="toml", key="board-policy")
     if given is None:
         return {}
     try:

@@ -11,7 +11,7 @@ from anoncore import AnonymizationError
 from anoncore.base.texts import counted
 from dashboard.board.bench import Attempt
 from dashboard.markdown import escaped
-from dashboard.serving import access, audit, quotas, uploads
+from dashboard.serving import access, audit, quotas
 from dashboard.session import browser, state
 from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
 from dashboard.session.wishes import Column
@@ -40,7 +40,7 @@ def add() -> bool:
         "releases."
     )
     turn = browser.get(_TURN, 0)
-    files = uploads.field(
+    files = access.upload_field(
         "Published tables: CSV, TSV, Parquet, Excel, or a zip of them",
         key=f"board-open-{turn}",
         accept_multiple_files=True,
@@ -89,7 +89,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
     """The release in files, or a sentence that says why it cannot be read."""
     try:
         access.require("upload")
-        found = opened_files(files, title, rows, uploads.most_bytes(), state.workspace_id(), state.make_room)
+        found = opened_files(files, title, rows, access.most_upload_bytes(), state.workspace_id(), state.make_room)
         for name, frame in found.frames.items():
             quotas.require_rows(len(frame), f"'{name}'")
             audit.record("loaded", state.workspace().who, table=found.digest, rows=len(frame), beside=True)
@@ -140,7 +140,7 @@ def _check_certificates(files: Sequence[tuple[str, bytes]], turn: int) -> None:
     certificates = certified(files)
     if not certificates:
         return
-    keys = uploads.field(
+    keys = access.upload_field(
         "Public keys that you trust",
         key=f"board-open-keys-{turn}",
         type=["pub"],

@@ -14,7 +14,7 @@ from anoncore.measures.criteria import CRITERIA
 from dashboard.board import unreleased
 from dashboard.elements import insensitive, parts, routes, whose_rows
 from dashboard.markdown import escaped
-from dashboard.serving import uploads
+from dashboard.serving import access
 from dashboard.session import browser, state
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import opened_alone
@@ -121,7 +121,7 @@ def _choose() -> None:
         with st.spinner(f"Loading {tables[wanted].title} …"):
             table_source.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
     turn = browser.get("board_upload_turn", 0)
-    file = uploads.field(
+    file = access.upload_field(
         "Your own table: CSV, TSV, Parquet or Excel",
         key=f"board-upload-{turn}",
         help="One row per person, column names first. The file stays on this machine.",

@@ -20,7 +20,7 @@ from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import KAnonymity
 from dashboard.board import facts, grid, shipped, unreleased, wording
 from dashboard.board.finding import TRIED
-from dashboard.session import browser, builtin, session_file, state
+from dashboard.session import browser, loaded_table, session_file, state
 from dashboard.views import board, board_trials, takeaway
 from dashboard.views import board_dialogs as dialogs
 from tests.dashboard.conftest import APP, answer_at_once
@@ -611,7 +611,7 @@ def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, d
 
 
 def test_what_ships_says_of_the_first_table_what_it_gives_away():
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     said = shipped.as_it_is(table, table.suggested)
     assert said == unreleased.sentences(state.coded(table, table.suggested))
     assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
@@ -695,7 +695,7 @@ def run_in_session(visitor, callback):
 
 
 def test_what_ships_is_recognized_by_everything_that_was_asked():
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     wishes = board_wishes(table)
     assert shipped.columns(table, table.suggested, wishes) is not None
     assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None
@@ -719,7 +719,7 @@ def test_a_dialog_is_left_with_the_board(visitor, drawn):
 
 
 def test_the_release_of_a_column_is_that_which_ships_whatever_else_is_on_the_board():
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     wishes = board_wishes(table)
     all_of_them = {"c1", "c2", "c3", "c4"}
     assert set(shipped.unchanged(table, table.suggested, wishes)) == all_of_them

@@ -13,7 +13,7 @@ from anoncore import DataError, datasets
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
 from dashboard.charts.utility import table_distribution as distribution
-from dashboard.session import builtin, session_file, state, tagging
+from dashboard.session import loaded_table, session_file, state, tagging
 from dashboard.session.loaded_table import Tags
 from dashboard.tasks import reading
 from dashboard.views import takeaway
@@ -102,7 +102,7 @@ def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> Non
     visitor.tag(age="quasi-identifier")
     (run,) = visitor.make(k=2).here.runs
     assert takeaway.recipe(run).source.sheet == "few_people_!"
-    saved = session_file.read(session_file.save(here), builtin.table, state._microdata.get)
+    saved = session_file.read(session_file.save(here), loaded_table.builtin_table, state._microdata.get)
     assert saved.table.sheet == "few_people_!"
 
 
@@ -122,7 +122,7 @@ def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monk
     def offline(*arguments: object) -> None:
         raise DataError("The table 'musk' is not on this machine and cannot be downloaded.")
 
-    monkeypatch.setattr(builtin, "_load", offline)
+    monkeypatch.setattr(loaded_table, "_load", offline)
     visitor.at.selectbox(key="builtin-table").set_value("musk")
     visitor.run()
     assert "cannot be downloaded" in visitor.errors[0]

@@ -20,11 +20,11 @@ from anoncore.algorithms import ALGORITHMS, Anatomy, ForegroundSafe
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.privacy.selectivity import versions
 from anoncore.utility import information_loss
-from dashboard.elements import entries
+from dashboard.elements import about
 from dashboard.learn import learn, lessons
 from dashboard.learn.lessons import board, buckets, closeness, crowds, cuts, dealing, joins, noise
 from dashboard.learn.lessons.board import Lesson, data_of, generalized
-from dashboard.session import builtin, session_file, state
+from dashboard.session import loaded_table, session_file, state
 from dashboard.session.wishes import AXES
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
@@ -63,16 +63,16 @@ def test_every_lesson_is_registered_and_has_its_parts():
         assert lesson.promise.endswith(".")
         assert lesson.attack.endswith(".")
         assert lesson.cure.endswith(".")
-        assert set(lesson.entries) <= set(entries.entries())
+        assert set(lesson.entries) <= set(about.entries())
         assert len(lesson.steps) == len(lesson.texts)
         assert set(lesson.methods) <= set(ALGORITHMS)
         assert set(lesson.levels) <= set(AXES)
         for step in lesson.steps:
-            for about in step.fields.values():
-                values = about["value"] if isinstance(about["value"], list) else [about["value"]]
-                low, high, _ = about.get("range", (0, 0, 0))
+            for asked in step.fields.values():
+                values = asked["value"] if isinstance(asked["value"], list) else [asked["value"]]
+                low, high, _ = asked.get("range", (0, 0, 0))
                 assert all(
-                    value in about["options"] if "options" in about else low <= value <= high for value in values
+                    value in asked["options"] if "options" in asked else low <= value <= high for value in values
                 )
 
 
@@ -493,7 +493,7 @@ def test_a_saved_session_keeps_what_is_done(visitor: Visitor):
     visitor.here.steps_done = frozenset({"linking.1", "privacy.3"})
     content = session_file.save(visitor.here)
     visitor.here.steps_done = frozenset({"linking.2"})
-    session_file.restore(visitor.here, session_file.read(content, builtin.table, state.coded))
+    session_file.restore(visitor.here, session_file.read(content, loaded_table.builtin_table, state.coded))
     assert visitor.here.steps_done == {"linking.1", "linking.2", "privacy.3"}
 
 

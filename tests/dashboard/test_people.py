@@ -18,7 +18,7 @@ from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard.board import grid
 from dashboard.closer.class_detail import group_shares
-from dashboard.session import builtin, session_file, state, tagging
+from dashboard.session import loaded_table, session_file, state, tagging
 from dashboard.session.loaded_table import LoadedTable, untagged
 from dashboard.session.wishes import first_wishes
 from dashboard.session.workspace import MicrodataStore, Workspace
@@ -80,7 +80,7 @@ def test_a_session_keeps_whose_rows_they_are() -> None:
     method = Mondrian(requirements=(KAnonymity(k=4),))
     put(here, method, table, tags, method.anonymize(data))
     content = session_file.save(here)
-    session_file.restore(there, session_file.read(content, builtin.table, MicrodataStore().get))
+    session_file.restore(there, session_file.read(content, loaded_table.builtin_table, MicrodataStore().get))
     assert there.tags.unit == "patient"
     (run,) = there.runs
     assert run.data.unit == "patient"

@@ -99,7 +99,7 @@ def _border(run: Run, lattice: LatticeMap) -> None:
         ),
         caption,
         f"Lattice of {every.sum():,} combinations of levels, of which {anonymous.sum():,} are anonymous; "
-        f"{len(drawing.nodes):,} are drawn. Published: {levels_text(lattice.chosen)}.",
+        f"{len(redrawing.nodes):,} are drawn. Published: {levels_text(lattice.chosen)}.",
     )
 
 
@@ -141,7 +141,7 @@ def _search(run: Run, lattice: SearchMap) -> None:
         ),
         caption,
         f"Lattice of {found.n_nodes:,} combinations of levels, of which the search looked at {looked_at:,}; "
-        f"{len(drawing.nodes):,} are drawn. Published: {levels_text(lattice.chosen)}.",
+        f"{len(redrawing.nodes):,} are drawn. Published: {levels_text(lattice.chosen)}.",
     )
 
 
@@ -151,7 +151,7 @@ def _caption(lattice: Nodes, drawing: Drawing, n_nodes: int, grows: str, drawn: 
         "the combinations with one attribute a level higher; within a height the "
         f"{grows} to the right. Click a mark to see it up close."
     )
-    n_left = n_nodes - len(drawing.nodes)
+    n_left = n_nodes - len(redrawing.nodes)
     if n_left:
         text += (
             f" {n_left:,} combinations are left out: drawn are the published one with its neighbours, {drawn}, the "
@@ -170,7 +170,7 @@ def _picture(
     alt: str,
 ) -> None:
     """The lattice, and beside it the combination of levels that is chosen in it."""
-    nodes = list(drawing.nodes)
+    nodes = list(redrawing.nodes)
     left, right = parts.beside(3, 2)
     with right:
         shown = parts.choice(
