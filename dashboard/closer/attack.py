@@ -18,14 +18,14 @@ from dashboard.session import state
 from dashboard.session.workspace import Run
 
 ATTACKS: dict[str, tuple[str, str]] = {
-    "Foreground knowledge": ("attacks.foreground:foreground", "attack:foreground_knowledge"),
-    "deFinetti": ("attacks.known_method:definetti", "attack:definetti"),
-    "Matching buckets": ("attacks.matching:matching", "attack:matching_buckets"),
-    "Membership": ("attacks.matching:membership", "attack:membership"),
-    "Known method": ("attacks.known_method:known_method", "attack:minimality"),
-    "Second release": ("attacks.composition:composition", "attack:composition"),
-    "In or out": ("attacks.outsiders:outsiders", "attack:inference"),
-    "Population": ("attacks.outsiders:population", "attack:population_uniqueness"),
+    "Foreground knowledge": ("foreground:foreground", "attack:foreground_knowledge"),
+    "deFinetti": ("known_method:definetti", "attack:definetti"),
+    "Matching buckets": ("matching:matching", "attack:matching_buckets"),
+    "Membership": ("matching:membership", "attack:membership"),
+    "Known method": ("known_method:known_method", "attack:minimality"),
+    "Second release": ("composition:composition", "attack:composition"),
+    "In or out": ("outsiders:outsiders", "attack:inference"),
+    "Population": ("outsiders:population", "attack:population_uniqueness"),
     "All attacks": ("attack:all_attacks", "attack:strongest"),
 }
 """The function in `dashboard.closer` that shows an attack, and where the reference has it, by the tab's title."""

@@ -57,8 +57,7 @@ def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
     Call it before anything of that page is drawn.
     """
     # The board, which is the first page, imports neither of them.
-    from dashboard.closer import utility
-    from dashboard.closer.attacks import foreground
+    from dashboard.closer import foreground, utility
 
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     shown: dict[str, Any] = {}

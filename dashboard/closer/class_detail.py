@@ -14,7 +14,7 @@ from anoncore.kernels.arrays import Codes, Int64
 from anoncore.privacy.published import published_values
 from anoncore.release.recoding import Recoding
 from anoncore.table.people import distinct_pairs
-from dashboard.charts.classes import MOST_VALUES, Shares, sensitive_shares
+from dashboard.charts.groups import MOST_VALUES, Shares, sensitive_shares
 from dashboard.charts.layout import Axis
 from dashboard.charts.palette import run_style
 from dashboard.charts.planes import MOST_OTHERS, Rectangles, RegionMap, region_map

@@ -15,7 +15,7 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
-from dashboard.charts.closeness import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
+from dashboard.charts.groups import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
 from dashboard.charts.palette import RunStyle, run_style
 from dashboard.closer import all_columns, one_person
 from dashboard.closer.groups import MOST_SHOWN

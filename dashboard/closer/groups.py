@@ -16,7 +16,7 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Int64
 from anoncore.privacy import Profile
 from anoncore.utility import InformationLoss
-from dashboard.charts.classes import bin_label, size_bins, size_histogram
+from dashboard.charts.groups import bin_label, size_bins, size_histogram
 from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns, class_detail, one_person
 from dashboard.elements import parts

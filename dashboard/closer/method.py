@@ -14,15 +14,15 @@ from dashboard.markdown import escaped
 from dashboard.session.workspace import Run, run_title
 
 PANELS: dict[str, str] = {
-    "incognito": "methods.lattice:incognito",
-    "mondrian": "methods.mondrian:mondrian",
-    "optimal-recoding": "methods.lattice:optimal_recoding",
-    "slicing": "methods.slicing:slicing",
-    "random-buckets": "methods.slicing:slicing",
-    "sensitive-space-fragmentation": "methods.dealing:sensitive_space",
-    "stack-and-deal": "methods.dealing:stack_and_deal",
+    "incognito": "lattice:incognito",
+    "mondrian": "mondrian:mondrian",
+    "optimal-recoding": "lattice:optimal_recoding",
+    "slicing": "slicing:slicing",
+    "random-buckets": "slicing:slicing",
+    "sensitive-space-fragmentation": "dealing:sensitive_space",
+    "stack-and-deal": "dealing:stack_and_deal",
     "suppression": "method:suppression",
-    "vertical-fragmentation": "methods.vertical:vertical_fragmentation",
+    "vertical-fragmentation": "vertical:vertical_fragmentation",
 }
 """The function in `dashboard.closer` that shows how a method works, by the method's name."""
 

@@ -1,4 +1,4 @@
-"""What the reference says of every registered thing, read off docstrings, fields and the registry; buttons that open it."""
+"""What the reference says of every registered thing, read off docstrings and fields, and buttons that open it."""
 
 from __future__ import annotations
 

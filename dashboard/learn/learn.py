@@ -15,15 +15,15 @@ import streamlit as st
 from anoncore import datasets
 from dashboard.elements import about, parts, routes
 from dashboard.elements.parts import Tile
-from dashboard.learn.lessons import buckets, closeness, crowds, cuts, dealing, joins, noise
-from dashboard.learn.lessons.board import Lesson, Shown, Step, field, on_paper
+from dashboard.learn import buckets, crowds, cuts, dealing, joins, noise
+from dashboard.learn.lesson_parts import Lesson, Shown, Step, field, on_paper
 from dashboard.session import browser, state
 
 LESSONS = (
     crowds.LINKING,
     crowds.DIVERSITY,
-    closeness.CLOSENESS,
-    closeness.MOVING,
+    crowds.CLOSENESS,
+    crowds.MOVING,
     cuts.MONDRIAN,
     cuts.SAMPLING,
     buckets.SLICING,

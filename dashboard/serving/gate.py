@@ -1,8 +1,8 @@
 """What stands before the pages and looks at every request: who asks, under which name, for whose data, and how much.
 
 Streamlit hands out files to whoever knows their address, takes an upload into memory before any page of ours runs, and
-answers under every name; so this looks at the requests themselves. Refusals are counted and recorded. Pages make files
-while they are drawn, and downloads when they are clicked; both pass through the manager of the server, which is watched.
+answers under every name; so this looks at the requests themselves. Refusals are counted and recorded. Pages make
+files while they are drawn, and downloads when they are clicked; both pass through the manager, which is watched.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A table by the path or the address that a visitor wrote, where the program may read it for them.
 
-Where visitors may use some folders only, a path that was checked is opened afterwards, and whoever may write to a folder
-could put a link in its place meanwhile. So every file is opened from its folder on, name by name, and no link is
+Where visitors may use some folders only, a path that was checked is opened afterwards, and whoever may write to a
+folder could put a link in its place meanwhile. So every file is opened from its folder on, name by name, and no link is
 followed on the way. Readers get a name in a folder of ours that leads to what was opened, and read it whatever becomes
 of its own name.
 """

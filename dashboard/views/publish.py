@@ -17,7 +17,7 @@ from anoncore.publishing.report.subject import treatments
 from anoncore.publishing.signing.signers import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard.board import making
-from dashboard.elements import insensitive, left_out, parts, signature, verdicts
+from dashboard.elements import insensitive, left_out, parts, verdicts
 from dashboard.markdown import escaped
 from dashboard.serving import audit
 from dashboard.session import compute, state
@@ -82,13 +82,13 @@ def seed_warning(run: Run, after: Callable[[], None] = lambda: None) -> None:
     )
 
 
-def downloads(run: Run) -> signature.Signer | None:
+def downloads(run: Run) -> takeaway.Signer | None:
     """One button per format; the file is made when it is clicked. Gives who signs the certificate."""
     st.subheader("Download the release")
     _choose_numbers(run)
     several = len(run.release.fragments) > 1
     uncertified = takeaway.uncertified(run)
-    signer = None if uncertified else signature.choose()
+    signer = None if uncertified else takeaway.choose_signer()
     for column, format in zip(st.columns(len(TITLES)), get_args(FileFormat), strict=True):
         title = TITLES[format]
         zipped = several and format != "excel"
@@ -150,7 +150,7 @@ def _help(format: FileFormat, too_long: bool) -> str:
     }[format]
 
 
-def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = None) -> Callable[[], bytes]:
+def _archive(run: Run, format: FileFormat, signer: takeaway.Signer | None = None) -> Callable[[], bytes]:
     release, asked = takeaway.chosen_release(run), state.asked_of_all(run)
     guessable = takeaway.may_be_guessed(run)
 

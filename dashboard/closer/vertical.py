@@ -23,11 +23,11 @@ from anoncore.privacy import JoinCheck, WorstJoins
 from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import Classification, InformationLoss, classification, information_loss
 from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
-from dashboard.charts.classes import size_histogram
+from dashboard.charts.groups import size_histogram
 from dashboard.charts.maps import association_map, join_map
 from dashboard.charts.palette import ORIGINAL, run_style
 from dashboard.charts.utility import score_bars
-from dashboard.closer.attacks.matching import membership
+from dashboard.closer.matching import membership
 from dashboard.closer.utility import MAJORITY
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile

@@ -11,7 +11,7 @@ from anoncore import Release, attacks, privacy, utility
 from anoncore.algorithms import RandomBuckets, Slicing
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.algorithms.slicing.slicing import Diversity, achieved_diversity
-from dashboard.charts.classes import size_histogram
+from dashboard.charts.groups import size_histogram
 from dashboard.charts.maps import association_map, strongest_pair
 from dashboard.charts.palette import run_style
 from dashboard.elements import parts

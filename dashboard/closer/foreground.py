@@ -16,10 +16,9 @@ from anoncore.base.texts import counted, share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
 from dashboard.charts.palette import run_style
-from dashboard.closer import one_person
+from dashboard.closer import foreground_detail, one_person
 from dashboard.closer.attack import board_r
-from dashboard.closer.attacks import foreground_detail
-from dashboard.closer.attacks.foreground_detail import Adversary
+from dashboard.closer.foreground_detail import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped

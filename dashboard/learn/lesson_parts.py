@@ -21,7 +21,7 @@ from anoncore import Microdata, Partition, Release, datasets
 from anoncore.algorithms.base import generalized_release
 from anoncore.datasets import published_groups
 from anoncore.kernels.arrays import Floats
-from dashboard.charts.classes import Shares, sensitive_shares
+from dashboard.charts.groups import Shares, sensitive_shares
 from dashboard.charts.layout import faint
 from dashboard.charts.palette import ORANGE, RunStyle, run_style
 from dashboard.charts.utility import share_bars
