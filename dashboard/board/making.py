@@ -123,6 +123,15 @@ def draw_anew(run: Run) -> None:
     state.workspace().drawn_anew |= {run.column}
 
 
+def draw_behind() -> None:
+    """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
+    typing there would be gone. Closing the dialog draws the board.
+    """
+    asked = browser.get(DIALOG)
+    if asked is None or asked[0] == "open":
+        redrawing.draw_page()
+
+
 def make_for_a_closer_look() -> bool:
     """Let the releases be made for a page that shows them; whether it has to wait until one is there.
 

@@ -1,4 +1,7 @@
-"""Releases of the first table that ship with the program, so that the board is full before anything is compiled."""
+"""Releases of the first table that ship with the program, so that the board is full before anything is compiled.
+
+The file beside this module is written by `python -m tests.dashboard.ship`.
+"""
 
 from __future__ import annotations
 
@@ -106,26 +109,3 @@ def _shown(column: dict[str, Any]) -> Shown:
 def _judged(values: Facts) -> Judged:
     mend = Mend(tuple(values["mend"]["columns"]), values["mend"]["levels"])
     return Judged(**{**values, "not_asked": tuple(values["not_asked"]), "mend": mend})
-
-
-def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: list[Shown]) -> Facts:
-    """What is written to the file: the table, the facts of releases that were made, and what they were asked for."""
-    return {
-        "table": table.builtin,
-        "digest": table.digest,
-        "as it is": list(as_it_is),
-        "wishes": described(wishes),
-        "columns": [
-            {
-                "id": one.id,
-                "title": one.title,
-                "color": one.color,
-                "own": one.own,
-                "marks": [vars(mark) for mark in one.marks],
-                "judged": None if one.judged is None else vars(one.judged) | {"mend": vars(one.judged.mend)},
-                "quick": one.quick,
-                "slow": {name: found.exact for name, found in (one.slow or {}).items()},
-            }
-            for one in shown
-        ],
-    }

@@ -20,7 +20,7 @@ from anoncore.measures.promise_marks import Mark
 from anoncore.requirements import Requirement
 from anoncore.search.frontier import refined_pairs
 from anoncore.search.sweeping import Point
-from dashboard.board import facts
+from dashboard.board import facts, making
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.finding import Finding
 from dashboard.board.over import Over
@@ -32,7 +32,6 @@ from dashboard.session import compute, state
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
 from dashboard.tasks import redrawing
-from dashboard.views.board_dialogs import draw_behind
 
 FINE_TICKS = 0.05
 """Axes that end below this share have ticks with a decimal, as two of them would be the same without."""
@@ -400,7 +399,7 @@ def _worst(name: str, told: facts.Facts) -> float | None:
 def _watch(bench: Bench | None, about: Map) -> None:
     """Draw the page anew when what no column shows is measured and judged."""
     if not _elsewhere(bench, about)[1]:
-        draw_behind()
+        making.draw_behind()
 
 
 def _trials(

@@ -17,7 +17,6 @@ from dashboard.serving import audit
 from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Wishes
 from dashboard.tasks import redrawing
-from dashboard.views.board_dialogs import draw_behind
 
 NOW = "now"
 POLL = 0.7
@@ -128,7 +127,7 @@ def take(found: dict[str, object]) -> None:
 def _watch_lines(over: Over, version: int) -> None:
     """Draw the page anew when another value was measured."""
     if over.version != version or not over.running:
-        draw_behind()
+        making.draw_behind()
     if over.job is not None:
         st.progress(over.job.fraction, text=f"Over {over.title}: {over.job.text}")
 
@@ -166,7 +165,7 @@ def show_best(best: Candidate | None) -> None:
 def watch_search(finding: Finding, version: int) -> None:
     """Draw the page anew when something was tried."""
     if finding.version != version or not finding.running:
-        draw_behind()
+        making.draw_behind()
 
 
 def _start() -> None:

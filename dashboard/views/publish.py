@@ -9,7 +9,7 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-from anoncore import Release
+from anoncore import Microdata, Release
 from anoncore.base.random_numbers import is_guessable
 from anoncore.publishing.export import EXCEL_ROWS, FileFormat
 from anoncore.publishing.publication import release_archive
@@ -17,7 +17,7 @@ from anoncore.publishing.report.subject import treatments
 from anoncore.publishing.signing.signers import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard.board import making
-from dashboard.elements import insensitive, left_out, parts, verdicts
+from dashboard.elements import insensitive, parts, verdicts
 from dashboard.markdown import escaped
 from dashboard.serving import audit
 from dashboard.session import compute, state
@@ -80,6 +80,22 @@ def seed_warning(run: Run, after: Callable[[], None] = lambda: None) -> None:
         help="For releases that stay in the house, or whose readers may know everything. The certificate says that the "
         "seed was given, and not which it is.",
     )
+
+
+def what_is_published(run: Run) -> str:
+    """What is published, in one sentence."""
+    release = run.release
+    names = ", ".join(release.attributes)
+    tables = "one table" if len(release.fragments) == 1 else f"{len(release.fragments)} tables"
+    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}. {columns_text(run.data)}"
+
+
+def columns_text(data: Microdata) -> str:
+    """Which columns no release of the table has, and why, in a sentence or two."""
+    identifiers, undecided = (", ".join(map(escaped, names)) for names in (data.identifiers, data.left_out))
+    told = [f"Left out as identifiers: {identifiers}."] if identifiers else []
+    told += [f"Left out because nobody decided on them: {undecided}."] if undecided else []
+    return " ".join(told) or "Every column has a role and none is an identifier, so none is left out."
 
 
 def downloads(run: Run) -> takeaway.Signer | None:
@@ -204,4 +220,4 @@ def _contents(run: Run) -> None:
         st.markdown("\n".join(lines))
     for note in release.notes:
         st.caption(escaped(note))
-    st.caption(left_out.columns_text(run.data))
+    st.caption(columns_text(run.data))

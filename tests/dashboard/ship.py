@@ -1,8 +1,9 @@
-"""Make the releases that ship with the program anew: python -m dashboard.board.ship"""
+"""Make the releases that ship with the program anew: python -m tests.dashboard.ship"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,7 +27,30 @@ def made(*places: int) -> dict[str, Any]:
     data = state.coded(table, table.suggested)
     wishes = first_wishes(data)
     shown = [_shown(place, wishes, data, table) for place in places or range(len(wishes.columns))]
-    return rounded(shipped.content(table, unreleased.sentences(data), wishes, shown))
+    return rounded(content(table, unreleased.sentences(data), wishes, shown))
+
+
+def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: list[Shown]) -> facts.Facts:
+    """What is written to the file: the table, the facts of releases that were made, and what they were asked for."""
+    return {
+        "table": table.builtin,
+        "digest": table.digest,
+        "as it is": list(as_it_is),
+        "wishes": shipped.described(wishes),
+        "columns": [
+            {
+                "id": one.id,
+                "title": one.title,
+                "color": one.color,
+                "own": one.own,
+                "marks": [vars(mark) for mark in one.marks],
+                "judged": None if one.judged is None else vars(one.judged) | {"mend": vars(one.judged.mend)},
+                "quick": one.quick,
+                "slow": {name: found.exact for name, found in (one.slow or {}).items()},
+            }
+            for one in shown
+        ],
+    }
 
 
 def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> Shown:
