@@ -29,7 +29,7 @@ from anoncore.search.candidates import is_drawn_from, seeded
 from anoncore.search.keeping import possible_instead, promises_alike
 from dashboard.board import facts
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.facts import Facts, Measure
+from dashboard.board.facts import Facts, Measure, Slow
 from dashboard.serving import audit
 from dashboard.session import compute
 from dashboard.session.loaded_table import LoadedTable, Tags
@@ -70,21 +70,6 @@ class Known:
 
 
 NOTHING_KNOWN: Mapping[str, Known] = MappingProxyType({})
-
-
-@dataclass(eq=False)
-class Slow:
-    """One slow number of one release: an estimate comes first, where there is one, and the exact number replaces it."""
-
-    estimate: Facts | None = None
-    exact: Facts | None = None
-    problem: str = ""
-    job: jobs.Job | None = None
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing more will come."""
-        return self.exact is not None or bool(self.problem)
 
 
 @dataclass(eq=False)
@@ -162,7 +147,7 @@ class Attempt:
     def by_policy(self, policy: Policy) -> ByPolicy:
         """What a policy says of the release, as far as its rules have come out."""
         slow = self.slow.get(facts.key_of(policy), Slow())
-        return ByPolicy.of(policy.name, slow.exact or slow.estimate, slow.problem)
+        return ByPolicy.of(policy.name, slow.facts, slow.problem)
 
 
 class Bench:

@@ -13,8 +13,8 @@ from typing import Any
 
 from anoncore.measures.promise_marks import Mark
 from anoncore.measures.verdict import Mend
-from dashboard.board.facts import Facts, Judged
-from dashboard.board.wording import Shown, SlowFacts
+from dashboard.board.facts import Facts, Judged, Slow
+from dashboard.board.wording import Shown
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes
 
@@ -91,7 +91,7 @@ def described(wishes: Wishes) -> dict[str, Any]:
 
 
 def _shown(column: dict[str, Any]) -> Shown:
-    slow = {name: SlowFacts(exact=found) for name, found in column["slow"].items()}
+    slow = {name: Slow(exact=found) for name, found in column["slow"].items()}
     return Shown(
         column["id"],
         column["title"],

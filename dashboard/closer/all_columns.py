@@ -19,7 +19,6 @@ from anoncore.measures.promise_marks import has_buckets
 from anoncore.utility import ClassificationEstimate, TwoWayError, TwoWayErrorBound
 from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard.charts.attacks import Curve, curves
-from dashboard.charts.palette import run_style
 from dashboard.charts.utility import WRONG, attribute_bars, scores_compared
 from dashboard.elements import parts
 from dashboard.markdown import escaped
@@ -89,7 +88,7 @@ def spread(name: str, attribute: str = "") -> None:
     # The tiles of the page Groups count rows as well, where every row is a person.
     in_words = rows_for_people if name == "sizes" and first.release.counted_word == "rows" else first.data.in_words
     names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (curve, run_style(run.color_index)) for run, curve in measured}
+    shown = {names[run.id]: (curve, run.style) for run, curve in measured}
     hiding = first.data.in_words(_of_buckets([run for run, _ in measured])) if name == "sizes" else ""
     parts.chart(
         curves(shown, in_words(about.x), about.form, about.logarithmic),
@@ -146,10 +145,7 @@ def pairs() -> None:
     if not worst:
         return
     names, shown = column_names([run for run, _ in measured]), worst[:MOST_PAIRS]
-    drawn = {
-        names[run.id]: ({pair: errors.get(pair, np.nan) for pair in shown}, run_style(run.color_index))
-        for run, errors in measured
-    }
+    drawn = {names[run.id]: ({pair: errors.get(pair, np.nan) for pair in shown}, run.style) for run, errors in measured}
     which = f"the {len(shown)} of {len(worst)} pairs of columns" if len(shown) < len(worst) else "every pair of columns"
     parts.chart(
         attribute_bars(drawn, WRONG),
@@ -174,7 +170,7 @@ def losses() -> None:
     if len(measured) < 2:
         return
     names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (dict(loss.per_attribute), run_style(run.color_index)) for run, loss in measured}
+    shown = {names[run.id]: (dict(loss.per_attribute), run.style) for run, loss in measured}
     parts.chart(
         attribute_bars(shown),
         "all-losses",
@@ -190,7 +186,7 @@ def scores(target: str, folds: int) -> None:
     if len(measured) < 2:
         return
     names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (found, run_style(run.color_index)) for run, found in measured}
+    shown = {names[run.id]: (found, run.style) for run, found in measured}
     titles = [one.title for one in CLASSIFIERS.values()]
     parts.chart(
         scores_compared([title[0].upper() + title[1:] for title in titles], shown),

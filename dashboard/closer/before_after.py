@@ -21,7 +21,7 @@ from anoncore.release.recoding import ColumnRegions, Recoding
 from anoncore.utility.joint_table import JointTable, joint_table
 from dashboard.charts.layout import Axis
 from dashboard.charts.maps import difference_map, joint_map
-from dashboard.charts.palette import BLUE, run_style
+from dashboard.charts.palette import BLUE
 from dashboard.charts.utility import change_bars, color_name, distribution, share_of_changes, tint
 from dashboard.closer import utility
 from dashboard.elements import parts
@@ -241,7 +241,7 @@ def _two_attributes(run: Run) -> None:
         return
     before, after = table.before / run.data.n_rows, table.after / run.data.n_rows
     largest = float(max(before.max(), after.max()))
-    style, moved = run_style(run.color_index), share_text(table.moved)
+    style, moved = run.style, share_text(table.moved)
     drawn = {
         "before": (joint_map(x, y, before, None, largest), "Before: share of the rows of the original table."),
         "after": (

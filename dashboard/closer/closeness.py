@@ -16,7 +16,7 @@ from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
 from dashboard.charts.groups import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
-from dashboard.charts.palette import RunStyle, run_style
+from dashboard.charts.palette import RunStyle
 from dashboard.closer import all_columns, one_person
 from dashboard.closer.groups import MOST_SHOWN
 from dashboard.closer.privacy import GROUND_NAMES, ground_choice
@@ -164,7 +164,7 @@ def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> N
     name = f"group {group}"
     draw = FIGURES[lens.ground if plan.tree is not None or lens.ground != "hierarchical" else "equal"]
     parts.chart(
-        draw(plan, run_style(run.color_index), name),
+        draw(plan, run.style, name),
         f"closeness-{lens.ground}",
         _caption(plan, lens, name),
         f"Distribution of {lens.attribute} in {name} beside the table's, and the {share_text(moved)} of its mass "

@@ -172,7 +172,7 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
 
 def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
     first, second = f"{run.label} alone", f"{other.label} alone"
-    own, style = run_style(run.color_index), run_style(other.color_index)
+    own, style = run.style, other.style
     if style == own:
         # A saved session brings the look of the first release.
         style = run_style(other.color_index + 1)

@@ -15,7 +15,6 @@ from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.texts import counted, share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
-from dashboard.charts.palette import run_style
 from dashboard.closer import foreground_detail, one_person
 from dashboard.closer.attack import board_r
 from dashboard.closer.foreground_detail import Adversary
@@ -184,7 +183,7 @@ def _people(run: Run, found: ForegroundKnowledge) -> None:
     breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
     values = escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
     parts.chart(
-        truth_histogram(found.own_probability, found.own_without_attack, found.r, run_style(run.color_index)),
+        truth_histogram(found.own_probability, found.own_without_attack, found.r, run.style),
         "foreground-people",
         f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
         f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "
@@ -200,7 +199,7 @@ def _sets(run: Run, found: ForegroundKnowledge) -> None:
     left, right = parts.beside(3, 2)
     with left:
         parts.chart(
-            leaking_sets(found, run_style(run.color_index)),
+            leaking_sets(found, run.style),
             "foreground-sets",
             f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
             "share of the people with a protected value who are breached by this set alone, and the mean belief in it.",
@@ -240,7 +239,7 @@ def _learned(run: Run, found: ForegroundKnowledge) -> None:
             one.true[:, value],
             [text.replace("<", "&lt;") for text in texts],
             float(found.overall_shares[value]),
-            run_style(run.color_index),
+            run.style,
         ),
         "foreground-learned",
         f"Share of '{escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "

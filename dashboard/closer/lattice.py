@@ -26,7 +26,7 @@ from anoncore.base.texts import counted, share_text
 from anoncore.kernels.arrays import Bools, Floats
 from anoncore.table.hierarchy_levels import Levels
 from dashboard.charts.layout import broken, faint, figure, line, written
-from dashboard.charts.palette import ORIGINAL, VERMILLION, RunStyle, run_style
+from dashboard.charts.palette import ORIGINAL, VERMILLION, RunStyle
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped, few
@@ -219,7 +219,7 @@ def _border(run: Run, lattice: LatticeMap) -> None:
         run,
         lattice,
         drawing,
-        partial(lattice_chart, lattice, drawing, run_style(run.color_index)),
+        partial(lattice_chart, lattice, drawing, run.style),
         lambda node: (
             f"{levels_text(node)}: {'anonymous' if lattice.anonymous[node] else 'not anonymous'}, loss "
             f"{share_text(lattice.loss[node])}"
@@ -262,7 +262,7 @@ def _search(run: Run, lattice: SearchMap) -> None:
         run,
         lattice,
         drawing,
-        partial(search_chart, lattice, drawing, run_style(run.color_index)),
+        partial(search_chart, lattice, drawing, run.style),
         lambda node: (
             f"{levels_text(node)}: {STATES[Course(int(found.course[node]))]}, bound {share_text(lattice.loss[node])}"
         ),

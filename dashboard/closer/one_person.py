@@ -21,7 +21,6 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.promise_marks import has_buckets
 from anoncore.release.unchanged import unchanged
 from dashboard.charts.attacks import belief_bars
-from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns
 from dashboard.elements import about, parts, whose_rows
 from dashboard.markdown import escaped
@@ -165,7 +164,7 @@ def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
         if view.belief is None:
             st.caption(f"{escaped(run.label)} does not publish single values of this attribute.")
         else:
-            known[names[run.id]] = (view.belief, run_style(run.color_index))
+            known[names[run.id]] = (view.belief, run.style)
     if not known:
         return
     data = runs[0].data

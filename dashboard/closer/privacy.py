@@ -29,7 +29,6 @@ from anoncore.requirements import (
     VarianceDiversity,
 )
 from dashboard.charts.attacks import Curve, belief_histogram, curves, risk_bars, share_at_most
-from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts, verdicts
 from dashboard.elements.parts import Tile
@@ -190,9 +189,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     asked = min(limits, default=None)
     within = f" {share_text(share_at_most(distances, asked))} keep t = {asked:g}." if asked is not None else ""
     parts.chart(
-        curves(
-            {"distance": (Curve.of(distances), run_style(run.color_index))}, "EMD from the table", ".2f", asked=asked
-        ),
+        curves({"distance": (Curve.of(distances), run.style)}, "EMD from the table", ".2f", asked=asked),
         "privacy-distances",
         f"Earth mover's distance of '{escaped(attribute)}' in each of the groups from the whole table: "
         f"0 is the same distribution, 1 as far as can be. Half of them lie within {np.median(distances):.3f}.{within}",
@@ -222,7 +219,7 @@ def _beliefs(run: Run, attribute: str) -> None:
     parts.tiles([Tile.of(one, label=one.title) for one in (found.largest, found.truth)])
     above = float(lies_above(found.belief, guess, ACCUMULATED).mean())
     parts.chart(
-        belief_histogram(found.belief, guess, run_style(run.color_index)),
+        belief_histogram(found.belief, guess, run.style),
         "privacy-beliefs",
         "The adversary knows everyone's quasi-identifiers and takes the likeliest "
         f"'{escaped(attribute)}' of each. For {above:.0%} of the people they are surer than by guessing the most "
@@ -254,7 +251,7 @@ def _reidentification(run: Run) -> None:
     with left:
         names = ["person at most risk", "average person", f"people above {risk.threshold:.0%}"]
         parts.chart(
-            risk_bars(names, now, then, run_style(run.color_index)),
+            risk_bars(names, now, then, run.style),
             "privacy-risks",
             "Probability that someone who knows a person's quasi-identifiers picks that person's record "
             f"(prosecutor risk), and the share of people for whom it exceeds {risk.threshold:.0%}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from anoncore import Microdata, privacy
 from anoncore.privacy.tag_leaks import TagLeak, table_leaks
 from anoncore.table.relations import Relation
 from dashboard.elements import routes
-from dashboard.markdown import escaped
+from dashboard.markdown import escaped, few
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.workspace import Run
@@ -53,12 +53,10 @@ def propose(table: LoadedTable, data: Microdata) -> None:
                 _tag_buttons(leak, "table")
     rows = {leak.column: leak.split.n_below for leak in leaks if not leak.relations and leak.split is not None}
     if rows:
-        named = ", ".join(f"{escaped(name)} ({count:,})" for name, count in list(rows.items())[:MOST_NAMED])
-        more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
         st.caption(
-            f"Insensitive columns that make rows unique, alone or together with each other: {named}{more}. The number "
-            "of such rows stands behind each column. No method changes that, because these columns are published as "
-            "they are. Tag those that others may know as {tagging.word('quasi-identifier')}."
+            f"Insensitive columns that make rows unique, alone or together with each other: {_counted(rows)}. The "
+            "number of such rows stands behind each column. No method changes that, because these columns are "
+            f"published as they are. Tag those that others may know as {tagging.word('quasi-identifier')}."
         )
 
 
@@ -75,10 +73,14 @@ def would_do(table: LoadedTable, data: Microdata) -> str:
     if len(unique) == 1:
         told += [f"'{escaped(name)}' makes {count:,} rows unique" for name, count in unique.items()]
     elif unique:
-        rows = ", ".join(f"{escaped(name)} ({count:,})" for name, count in list(unique.items())[:MOST_NAMED])
-        told.append(f"these make rows unique, alone or together with each other: {rows}")
+        told.append(f"these make rows unique, alone or together with each other: {_counted(unique)}")
     they, are = ("it", "it is") if len(data.left_out) == 1 else ("they", "they are")
     return f"Published as {are}, {they} would undo the promise: {'; '.join(told)}." if told else ""
+
+
+def _counted(rows: Mapping[str, int]) -> str:
+    """Columns with how many rows each makes unique."""
+    return few([f"{escaped(name)} ({count:,})" for name, count in rows.items()], MOST_NAMED)
 
 
 def _tells(relation: Relation) -> str:

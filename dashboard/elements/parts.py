@@ -22,7 +22,7 @@ from anoncore.privacy.published import fragments_of
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard.board import making
 from dashboard.charts.layout import as_text
-from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
+from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle
 from dashboard.elements import routes, whose_rows
 from dashboard.markdown import escaped, reason
 from dashboard.session import browser, compute, state
@@ -87,7 +87,7 @@ def shown_run(reason_for_people: str = "") -> Run | None:
 def _shown(run: Run, groups: str) -> None:
     """The line above a page: the run's colour, its name, how large it is, and how long it took."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        st.image(swatch(run_style(run.color_index)), width=18, alt=COLOR_NAMES[run_style(run.color_index).color])
+        st.image(swatch(run.style), width=18, alt=COLOR_NAMES[run.style.color])
         made = "made" if run.opened is None else "made elsewhere and read"
         st.markdown(
             f"**{escaped(run.label)}**: {run.release.table_size} of {escaped(run.table_name)}{groups}, "
@@ -507,7 +507,7 @@ def _choose_release() -> None:
         args=(key,),
         help="The columns of the board: these pages look closer at one of them.",
     )
-    style = run_style(current.color_index)
+    style = current.style
     st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}.")
 
 

@@ -18,8 +18,7 @@ from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
-from dashboard.board.wording import Asked, OfAllRows, Shown, SlowFacts, attacks_on, cell_of
-from dashboard.closer import cells
+from dashboard.board.wording import PAGES, Asked, OfAllRows, Shown, attacks_on, cell_of
 from dashboard.elements import insensitive, verdicts, whose_rows
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
@@ -195,11 +194,7 @@ def _shown(
     if attempt.run is None or quick is None or marks is None:
         takes_long = attempt.algorithm is not None and attempt.algorithm.takes_long
         return replace(known, doing=attempt.job.text) if takes_long and attempt.job is not None else known
-    slow = {
-        str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
-        for key, _, _ in measures
-        if key in attempt.slow
-    }
+    slow = {str(key[0]): replace(attempt.slow[key]) for key, _, _ in measures if key in attempt.slow}
     own = known.own + _rows_left_out(attempt.run.release)
     judged = Judged.of(verdicts.verdict_of(attempt.run))
     of_all = _of_all_rows(attempt.run, data)
@@ -259,7 +254,7 @@ def _clicked() -> None:
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
             browser.put(making.DIALOG, ("about", row.removeprefix(facts.NUMBER)))
-        elif row in cells.PAGES:
+        elif row in PAGES:
             grid.keep_clicked(row, column, wishes)
             browser.put(making.DIALOG, ("open", column, row))
 

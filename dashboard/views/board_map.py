@@ -368,7 +368,7 @@ def _known(
 def _slow(attempt: Attempt, about: Map) -> Mapping[str, facts.Facts | None]:
     """The slow numbers of a release for the present adversary and target, as far as they were measured."""
     return {
-        str(key[0]): attempt.slow[key].exact or attempt.slow[key].estimate
+        str(key[0]): attempt.slow[key].facts
         for key, _, _ in facts.measures(about.secret, about.r, about.target)
         if key in attempt.slow
     }

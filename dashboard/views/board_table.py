@@ -13,7 +13,7 @@ from anoncore.base.texts import counted
 from anoncore.measures.criteria import CRITERIA
 from dashboard.board import unreleased
 from dashboard.elements import insensitive, parts, routes, whose_rows
-from dashboard.markdown import escaped
+from dashboard.markdown import escaped, few
 from dashboard.serving import access
 from dashboard.session import browser, state
 from dashboard.session.loaded_table import LoadedTable, Tags
@@ -231,7 +231,7 @@ def _say_left_out(left: Sequence[str], n_columns: int) -> None:
     it = "it" if len(left) == 1 else "them"
     st.caption(
         f"{len(left):,} of {n_columns:,} columns {'is' if len(left) == 1 else 'are'} left out of every release until "
-        f"you decide on {it}: {escaped(unreleased.named(left))}."
+        f"you decide on {it}: {escaped(few(left, unreleased.MOST_NAMED))}."
     )
 
 

@@ -12,7 +12,8 @@ from anoncore.base.progress import silent
 from anoncore.search.candidates import seeded
 from anoncore.search.keeping import keeping, possible_instead
 from dashboard.board import facts, shipped, unreleased
-from dashboard.board.wording import Shown, SlowFacts
+from dashboard.board.facts import Slow
+from dashboard.board.wording import Shown
 from dashboard.session import loaded_table, state
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.wishes import Wishes, first_wishes
@@ -74,7 +75,7 @@ def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> S
     )
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     slow = {
-        str(key[0]): SlowFacts(exact=exact(release, *key[1:], progress=silent))
+        str(key[0]): Slow(exact=exact(release, *key[1:], progress=silent))
         for key, _, exact in facts.measures(secret, wishes.r, target)
     }
     kept = wishes.asked_of(data)
