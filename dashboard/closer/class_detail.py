@@ -205,12 +205,11 @@ def _bucket(run: Run, group: int, size: int, cut: str) -> None:
         # Every other column of the slicing on a faint ground of the run's colour.
         grounds = {part.name for part in release.fragments[::2]}
         tint = f"background-color: {run.style.color}26"
-        st.dataframe(
+        parts.table(
             parts.tinted(table, {name: tint for name in table.columns if name[0] in grounds}),
-            hide_index=True,
-            height=height,
-            key="class-columns",
-            alt=f"The columns of group {group}, each sorted on its own.",
+            "class-columns",
+            f"The columns of group {group}, each sorted on its own.",
+            height,
         )
         named = "; ".join(f"{part.name}: {', '.join(part.attributes)}" for part in release.fragments)
         st.caption(

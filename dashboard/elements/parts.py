@@ -182,6 +182,11 @@ def number(
     return st.column_config.NumberColumn(label, help=help, format=format, width=width)
 
 
+def words(help: str | None = None, width: int | None = None) -> Any:
+    """A column of texts."""
+    return st.column_config.TextColumn(help=help, width=width)
+
+
 def percent(help: str | None = None, width: int | None = 75) -> Any:
     """A column of shares."""
     return number(help, "percent", width)

@@ -294,15 +294,14 @@ def _on_the_way() -> None:
 @redrawing.part(POLL, "large-watch")
 def _watch() -> None:
     run = large_runs.full_run()
-    if run is None or not run.job.running:
+    if run is None:
         redrawing.draw_page()
-    st.progress(run.job.fraction, text=escaped(run.job.text))
+    parts.follow(run.job, "large-cancel", "Stop; nothing of this run is kept.")
     memory = run.look()
     used = f"; the program takes {size_text(memory)} of memory, {size_text(run.peak)} at most so far" if memory else ""
     st.caption(
         f"All {run.n_rows:,} rows to {escaped(str(run.output))}, for {time.monotonic() - run.begun:,.0f} s{used}."
     )
-    st.button("Cancel", key="large-cancel", on_click=run.job.cancel, help="Stop; nothing of this run is kept.")
 
 
 def _outcome() -> None:
@@ -351,7 +350,7 @@ def _outcome() -> None:
         st.caption("Beside the folder, for you and not for publication: " + escaped(listing([p.name for p in beside])))
     for note in found.notes:
         st.caption(escaped(note))
-    st.dataframe(first_rows(written[0]), hide_index=True, key="large-preview", alt="First rows of the release")
+    parts.table(first_rows(written[0]), "large-preview", "First rows of the release")
     st.caption(f"The first rows of {escaped(written[0].name)}, as published.")
 
 

@@ -34,6 +34,7 @@ from anoncore.table.hierarchy_proposals import (
 )
 from anoncore.table.level_effects import level_effects
 from dashboard.charts.utility import hierarchy_levels
+from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit
 from dashboard.session import browser, compute, state, tagging
@@ -210,9 +211,7 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     else:
         levels = levels.drop(columns="Called")  # the groups stand beside it, value by value
     with st.container(key=f"levels-{key}"):
-        st.dataframe(
-            levels, key=f"level-table-{key}", hide_index=True, column_config=columns, alt="Levels of the hierarchy"
-        )
+        parts.table(levels, f"level-table-{key}", "Levels of the hierarchy", columns=columns)
     if known:
         st.caption(
             f"If '{escaped(name)}' alone is published on a level, and the other quasi-identifiers as they are. Level 0 "

@@ -18,18 +18,21 @@ from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.workspace import Workspace
 from dashboard.table import all_rows, attribute_details, large_runs, safe_harbor, table_columns, table_source
 from dashboard.table.table_place import TablePlace, known_tables
-from dashboard.table.table_source import attempt, load_place, take_upload
+from dashboard.table.table_source import attempt, load_place
 from dashboard.tasks import redrawing
 
 PREVIEW_COLUMNS = 200
 PREVIEW_ROWS = 1_000
 FILE_NAME = "session.anoncore"
+MOST_GENERATED = 1_000_000
+POLL = 0.5
 _TURN, _PROBLEM = "session_turn", "session_problem"
+_PLACE, _PLACE_TABLE, _SIZE = "place", "place-table", "sample-rows"
 
 
 def render() -> None:
     """Draw the page."""
-    choose()
+    _choose()
     table = state.table()
     if table is None:
         st.info("No table is loaded. Choose a built-in table or upload your own above.")
@@ -172,81 +175,42 @@ def _open_session(content: bytes) -> None:
     st.rerun()
 
 
-MOST_GENERATED = 1_000_000
-POLL = 0.5
-_CHOICE, _ROWS, _UPLOAD = "builtin-table", "generated-rows", "upload"
-_PLACE, _PLACE_TABLE, _SIZE = "place", "place-table", "sample-rows"
-
-
-def choose() -> None:
+def _choose() -> None:
     """Ask for another table."""
     if large_runs.take_sample():
         st.rerun()
     with st.container(border=True):
         left, right = st.columns(2, gap="large")
         with left:
-            _choose_builtin()
+            table_source.ask_for_builtin("builtin-table")
+            _ask_for_rows()
             if own_machine.may_use_paths():
                 _at_an_address()
             else:
                 st.caption(escaped(access.refusal("paths")) or own_machine.NOT_ALONE)
         with right:
-            _upload()
+            table_source.ask_for_file("upload")
     problem = browser.get("load_problem")
     if problem:
         st.error(escaped(problem))
 
 
-def _choose_builtin() -> None:
+def _ask_for_rows() -> None:
+    """Ask how many rows the built-in table has, where it is generated."""
     table = state.table()
-    entries = datasets.tables()
-    asked = browser.get("asked_builtin")
-    if asked is None:
-        browser.set_widget_values({_CHOICE: table.builtin if table is not None else None})
-    name = st.selectbox(
-        "Built-in table",
-        list(entries),
-        format_func=lambda key: entries[key].title,
-        key=_CHOICE,
-        placeholder="Your own table is loaded",
-        on_change=_ask_builtin,
-        help="Made-up tables, worked examples of the papers, and public data. Attributes come tagged.",
-    )
-    if name is not None and entries[name].generated and table is not None:
-        if asked is None:
-            browser.set_widget_values({_ROWS: len(table.frame)})
-        st.number_input(
-            "Rows to make up",
-            min_value=10,
-            max_value=MOST_GENERATED,
-            step=5_000,
-            key=_ROWS,
-            on_change=_ask_builtin,
-            help="This table is generated, so it can have any number of rows. The same number gives the same table.",
-        )
-    if asked is not None:
-        with st.spinner(f"Loading {entries[asked[0]].title} …"):
-            attempt(lambda: state.load_builtin(*asked), "asked_builtin", None)
-
-
-def _ask_builtin() -> None:
-    name = browser.widget_value(_CHOICE)
-    if name is None:
+    if table is None or table.builtin is None or not datasets.table(table.builtin).generated:
         return
-    table = state.table()
-    same = table is not None and table.builtin == name
-    browser.put("asked_builtin", (name, browser.widget_value(_ROWS) if same else None))
-
-
-def _upload() -> None:
-    turn = browser.get("upload_turn", 0)
-    file = access.upload_field(
-        "Your own table: CSV, TSV, Parquet or Excel",
-        key=f"{_UPLOAD}-{turn}",
-        help="One row per person, column names first. The file stays on this machine.",
+    key = f"generated-rows-{table.id}"
+    st.number_input(
+        "Rows to make up",
+        min_value=10,
+        max_value=MOST_GENERATED,
+        value=len(table.frame),
+        step=5_000,
+        key=key,
+        on_change=lambda: table_source.want_builtin(table.builtin, browser.widget_value(key)),
+        help="This table is generated, so it can have any number of rows. The same number gives the same table.",
     )
-    if file is not None:
-        take_upload(file, f"sheet-{turn}", "upload_turn", turn + 1)
 
 
 def _at_an_address() -> None:

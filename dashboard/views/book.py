@@ -165,26 +165,23 @@ def _paper(result: Result) -> None:
         f"Run on {result.date} in {_time(result.seconds)}, {result.mode} sizes. "
         f"Make these numbers again with the command `{result.command}`. {escaped(result.note)}"
     )
-    st.dataframe(
+    parts.table(
         pd.DataFrame([_line(result, entry) for entry in result.entries]),
-        hide_index=True,
-        key=f"book-table-{result.name}",
-        height=min(38 + 35 * len(result.entries), 400),
-        column_config={
-            "Figure or table": st.column_config.TextColumn(
-                width=95, help="As the paper numbers it; also theorems, algorithms and sections of text."
+        f"book-table-{result.name}",
+        "One line per figure or table: what it shows, the verdict and the likely cause of a difference",
+        min(38 + 35 * len(result.entries), 400),
+        columns={
+            "Figure or table": parts.words(
+                "As the paper numbers it; also theorems, algorithms and sections of text.", 95
             ),
-            "Shows": st.column_config.TextColumn(width=230, help="What it is about."),
-            "Verdict": st.column_config.TextColumn(width=175, help="What follows from the statements about it."),
-            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
-            "Broken": st.column_config.TextColumn(
-                width=80, help="Statements that fall under a version of the method that was broken on purpose, of all."
+            "Shows": parts.words("What it is about.", 230),
+            "Verdict": parts.words("What follows from the statements about it.", 175),
+            "Statements": parts.words("Those that hold in every case, of all.", 90),
+            "Broken": parts.words(
+                "Statements that fall under a version of the method that was broken on purpose, of all.", 80
             ),
-            "Cause or reason": st.column_config.TextColumn(
-                help="Why something differs, or why there is nothing to run."
-            ),
+            "Cause or reason": parts.words("Why something differs, or why there is nothing to run."),
         },
-        alt="One line per figure or table: what it shows, the verdict and the likely cause of a difference",
     )
     _detail(result)
     _every_statement(result)
@@ -198,7 +195,7 @@ def _list_of_statements(result: Result) -> None:
         return
     verdicts = {entry.label: entry.verdict for entry in result.entries}
     with st.expander(f"All {len(result.stated)} statements of the paper about results, and where they are judged"):
-        st.dataframe(
+        parts.table(
             pd.DataFrame(
                 {
                     "In the paper": [one.where for one in result.stated],
@@ -209,15 +206,14 @@ def _list_of_statements(result: Result) -> None:
                     ],
                 }
             ),
-            hide_index=True,
-            key=f"book-stated-{result.name}",
-            column_config={
-                "In the paper": st.column_config.TextColumn(width=110, help="The section in which it stands."),
-                "It states": st.column_config.TextColumn(width=420, help="In our words."),
-                "Judged in": st.column_config.TextColumn(width=150, help="Rows of the table above."),
-                "Verdict": st.column_config.TextColumn(width=170, help="The verdict on these rows as a whole."),
+            f"book-stated-{result.name}",
+            "; ".join(f"{one.where}: {one.text}, judged in {', '.join(one.judged)}" for one in result.stated),
+            columns={
+                "In the paper": parts.words("The section in which it stands.", 110),
+                "It states": parts.words("In our words.", 420),
+                "Judged in": parts.words("Rows of the table above.", 150),
+                "Verdict": parts.words("The verdict on these rows as a whole.", 170),
             },
-            alt="; ".join(f"{one.where}: {one.text}, judged in {', '.join(one.judged)}" for one in result.stated),
         )
 
 
@@ -287,7 +283,7 @@ def _readings(entry: Entry) -> None:
     if len(readings) < 2:
         return
     whole = {name: [one.judgement == HOLDS for one in entry.counted if one.reading in ("", name)] for name in readings}
-    st.dataframe(
+    parts.table(
         pd.DataFrame(
             {
                 "Reading": list(readings),
@@ -295,14 +291,13 @@ def _readings(entry: Entry) -> None:
                 "Statements": [f"{sum(one)} of {len(one)}" for one in whole.values()],
             }
         ),
-        hide_index=True,
-        key=f"book-readings-{entry.label}",
-        column_config={
-            "Reading": st.column_config.TextColumn(help="How the paper is read where it can be read in several ways."),
-            "Verdict": st.column_config.TextColumn(width=175, help="The verdict if this is what the paper means."),
-            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
+        f"book-readings-{entry.label}",
+        "; ".join(f"{reading}: {verdict}" for reading, verdict in readings.items()),
+        columns={
+            "Reading": parts.words("How the paper is read where it can be read in several ways."),
+            "Verdict": parts.words("The verdict if this is what the paper means.", 175),
+            "Statements": parts.words("Those that hold in every case, of all.", 90),
         },
-        alt="; ".join(f"{reading}: {verdict}" for reading, verdict in readings.items()),
     )
 
 
@@ -311,24 +306,23 @@ def _every_statement(result: Result) -> None:
     statements = result.lines()
     lines = pd.DataFrame(statements)
     with st.expander(f"Each of {len(lines)} statements by itself, and what it falls under"):
-        st.dataframe(
+        parts.table(
             lines,
-            hide_index=True,
-            key=f"book-statements-{result.name}",
-            height=400,
-            column_config={
-                "Figure or table": st.column_config.TextColumn(width=95, help="The row above that it belongs to."),
-                "It states": st.column_config.TextColumn(width=320, help="What is held against our runs."),
-                "Judgement": st.column_config.TextColumn(width=120, help="All cases hold, most of them, or fewer."),
-                "Least effect": st.column_config.TextColumn(help="What counts as an effect, where the text is silent."),
-                "Counted from": st.column_config.TextColumn(help="What the numbers are taken from."),
-                "Falls under": st.column_config.TextColumn(
-                    width=260, help="Broken versions of the method, and what becomes of the statement under each."
-                ),
-            },
-            alt="; ".join(
+            f"book-statements-{result.name}",
+            "; ".join(
                 f"{line['Figure or table']}: {line['It states']}: {line['Judgement']}" for line in result.lines()
             ),
+            400,
+            columns={
+                "Figure or table": parts.words("The row above that it belongs to.", 95),
+                "It states": parts.words("What is held against our runs.", 320),
+                "Judgement": parts.words("All cases hold, most of them, or fewer.", 120),
+                "Least effect": parts.words("What counts as an effect, where the text is silent."),
+                "Counted from": parts.words("What the numbers are taken from."),
+                "Falls under": parts.words(
+                    "Broken versions of the method, and what becomes of the statement under each.", 260
+                ),
+            },
         )
         st.download_button(
             "Download as CSV",
@@ -346,11 +340,10 @@ def _experiments(result: Result) -> None:
     st.subheader("What the paper wished for")
     for place, one in enumerate(result.experiments):
         st.markdown(f"**{escaped(one.title)}.** {escaped(one.question)}")
-        st.dataframe(
+        parts.table(
             pd.DataFrame(one.rows, columns=list(one.columns)),
-            hide_index=True,
-            key=f"book-experiment-{result.name}-{place}",
-            alt="; ".join(", ".join(row) for row in one.rows),
+            f"book-experiment-{result.name}-{place}",
+            "; ".join(", ".join(row) for row in one.rows),
         )
         st.markdown(f"{escaped(one.answer)}  \n:gray[Run: {escaped(one.run)}]")
 
