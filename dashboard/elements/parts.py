@@ -23,7 +23,7 @@ from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard.board import making
 from dashboard.charts.layout import as_text
 from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle
-from dashboard.elements import routes, whose_rows
+from dashboard.elements import role_questions, routes
 from dashboard.markdown import escaped, reason
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run, run_names
@@ -70,7 +70,7 @@ def shown_run(reason_for_people: str = "") -> Run | None:
     if run is None:
         return None
     release = run.release
-    if whose_rows.stands_open(run):
+    if role_questions.whose_rows_are_open(run):
         return None
     if release.is_synthetic and reason_for_people:
         _shown(run, "")

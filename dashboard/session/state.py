@@ -254,6 +254,13 @@ def set_tags(tags: Tags) -> None:
     workspace().set_tags(tags)
 
 
+def retag(tags: Tags) -> None:
+    """The same by something else than an editor of tags; such editors start anew from the changed ones."""
+    before = workspace().tags
+    set_tags(tags)
+    _show_tags(before)
+
+
 def wishes(data: Microdata) -> Wishes:
     """What is asked of the board for the loaded table; a table that is new to the board starts with the usual."""
     here = workspace()

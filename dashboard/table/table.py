@@ -1,5 +1,6 @@
-"""The page Table: which table it is, what each of its columns tells about a person, the run over all rows, and
-saved sessions."""
+"""The page Table: which table it is, what each of its columns tells about a person, identifiers of HIPAA's safe harbor
+in them, the run over all rows, and saved sessions.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +8,20 @@ from pathlib import Path
 
 import streamlit as st
 
-from anoncore import AnonymizationError, Microdata, datasets
+from anoncore import AnonymizationError, Kind, Microdata, Role, datasets
 from anoncore.base.texts import listing, share_text, size_text
+from anoncore.privacy import IdentifierFinding, IdentifiersFound
+from anoncore.table.identifiers.finder import identifiers_of
+from anoncore.table.identifiers.kinds import Mend
+from anoncore.table.identifiers.mends import mending_hierarchy
 from anoncore.table.suggestions import uniqueness
-from dashboard.elements import insensitive, parts, routes, whose_rows
+from dashboard.elements import parts, role_questions, routes
 from dashboard.markdown import escaped
 from dashboard.serving import access, audit, own_machine
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.workspace import Workspace
-from dashboard.table import all_rows, attribute_details, large_runs, safe_harbor, table_columns, table_source
+from dashboard.table import all_rows, attribute_details, attribute_hierarchy, large_runs, table_columns, table_source
 from dashboard.table.table_place import TablePlace, known_tables
 from dashboard.table.table_source import attempt, load_place
 from dashboard.tasks import redrawing
@@ -26,6 +31,13 @@ PREVIEW_ROWS = 1_000
 FILE_NAME = "session.anoncore"
 MOST_GENERATED = 1_000_000
 POLL = 0.5
+MENDS = {Mend.YEAR: "Group by year", Mend.THREE_DIGITS: "Group by three digits", Mend.NINETY: "Group into 90+"}
+"""What the button of a mend that groups values says."""
+LEVEL_NOTE = (
+    "A grouping becomes the column's hierarchy. Methods may still publish finer values where a group has them: judge "
+    "the release, or make the column coarse before you load the table."
+)
+MOST_SHOWN = 40
 _TURN, _PROBLEM = "session_turn", "session_problem"
 _PLACE, _PLACE_TABLE, _SIZE = "place", "place-table", "sample-rows"
 
@@ -39,7 +51,7 @@ def render() -> None:
         return
     _about(table)
     table_columns.render(table)
-    safe_harbor.render(table)
+    _identifiers_of_safe_harbor(table)
     data = _coded(table)
     attribute_details.render(table, data)
     all_rows.render(data)
@@ -69,8 +81,8 @@ def _coded(table: LoadedTable) -> Microdata | None:
     except AnonymizationError as error:
         st.error(escaped(f"{error} Until then no method can run."))
         return None
-    whose_rows.ask(data)
-    insensitive.propose(table, data)
+    role_questions.ask_whose_rows(data)
+    role_questions.propose(table, data)
     _what_follows(table, data)
     return data
 
@@ -280,3 +292,71 @@ def _drawing() -> None:
     if drawn is None:
         redrawing.draw_page()
     parts.follow(drawn.job, "large-sample-cancel", "Keep the table that is loaded.")
+
+
+def _identifiers_of_safe_harbor(table: LoadedTable) -> None:
+    """Draw the question and, where it is asked, what was found, what mends it, and what cannot be seen."""
+    asked = st.toggle(
+        "Look for the identifiers of HIPAA's safe harbor",
+        key=f"safe-harbor-{table.id}",
+        help="The 18 kinds of 45 CFR 164.514(b)(2)(i), by names and values of the columns. It never says that the rule "
+        "is met: what cannot be seen stands below.",
+    )
+    if not asked:
+        return
+    found = _identifiers_in(table)
+    with st.container(border=True):
+        st.markdown(escaped(found.headline))
+        for one in found.findings[:MOST_SHOWN]:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"- {escaped(one.sentence)}", width="content")
+                _mend_button(one, found)
+            problem = attribute_hierarchy.problem(one.column)
+            if problem:
+                st.error(escaped(problem))
+        if len(found.findings) > MOST_SHOWN:
+            st.caption(f"And {len(found.findings) - MOST_SHOWN:,} more, which `anoncore check --identifiers` prints.")
+        if any(one.mend in MENDS for one in found.findings):
+            st.caption(LEVEL_NOTE)
+        cannot = "\n".join(f"- {escaped(one)}" for one in found.cannot_see)
+        st.caption(f"**What cannot be seen**\n\n{cannot}")
+
+
+def _identifiers_in(table: LoadedTable) -> IdentifiersFound:
+    """The identifiers of a table, looked for once."""
+    summaries = table_columns.summaries(table)
+    return compute.kept("identifiers", (table.digest,), lambda: identifiers_of(table.frame, summaries))
+
+
+def _mend_button(finding: IdentifierFinding, found: IdentifiersFound) -> None:
+    key = f"mend-{finding.letter}-{finding.column}"
+    if finding.mend in MENDS:
+        st.button(MENDS[finding.mend], key=key, on_click=_group, args=(finding, found))
+        return
+    is_tagged = state.tags().roles.get(finding.column) == Role.IDENTIFIER
+    st.button(
+        "Tag as identifier",
+        key=key,
+        on_click=role_questions.tag,
+        args=([finding.column], Role.IDENTIFIER.value),
+        disabled=is_tagged,
+    )
+
+
+def _group(finding: IdentifierFinding, found: IdentifiersFound) -> None:
+    """Give a column the groups of its mend as hierarchy; it becomes a quasi-identifier where nobody decided on it."""
+    name, tags = finding.column, state.tags()
+    if name not in tags.roles:
+        tags = tags.changed("roles", name, Role.QUASI_IDENTIFIER.value)
+    if finding.mend is Mend.THREE_DIGITS:
+        # Areas with few people share a group, however far their numbers lie apart.
+        tags = tags.changed("kinds", name, Kind.NOMINAL.value).changed("orders", name, None)
+    try:
+        values = state.microdata(tags).domain[name].values
+        groups = mending_hierarchy(values, finding.mend, found.few_people, found.year)
+        tags = tags.changed("hierarchies", name, groups)
+        state.microdata(tags)
+    except AnonymizationError as error:
+        attribute_hierarchy.refuse(name, error)
+        return
+    state.retag(tags)

@@ -19,7 +19,7 @@ from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
 from dashboard.board.wording import PAGES, Asked, OfAllRows, Shown, attacks_on, cell_of
-from dashboard.elements import insensitive, verdicts, whose_rows
+from dashboard.elements import role_questions, verdicts
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent, told_apart
@@ -44,7 +44,7 @@ def render() -> None:
         return
     wishes = state.wishes(data)
     board_table.header(data)
-    whose_rows.ask(data)
+    role_questions.ask_whose_rows(data)
     place = st.container(key="board-answer")
     board_promises.promises(wishes, data)
     wishes = state.wishes(data)
@@ -121,7 +121,7 @@ def _mend(mend: Mend) -> None:
         label = f"{mend.leaving_out[0].upper()}{mend.leaving_out[1:]}"
         told = "Without a role no release has it, and all are made anew."
         given = (mend.columns, None)
-        st.button(escaped(label), key="board-mend-columns", on_click=insensitive.tag, args=given, help=told)
+        st.button(escaped(label), key="board-mend-columns", on_click=role_questions.tag, args=given, help=told)
     if mend.levels:
         label = f"{mend.asking[0].upper()}{mend.asking[1:]}"
         told = "Asks this of every release; it can be taken back."

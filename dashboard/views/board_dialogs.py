@@ -15,7 +15,7 @@ from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard.board import making
 from dashboard.board.bench import Bench
 from dashboard.closer import cells
-from dashboard.elements import about, forms, insensitive, routes, verdicts, whose_rows
+from dashboard.elements import about, forms, role_questions, routes, verdicts
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.wishes import Column, Wishes
@@ -302,14 +302,14 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         args=(key,),
     )
     st.caption(publish_page.what_is_published(run))
-    if whose_rows.stands_open(run, "publish"):
+    if role_questions.whose_rows_are_open(run, "publish"):
         return
     if run.opened is not None:
         st.caption(OPENED)
     verdicts.render(run)
     _by_policy(run)
     publish_page.seed_warning(run, lambda: browser.put(making.DIALOG, ("publish", run.column)))
-    insensitive.mend(run)
+    role_questions.mend(run)
     if run.release.is_synthetic:
         for note in run.release.notes:
             st.caption(escaped(note))

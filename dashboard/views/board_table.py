@@ -12,7 +12,7 @@ from anoncore import AnonymizationError, Microdata
 from anoncore.base.texts import counted
 from anoncore.measures.criteria import CRITERIA
 from dashboard.board import unreleased
-from dashboard.elements import insensitive, parts, routes, whose_rows
+from dashboard.elements import parts, role_questions, routes
 from dashboard.markdown import escaped, few
 from dashboard.session import browser, state
 from dashboard.session.loaded_table import LoadedTable, Tags
@@ -178,7 +178,7 @@ def _whose(table: LoadedTable, identifiers: list[str]) -> str | None:
     """Ask whose rows they are where values of a column that names people repeat; the column, if it says so. A column
     that names nobody leaves the list.
     """
-    found = whose_rows.repeating(table, Tags(roles=dict.fromkeys(identifiers, "identifier")))
+    found = role_questions.repeating_identifier(table, Tags(roles=dict.fromkeys(identifiers, "identifier")))
     if found is None:
         return None
     name, different, rows = found
@@ -216,7 +216,7 @@ def _decide(coded: Microdata) -> None:
         return
     with place:
         _say_left_out(left, len(table.frame.columns))
-        undone = insensitive.would_do(table, coded)
+        undone = role_questions.would_do(table, coded)
         if undone:
             st.caption(undone)
         suggested = {one.attribute: one.role.value for one in table_columns.table_suggestions(table) if is_role(one)}

@@ -17,7 +17,7 @@ from anoncore.publishing.report.subject import treatments
 from anoncore.publishing.signing.signers import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard.board import making
-from dashboard.elements import insensitive, parts, verdicts
+from dashboard.elements import parts, role_questions, verdicts
 from dashboard.markdown import escaped
 from dashboard.serving import audit
 from dashboard.session import compute, state
@@ -46,7 +46,7 @@ def render() -> None:
     seed_warning(run)
     st.subheader("What holds, and what does not")
     verdicts.render(run)
-    insensitive.mend(run)
+    role_questions.mend(run)
     signer = downloads(run)
     _contents(run)
     takeaway.render(run, signer)

@@ -1,19 +1,102 @@
-"""Columns that are published by decision and undo a tag: what they give away, and how to mend it with one click."""
+"""What is asked about the roles of a table's columns, each answered with one click.
+
+Whose rows they are, where one person may have several and nobody decided; until then rows are counted. And which
+columns that are published by decision, or would be, undo a tag, what they give away, and how to mend it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from anoncore import Microdata, privacy
 from anoncore.privacy.tag_leaks import TagLeak, table_leaks
+from anoncore.table.people import repeated_identifiers
 from anoncore.table.relations import Relation
 from dashboard.elements import routes
 from dashboard.markdown import escaped, few
-from dashboard.session import browser, compute, state, tagging
-from dashboard.session.loaded_table import LoadedTable
+from dashboard.session import compute, state, tagging
+from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.workspace import Run
+
+
+def repeating_identifier(table: LoadedTable, tags: Tags) -> tuple[str, int, int] | None:
+    """The identifier by which one person may have several rows, its different values and the rows that have one; None
+    where none repeats, or somebody said by which column people are counted.
+    """
+    if tags.unit is not None:
+        return None
+    identifiers = tuple(name for name in tagging.unit_options(tags) if name is not None)
+    found = compute.kept(
+        "repeated_identifiers", (table.digest, identifiers), lambda: repeated_identifiers(table.frame, identifiers)
+    )
+    return next(((name, *counts) for name, counts in found.items()), None)
+
+
+def ask_whose_rows(data: Microdata, place: str = "page") -> bool:
+    """Ask whose rows those of the loaded table are, where that stands open for `data`; the answer is one click. Whether
+    it was asked.
+
+    `place` tells two questions apart that are open at a time, such as on a page and in a dialog over it.
+    """
+    table = state.table()
+    found = None if table is None or data.people_word == "people" else repeating_identifier(table, state.tags())
+    if found is None:
+        return False
+    name, different, rows = found
+    shown = escaped(name)
+    with st.container(border=True, key=f"whose-rows-{place}"):
+        st.markdown(
+            f"**Are rows with the same {shown} one person? Then choose '{shown}' as whose row it is.** It has "
+            f"{different:,} different values in {rows:,} rows. Until you say whose a row is, rows are counted and "
+            "nothing is said of people."
+        )
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                f"Count people by '{shown}'",
+                type="primary",
+                key=f"whose-rows-{place}-unit",
+                on_click=count_people_by,
+                args=(name,),
+                help="All rows with one value are those of one person. The column is never published.",
+            )
+            st.button(
+                "Every row is another person",
+                key=f"whose-rows-{place}-none",
+                on_click=_count_rows,
+                args=(name,),
+                help=f"'{shown}' names nobody then: it loses its role and is left out of every release.",
+            )
+    return True
+
+
+def whose_rows_are_open(run: Run, place: str = "page") -> bool:
+    """Whether it stands open whose the rows of a run are; then it is asked, and nothing is said of people before."""
+    if run.data.people_word == "people":
+        return False
+    if state.is_of_table(run):
+        ask_whose_rows(run.data, place)
+    else:
+        st.info(
+            "Rows were counted in this release, and whose they are was said only afterwards, or of another table. Make "
+            "it anew: what it does for people is told then."
+        )
+        routes.link("board", "Go to the board")
+    return True
+
+
+def count_people_by(name: str | None) -> None:
+    """Count people by a column from now on; None: every row is another person."""
+    tags = state.tags()
+    state.set_tags(replace(tags, unit=name, is_pseudonym=tags.is_pseudonym and name is not None))
+
+
+def _count_rows(name: str) -> None:
+    """Take a column for no name of people, so that every row is another person."""
+    state.set_tags(state.tags().changed("roles", name, None))
+
 
 MOST_NAMED = 8
 
@@ -119,9 +202,7 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
 
 def tag(columns: Sequence[str], role: str | None) -> None:
     """Give columns of the loaded table a role, or take it from them, in one step that can be undone."""
-    state.set_tags(tagging.with_role(state.tags(), columns, role))
-    # The editor of the page Table starts anew from the changed tags.
-    browser.renew_editors()
+    state.retag(tagging.with_role(state.tags(), columns, role))
 
 
 def _tagged_since(run: Run, column: str) -> bool:
