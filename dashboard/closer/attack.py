@@ -66,13 +66,18 @@ def attacked(run: Run, name: str, why: str = "") -> str | None:
 
     `name` tells the tabs apart, and `why` is what needs rows of people, as half a sentence.
     """
+    names = secrets(run, why)
+    if not names:
+        return None
+    return parts.choice("Sensitive attribute", names, f"{name}-attribute-{run.id}", "What the adversary is after.")
+
+
+def secrets(run: Run, why: str = "") -> list[str]:
+    """The sensitive attributes that can be attacked; none, and the reason on the page, where there are none."""
     names = [attribute for attribute in run.data.sensitive if attribute in run.release.attributes]
     if not names:
         st.info("The attack is on a sensitive attribute, and this release publishes none.")
-        return None
-    if why and parts.says_why_nobodys(run, why):
-        return None
-    return parts.choice("Sensitive attribute", names, f"{name}-attribute-{run.id}", "What the adversary is after.")
+    return [] if names and why and parts.says_why_nobodys(run, why) else names
 
 
 def board_r(run: Run) -> float:

@@ -16,7 +16,7 @@ from anoncore.base.texts import counted, share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
 from dashboard.closer import foreground_detail, one_person
-from dashboard.closer.attack import board_r
+from dashboard.closer.attack import board_r, secrets
 from dashboard.closer.foreground_detail import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
@@ -37,11 +37,8 @@ READINGS: dict[Unreliable, str] = {
 
 def foreground(run: Run) -> None:
     """Draw what the release as a whole tells about each person in it."""
-    names = [name for name in run.data.sensitive if name in run.release.attributes]
+    names = secrets(run, "Foreground knowledge is turned against the group that holds a person's row")
     if not names:
-        st.info("The attack is on a sensitive attribute, and this release publishes none.")
-        return
-    if parts.says_why_nobodys(run, "Foreground knowledge is turned against the group that holds a person's row"):
         return
     if not run.release.is_shared:
         st.info(
