@@ -35,16 +35,15 @@ def repeating_identifier(table: LoadedTable, tags: Tags) -> tuple[str, int, int]
     return next(((name, *counts) for name, counts in found.items()), None)
 
 
-def ask_whose_rows(data: Microdata, place: str = "page") -> bool:
-    """Ask whose rows those of the loaded table are, where that stands open for `data`; the answer is one click. Whether
-    it was asked.
+def ask_whose_rows(place: str = "page") -> None:
+    """Ask whose rows those of the loaded table are, where an identifier repeats; the answer is one click.
 
     `place` tells two questions apart that are open at a time, such as on a page and in a dialog over it.
     """
     table = state.table()
-    found = None if table is None or data.people_word == "people" else repeating_identifier(table, state.tags())
+    found = None if table is None else repeating_identifier(table, state.tags())
     if found is None:
-        return False
+        return
     name, different, rows = found
     shown = escaped(name)
     with st.container(border=True, key=f"whose-rows-{place}"):
@@ -69,7 +68,6 @@ def ask_whose_rows(data: Microdata, place: str = "page") -> bool:
                 args=(name,),
                 help=f"'{shown}' names nobody then: it loses its role and is left out of every release.",
             )
-    return True
 
 
 def whose_rows_are_open(run: Run, place: str = "page") -> bool:
@@ -77,7 +75,7 @@ def whose_rows_are_open(run: Run, place: str = "page") -> bool:
     if run.data.people_word == "people":
         return False
     if state.is_of_table(run):
-        ask_whose_rows(run.data, place)
+        ask_whose_rows(place)
     else:
         st.info(
             "Rows were counted in this release, and whose they are was said only afterwards, or of another table. Make "

@@ -87,9 +87,8 @@ def _own(person: access.Person) -> Workspace | None:
     if not person.id:
         return None
     here = _workspaces.of(person.id)
-    if here is None and settings.current().workspaces.folder:
-        from dashboard.session import keeping
-
+    keeping = _keeping()
+    if here is None and keeping is not None:
         id = keeping.id_of(person.id)
         here = None if id is None else _restored(id)
     return here if here is not None and here.owner == person.id else None
@@ -104,9 +103,10 @@ def _new(person: access.Person) -> Workspace:
 
 def _restored(id: str) -> Workspace | None:
     """A workspace that was kept in a folder, as it was."""
-    if not settings.current().workspaces.folder:
+    keeping = _keeping()
+    if keeping is None:
         return None
-    from dashboard.session import keeping, session_file
+    from dashboard.session import session_file
 
     with _restoring:
         here = _workspaces.get(id)
@@ -123,21 +123,26 @@ def _restored(id: str) -> Workspace | None:
         return _workspaces.add(here)
 
 
+def _keeping() -> Any:
+    """What keeps workspaces, which takes half a second to import; None where no folder for them is set."""
+    if not settings.current().workspaces.folder:
+        return None
+    from dashboard.session import keeping
+
+    return keeping
+
+
 def keep_all() -> None:
     """Write what has changed in any workspace, where a folder for them is set."""
-    if settings.current().workspaces.folder:
-        from dashboard.session import keeping
-
-        for here in _workspaces.all():
-            keeping.save(here)
+    keeping = _keeping()
+    for here in () if keeping is None else _workspaces.all():
+        keeping.save(here)
 
 
 def _save_first_to_go() -> None:
     """Write the workspace that makes room for another one, so that whoever comes back to it finds it."""
-    here = _workspaces.first_to_go()
-    if here is not None and settings.current().workspaces.folder:
-        from dashboard.session import keeping
-
+    here, keeping = _workspaces.first_to_go(), _keeping()
+    if here is not None and keeping is not None:
         keeping.save(here)
 
 
@@ -191,15 +196,12 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
     Unless that is final, those that are kept in a folder can still be had from there.
     """
     abandoned = _workspaces.take_left(is_there, keep_seconds)
-    is_kept = bool(settings.current().workspaces.folder)
-    if is_kept:
-        from dashboard.session import keeping
-
-        for here in _workspaces.all():
-            keeping.touch(here)
+    keeping = _keeping()
+    for here in () if keeping is None else _workspaces.all():
+        keeping.touch(here)
     for here in abandoned:
         here.close()
-        if is_kept and is_final:
+        if keeping is not None and is_final:
             keeping.remove(here)
         for run in here.runs:
             compute.forget(run)

@@ -81,7 +81,8 @@ def _coded(table: LoadedTable) -> Microdata | None:
     except AnonymizationError as error:
         st.error(escaped(f"{error} Until then no method can run."))
         return None
-    role_questions.ask_whose_rows(data)
+    if data.people_word != "people":
+        role_questions.ask_whose_rows()
     role_questions.propose(table, data)
     _what_follows(table, data)
     return data

@@ -44,7 +44,8 @@ def render() -> None:
         return
     wishes = state.wishes(data)
     board_table.header(data)
-    role_questions.ask_whose_rows(data)
+    if data.people_word != "people":
+        role_questions.ask_whose_rows()
     place = st.container(key="board-answer")
     board_promises.promises(wishes, data)
     wishes = state.wishes(data)
@@ -84,7 +85,9 @@ def render() -> None:
         _look(bench, version)
     if finding is not None and finding.running:
         board_trials.watch_search(finding, version_found)
-    dialogs.render(data, wishes, bench)
+    asked_for = browser.get(making.DIALOG)
+    if asked_for is not None:
+        dialogs.render(asked_for, data, wishes, bench)
     board_map.render(shown, bench, wishes, data, finding, over)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -47,21 +47,18 @@ BEGIN = "begin with this one"
 _RELEASE = "board-publish-run"
 
 
-def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
-    """Open what was asked for, if anything."""
-    asked = browser.get(making.DIALOG)
-    if asked is None:
-        return
+def render(asked: Sequence[str], data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
+    """Open what was asked for: what it is, and what it is about."""
     if asked[0] == "open":
-        _open(str(asked[1]), str(asked[2]), wishes, data, bench)
+        _open(asked[1], asked[2], wishes, data, bench)
     elif asked[0] == "publish":
-        _publish(str(asked[1]), bench)
+        _publish(asked[1], bench)
     elif asked[0] == "add":
         _add(data, wishes)
     elif asked[0] == "about":
-        _about(str(asked[1]))
+        _about(asked[1])
     else:
-        column = wishes.column(str(asked[1]))
+        column = wishes.column(asked[1])
         if column is None:
             _close()
         elif column.opened is not None:
