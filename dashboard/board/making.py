@@ -95,7 +95,7 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
         # What comes between both lines is shown by the next turn.
         version = made_by.version
         there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
-        state.show_on_board([run for run in there if run is not None])
+        state.workspace().show_on_board([run for run in there if run is not None])
     return Made(made_by, attempts, problems, version)
 
 

@@ -25,6 +25,7 @@ from dashboard.charts.layout import as_text
 from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle
 from dashboard.elements import role_questions, routes
 from dashboard.markdown import escaped, reason
+from dashboard.serving import audit
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run, run_names
 from dashboard.tasks import jobs, redrawing
@@ -224,6 +225,24 @@ def chart(figure: go.Figure, key: str, caption: str, alt: str, on_select: Callab
     selecting: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
     st.plotly_chart(as_text(figure), key=key, config=CHART_CONFIG, alt=alt, **selecting)
     st.caption(caption)
+
+
+def download(
+    label: str,
+    what: str,
+    make: Callable[[], str | bytes],
+    file_name: str,
+    mime: str,
+    key: str,
+    run: Run | None = None,
+    place: Any = st,
+    **options: Any,
+) -> None:
+    """A button for a file, which is made when it is clicked; `what` is taken away, and of which run, is recorded."""
+    # It is made outside the page's thread, where nobody knows whose session it is.
+    facts = {} if run is None else audit.of_run(run)
+    data = audit.taken_away(state.workspace().who, what, make, **facts)
+    place.download_button(label, data, file_name, mime, key, on_click="ignore", **options)
 
 
 def choice(

@@ -91,7 +91,7 @@ def _steps(lesson: Lesson) -> str:
 
 
 def _overview() -> None:
-    done = state.steps_done()
+    done = state.workspace().steps_done
     marks = [mark for lesson in LESSONS for mark in lesson.marks]
     st.markdown(
         "Each lesson takes a few minutes: an attack or a method on a small table, one step at a time. "
@@ -120,7 +120,7 @@ def _walk(lesson: Lesson) -> None:
     with st.expander("Show the answer", key=f"answer-{mark}", on_change="rerun") as opened:
         st.markdown(answer)
     if opened.open:
-        state.note_step(mark)
+        state.workspace().steps_done |= {mark}
     if place == len(lesson.steps) - 1:
         _end(lesson)
     _for_a_class(lesson, mark)

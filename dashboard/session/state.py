@@ -306,16 +306,6 @@ def ask_anew(methods: Sequence[str], levels: Mapping[str, float]) -> None:
     wish(asked)
 
 
-def steps_done() -> frozenset[str]:
-    """The steps of lessons that the visitor has done, by name."""
-    return workspace().steps_done
-
-
-def note_step(name: str) -> None:
-    """Note that the visitor has done a step of a lesson."""
-    workspace().steps_done |= {name}
-
-
 def undo(forward: bool = False) -> None:
     """Take the last change of wishes or tags back, or make it again."""
     history, before = workspace().history, tags()
@@ -336,11 +326,6 @@ def can_undo(forward: bool = False) -> bool:
     return history is not None and bool(history.future if forward else history.past)
 
 
-def show_on_board(shown: Sequence[Run]) -> None:
-    """Let the pages that look closer show the runs of the board's columns."""
-    workspace().show_on_board(shown)
-
-
 def microdata(tags: Tags | None = None) -> Microdata:
     """The loaded table, coded by its tags (or by others, to try them), kept by the digests of both.
 
@@ -350,11 +335,6 @@ def microdata(tags: Tags | None = None) -> Microdata:
     if here.table is None:
         raise AnonymizationError("No table is loaded; choose one on the page Table.")
     return _microdata.get(here.table, tags if tags is not None else here.tags)
-
-
-def coded(table: LoadedTable, tags: Tags) -> Microdata:
-    """A table, coded by tags, kept by the digests of both. Raises AnonymizationError where the tags do not fit."""
-    return _microdata.get(table, tags)
 
 
 def runs() -> tuple[Run, ...]:

@@ -36,7 +36,7 @@ from anoncore.table.level_effects import level_effects
 from dashboard.charts.utility import hierarchy_levels
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import access, audit
+from dashboard.serving import access
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable, Tags, hierarchy_digest
 from dashboard.table import hierarchy_editor as editor
@@ -228,15 +228,15 @@ def _download(name: str, key: str, current: Hierarchy | None) -> None:
         content, problem = hierarchy_text(current), ""
     except DataError as error:
         content, problem = "", str(error)
-    st.download_button(
+    stem = re.sub(r"[^0-9A-Za-z]+", "-", name).strip("-").lower() or "attribute"
+    parts.download(
         "Download as file",
-        audit.taken_away(state.workspace().who, "hierarchy", lambda: content),
-        file_name=f"hierarchy-{re.sub(r'[^0-9A-Za-z]+', '-', name).strip('-').lower() or 'attribute'}"
-        "-not-for-publication.csv",
-        mime="text/csv",
-        key=f"download-hierarchy-{key}",
+        "hierarchy",
+        lambda: content,
+        f"hierarchy-{stem}-not-for-publication.csv",
+        "text/csv",
+        f"download-hierarchy-{key}",
         disabled=bool(problem),
-        on_click="ignore",
         help=escaped(problem)
         or "A line per value: the value, then its groups up to the top. *from a file* reads it back. It holds every "
         "value of the column, so keep it, and don't publish it.",

@@ -17,7 +17,7 @@ from anoncore.table.identifiers.mends import mending_hierarchy
 from anoncore.table.suggestions import uniqueness
 from dashboard.elements import parts, role_questions, routes
 from dashboard.markdown import escaped
-from dashboard.serving import access, audit, own_machine
+from dashboard.serving import access, own_machine
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
 from dashboard.session.workspace import Workspace
@@ -120,20 +120,19 @@ def _first_rows(table: LoadedTable) -> None:
 def _saved_sessions() -> None:
     """Save the session to one file, and open one again."""
     problem = browser.get(_PROBLEM)
-    # The file is made outside the page's thread, where nobody knows whose session it is.
     here = state.workspace()
     with st.expander("Save this session, or open a saved one", expanded=bool(problem)):
         if problem:
             st.error(escaped(problem))
         left, right = st.columns(2, gap="large")
         with left:
-            st.download_button(
+            parts.download(
                 "Save this session",
-                data=audit.taken_away(here.who, "session", lambda: _content(here)),
-                file_name=FILE_NAME,
-                mime="application/octet-stream",
-                key="save-session",
-                on_click="ignore",
+                "session",
+                lambda: _content(here),
+                FILE_NAME,
+                "application/octet-stream",
+                "save-session",
                 help="One file with the table, its tags, and the board with its releases, to go on later or "
                 "on another machine.",
             )

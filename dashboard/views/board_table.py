@@ -62,7 +62,7 @@ def header(coded: Microdata | None) -> None:
 def _of_a_sample(table: LoadedTable, n_all: int) -> None:
     """What the board is about where the table is a random sample of a larger one, and what was measured of all rows."""
     # The first page must not wait for what reads such tables.
-    from dashboard.table import large_runs
+    from dashboard.table import all_rows, large_runs
 
     with st.container(horizontal=True, vertical_alignment="center", key="board-sample"):
         st.caption(
@@ -81,12 +81,7 @@ def _of_a_sample(table: LoadedTable, n_all: int) -> None:
             f"Of the release of all {n_all:,} rows by {run.recipe.algorithm.title} in the folder "
             f"'{escaped(run.output.name)}': {'; '.join(numbers)}."
         )
-        if run.question:
-            st.caption(escaped(run.question))
-        if run.breaking:
-            st.error(escaped(run.breaking))
-        if run.failing:
-            st.warning(f"Not asked for, and not protected: {escaped(' '.join(run.failing))}")
+        all_rows.say_verdict(run)
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:

@@ -19,7 +19,6 @@ from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard.board import making
 from dashboard.elements import parts, role_questions, verdicts
 from dashboard.markdown import escaped
-from dashboard.serving import audit
 from dashboard.session import compute, state
 from dashboard.session.workspace import Run
 from dashboard.views import takeaway
@@ -109,15 +108,15 @@ def downloads(run: Run) -> takeaway.Signer | None:
         title = TITLES[format]
         zipped = several and format != "excel"
         too_long = format == "excel" and run.data.n_rows >= EXCEL_ROWS
-        column.download_button(
+        parts.download(
             f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
-            data=audit.taken_away(
-                state.workspace().who, f"release {format}", _archive(run, format, signer), **audit.of_run(run)
-            ),
-            file_name=f"{takeaway.file_stem(run)}.zip",
-            mime="application/zip",
-            key=f"publish-{format}",
-            on_click="ignore",
+            f"release {format}",
+            _archive(run, format, signer),
+            f"{takeaway.file_stem(run)}.zip",
+            "application/zip",
+            f"publish-{format}",
+            run,
+            column,
             type="primary" if format == "csv" else "secondary",
             disabled=too_long or bool(uncertified),
             help=_help(format, too_long),

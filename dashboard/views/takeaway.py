@@ -36,7 +36,7 @@ from anoncore.table.preparation import secret_pseudonyms
 from dashboard.board import making
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import audit, own_machine
+from dashboard.serving import own_machine
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run
 
@@ -159,14 +159,17 @@ def render(run: Run, signer: Signer | None = None) -> None:
 
 
 def _button(place: Any, run: Run, paper: Paper) -> None:
-    place.download_button(
+    file_name, key, is_missing = f"{file_stem(run)}{paper.ending}", f"publish-{paper.key}", bool(paper.missing)
+    parts.download(
         paper.title,
-        data=audit.taken_away(state.workspace().who, paper.key, paper.make, **audit.of_run(run)),
-        file_name=f"{file_stem(run)}{paper.ending}",
-        mime=paper.mime,
-        key=f"publish-{paper.key}",
-        on_click="ignore",
-        disabled=bool(paper.missing),
+        paper.key,
+        paper.make,
+        file_name,
+        paper.mime,
+        key,
+        run,
+        place,
+        disabled=is_missing,
         width="stretch",
     )
     place.caption(escaped(paper.missing) if paper.missing else paper.sentence)

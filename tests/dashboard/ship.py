@@ -25,7 +25,7 @@ DIGITS = 5
 def made(*places: int) -> dict[str, Any]:
     """What is written to the file, with the columns at these places, or all."""
     table = loaded_table.builtin_table(state.FIRST_TABLE)
-    data = state.coded(table, table.suggested)
+    data = state._microdata.get(table, table.suggested)
     wishes = first_wishes(data)
     shown = [_shown(place, wishes, data, table) for place in places or range(len(wishes.columns))]
     return rounded(content(table, unreleased.sentences(data), wishes, shown))

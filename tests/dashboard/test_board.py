@@ -612,7 +612,7 @@ def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, d
 def test_what_ships_says_of_the_first_table_what_it_gives_away():
     table = loaded_table.builtin_table(state.FIRST_TABLE)
     said = shipped.as_it_is(table, table.suggested)
-    assert said == unreleased.sentences(state.coded(table, table.suggested))
+    assert said == unreleased.sentences(state._microdata.get(table, table.suggested))
     assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
 
 
@@ -780,7 +780,7 @@ def run_in(visitor, callback):
 def board_wishes(table):
     from dashboard.session.wishes import first_wishes
 
-    return first_wishes(state.coded(table, table.suggested))
+    return first_wishes(state._microdata.get(table, table.suggested))
 
 
 @pytest.mark.slow

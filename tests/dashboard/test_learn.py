@@ -493,7 +493,7 @@ def test_a_saved_session_keeps_what_is_done(visitor: Visitor):
     visitor.here.steps_done = frozenset({"linking.1", "privacy.3"})
     content = session_file.save(visitor.here)
     visitor.here.steps_done = frozenset({"linking.2"})
-    session_file.restore(visitor.here, session_file.read(content, loaded_table.builtin_table, state.coded))
+    session_file.restore(visitor.here, session_file.read(content, loaded_table.builtin_table, state._microdata.get))
     assert visitor.here.steps_done == {"linking.1", "linking.2", "privacy.3"}
 
 

@@ -185,6 +185,6 @@ def test_that_every_row_is_another_person_is_an_answer(visitor: Visitor) -> None
     add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
     visitor.open("table").press("Every row is another person")
     here = state._workspaces.get(visitor.workspace)
-    data = state.coded(here.table, here.tags)
+    data = state._microdata.get(here.table, here.tags)
     assert (data.people_word, data.left_out, data.n_people) == ("people", ("patient",), 80)
     assert "Are rows with the same patient one person?" not in visitor.texts()

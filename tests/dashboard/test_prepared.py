@@ -55,7 +55,7 @@ def test_what_is_chosen_is_done(visitor: Visitor) -> None:
     next(one for one in visitor.at.toggle if "pseudonym" in one.label).set_value(True).run()
     tags = state._workspaces.get(visitor.workspace).tags
     assert (tags.shifted, tags.most_days, tags.publishes_pseudonym) == (("admitted",), 12, True)
-    data = state.coded(state._workspaces.get(visitor.workspace).table, tags)
+    data = state._microdata.get(state._workspaces.get(visitor.workspace).table, tags)
     assert data.pseudonym == "patient"
     assert data.shifts.most == 12
     visitor.make().open("board")
