@@ -16,7 +16,7 @@ from dashboard.board.facts import Slow
 from dashboard.board.wording import Shown
 from dashboard.session import loaded_table, state
 from dashboard.session.loaded_table import LoadedTable
-from dashboard.session.wishes import Wishes, first_wishes
+from dashboard.session.wishes import Wishes, first_wishes, to_plain
 from dashboard.session.workspace import Run
 
 DIGITS = 5
@@ -37,7 +37,7 @@ def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: 
         "table": table.builtin,
         "digest": table.digest,
         "as it is": list(as_it_is),
-        "wishes": shipped.described(wishes),
+        "wishes": to_plain(wishes),
         "columns": [
             {
                 "id": one.id,
