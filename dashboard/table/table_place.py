@@ -204,11 +204,11 @@ def known_tables(path: Path | str) -> tuple[str, ...]:
             return ()
         from anoncore.sources.postgresql import known_tables as tables_of
 
-        held = browser.get(_SERVER)
-        if held is None or held[0] != path:
-            held = (path, tables_of(path))
-            browser.put(_SERVER, held)
-        of_server: tuple[str, ...] = held[1]
+        asked = browser.get(_SERVER)
+        if asked is None or asked[0] != path:
+            asked = (path, tables_of(path))
+            browser.put(_SERVER, asked)
+        of_server: tuple[str, ...] = asked[1]
         return of_server
     if not path.exists():
         raise DataError(f"There is no file and no folder '{path}' on this machine.")
