@@ -15,7 +15,7 @@ from anoncore.attacks import Reidentification
 from anoncore.base.shared_work import cached
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
-from anoncore.privacy import Guarantee, Profile, Violation, WorstLevel
+from anoncore.privacy import AttributeProfile, Guarantee, Profile, Violation, WorstLevel
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
     Comparison,
@@ -73,16 +73,15 @@ def render() -> None:
             "The promise is about people: whoever may be in several groups is protected by all of them together. The "
             "levels of single groups below may therefore be lower; what an adversary believes is what counts."
         )
-    levels = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
-    names = [name for name in run.data.sensitive if name in levels]
+    levels = levels_of(run, profile)
     about.heading("Reached", "measure:profile")
-    if not names:
+    if not levels:
         parts.tiles([_tile(profile.k, f"{profile.k:,.0f}", asked)], 4)
         st.info(
             "No sensitive attribute is published value by value, so nothing more can be measured of what is hidden."
         )
     else:
-        attribute = parts.choice("Sensitive attribute", names, "privacy-attribute", "Whose protection is shown.")
+        attribute = parts.choice("Sensitive attribute", list(levels), "privacy-attribute", "Whose protection is shown.")
         _reached(run, profile, attribute, asked)
         all_columns.spread("belief", attribute)
         one_person.explain("belief", attribute)
@@ -92,6 +91,12 @@ def render() -> None:
         with right:
             _beliefs(run, attribute)
     _reidentification(run)
+
+
+def levels_of(run: Run, profile: Profile) -> dict[str, AttributeProfile]:
+    """The levels of each sensitive attribute that is published value by value, of the first fragment that has it."""
+    found = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
+    return {name: found[name] for name in run.data.sensitive if name in found}
 
 
 def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
