@@ -218,7 +218,7 @@ def _estimates(
 
 
 def _of_columns(measured: Callable[[Run], T | None]) -> dict[str, tuple[Run, T]]:
-    """What is measured of the columns, by their names, without those that are not measured yet or have no such number."""
+    """What is measured of the columns by name, without those that are not measured yet or have no such number."""
     found = []
     for run in state.runs():
         with suppress(AnonymizationError):
