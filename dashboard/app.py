@@ -19,7 +19,7 @@ from dashboard.markdown import escaped  # noqa: E402
 from dashboard.process import launch  # noqa: E402
 from dashboard.serving import access  # noqa: E402
 from dashboard.session import compute, state  # noqa: E402
-from dashboard.tasks import waiting, warmup  # noqa: E402
+from dashboard.tasks import redrawing, warmup  # noqa: E402
 
 
 def main() -> None:
@@ -63,7 +63,7 @@ def main() -> None:
         if route.section in routes.OF_A_RELEASE:
             cells.follow_address(route.name)
     chosen.run()
-    if waiting.is_drawn_whole():
+    if redrawing.is_drawn_whole():
         compute.end_page()
     # At the end of a page, so that an interrupted drawing keeps it for the next.
     here = state.workspace()

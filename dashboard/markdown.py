@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
 
 from anoncore import AnonymizationError
 from anoncore.release.reading.published_values import ADVICE
@@ -37,9 +38,18 @@ def escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in broken)
 
 
-def few(texts: Sequence[str], most: int) -> str:
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names, with a number behind each that was there before."""
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = chain([name], (f"{name} ({number})" for number in count(2)))
+        found[next(one for one in numbered if one not in found)] = None
+    return list(found)
+
+
+def few(texts: Sequence[str], most: int, between: str = ", ") -> str:
     """The first of many texts, and how many there are more."""
-    shown = ", ".join(texts[:most])
+    shown = between.join(texts[:most])
     return shown if len(texts) <= most else f"{shown} and {len(texts) - most:,} more"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -29,7 +29,7 @@ from anoncore.search.candidates import is_drawn_from, seeded
 from anoncore.search.keeping import possible_instead, promises_alike
 from dashboard.board import facts
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.facts import Facts, Measure
+from dashboard.board.facts import Facts, Measure, Slow
 from dashboard.serving import audit
 from dashboard.session import compute
 from dashboard.session.loaded_table import LoadedTable, Tags
@@ -70,21 +70,6 @@ class Known:
 
 
 NOTHING_KNOWN: Mapping[str, Known] = MappingProxyType({})
-
-
-@dataclass(eq=False)
-class Slow:
-    """One slow number of one release: an estimate comes first, where there is one, and the exact number replaces it."""
-
-    estimate: Facts | None = None
-    exact: Facts | None = None
-    problem: str = ""
-    job: jobs.Job | None = None
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing more will come."""
-        return self.exact is not None or bool(self.problem)
 
 
 @dataclass(eq=False)
@@ -132,12 +117,10 @@ class Attempt:
 
     def cancel(self) -> None:
         """Stop everything that is computed for it; what is there stays."""
-        for job in (self.job, *(one.job for one in self.slow.values())):
-            if job is not None:
-                job.cancel()
-        self.job = None
-        for one in self.slow.values():
-            one.job = None
+        if self.job is not None:
+            self.job.cancel()
+            self.job = None
+        self._stop_numbers(lambda _key, _slow: True)
 
     def forget_steps(self) -> None:
         """Let go of what its numbers were worked out from; the release and the numbers that are there stay."""
@@ -147,22 +130,22 @@ class Attempt:
     def cancel_other_numbers(self, measures: tuple[Measure, ...]) -> None:
         """Stop computing slow numbers that are none of these, such as those of another adversary."""
         wanted = {key for key, _, _ in measures}
-        for key, slow in self.slow.items():
-            if key not in wanted and slow.job is not None:
-                slow.job.cancel()
-                slow.job = None
+        self._stop_numbers(lambda key, _: key not in wanted)
 
     def put_off(self) -> None:
         """Stop computing what no cell waits for: exact numbers of which there is an estimate, and late ones."""
+        self._stop_numbers(lambda key, slow: slow.estimate is not None or key[0] in facts.LATE)
+
+    def _stop_numbers(self, is_unwanted: Callable[[tuple[Any, ...], Slow], bool]) -> None:
         for key, slow in self.slow.items():
-            if slow.job is not None and (slow.estimate is not None or key[0] in facts.LATE):
+            if slow.job is not None and is_unwanted(key, slow):
                 slow.job.cancel()
                 slow.job = None
 
     def by_policy(self, policy: Policy) -> ByPolicy:
         """What a policy says of the release, as far as its rules have come out."""
         slow = self.slow.get(facts.key_of(policy), Slow())
-        return ByPolicy.of(policy.name, slow.exact or slow.estimate, slow.problem)
+        return ByPolicy.of(policy.name, slow.facts, slow.problem)
 
 
 class Bench:
@@ -212,12 +195,7 @@ class Bench:
     def lacks_late_numbers(self) -> bool:
         """Whether numbers are still to come that are worked out only while somebody looks (`look`)."""
         with self._lock:
-            return any(
-                one.run is not None and not one.problem and not one.slow.get(key, Slow()).is_done
-                for one in self._wanted.values()
-                for key, _, _ in self._measures
-                if key[0] in facts.LATE
-            )
+            return self._lacks(measure for measure in self._measures if measure[0][0] in facts.LATE)
 
     def look(self) -> None:
         """Say that somebody looks at the board now, so that what nobody waits for may be worked out."""
@@ -530,7 +508,11 @@ class Bench:
                     continue
                 if is_late and is_estimate and self._lacks_estimate(facts.of_cells(self._measures)):
                     continue
-                if is_late and not is_estimate and (self._lacks_numbers or perf_counter() - self._looked > LOOKING):
+                if (
+                    is_late
+                    and not is_estimate
+                    and (self._lacks(facts.of_cells(self._measures)) or perf_counter() - self._looked > LOOKING)
+                ):
                     return
                 self._start(attempt, measure, slow, function, is_estimate)
                 return
@@ -543,24 +525,14 @@ class Bench:
 
     def _lacks_estimate(self, measures: tuple[Measure, ...]) -> bool:
         """Whether a release that is there still waits for an estimate of one of these numbers."""
-        return any(
-            attempt.run is not None
-            and not attempt.problem
-            and estimate is not None
-            and not (slow := attempt.slow.get(key, Slow())).is_done
-            and slow.estimate is None
-            for attempt in self._wanted.values()
-            for key, estimate, _ in measures
-        )
+        estimated = (measure for measure in measures if measure[1] is not None)
+        return self._lacks(estimated, lambda slow: slow.is_done or slow.estimate is not None)
 
-    @property
-    def _lacks_numbers(self) -> bool:
-        """Whether a release that is there still waits for a number about itself."""
-        return any(
-            attempt.run is not None and not attempt.problem and not attempt.slow.get(key, Slow()).is_done
-            for attempt in self._wanted.values()
-            for key, _, _ in facts.of_cells(self._measures)
-        )
+    def _lacks(self, measures: Iterable[Measure], is_there: Callable[[Slow], bool] = lambda slow: slow.is_done) -> bool:
+        """Whether a release that is there still waits for one of these numbers."""
+        keys = [key for key, _, _ in measures]
+        made = [one for one in self._wanted.values() if one.run is not None and not one.problem]
+        return any(not is_there(one.slow.get(key, Slow())) for one in made for key in keys)
 
     def _start(
         self, attempt: Attempt, measure: Measure, slow: Slow, function: Callable[..., Facts], is_estimate: bool

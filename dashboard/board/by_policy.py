@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from anoncore.base.texts import counted, listing
 from anoncore.front.policy.judgement import WORST_FIRST
+from dashboard.markdown import few
 
 MOST_RULES = 2
 """Rules that a release breaks and its column names."""
@@ -34,15 +35,15 @@ class ByPolicy:
         lines = "\n".join(rule["sentence"] for status in WORST_FIRST for rule in of[status])
         kept = f"keeps {len(of['kept']):,} of {counted(len(rules), 'rule')}"
         if told := [f"{rule['rule']}{rule['reached'] and ': '}{rule['reached']}" for rule in of["broken"]]:
-            more = f" and {len(told) - MOST_RULES} more" if len(told) > MOST_RULES else ""
-            broken = f"{'; '.join(told[:MOST_RULES])}{more}"
+            broken = few(told, MOST_RULES, "; ")
             return cls(f"{policy}: breaks {broken}", "bad", broken, lines)
         if unless := of["only if nobody knows"]:
             columns = listing(list(dict.fromkeys(name for rule in unless for name in rule["columns"])))
             return cls(f"{policy}: {kept}, {len(unless):,} only if nobody knows {columns}", "warn", "", lines)
         if unknown := of["not measured"]:
-            more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-            return cls(f"{policy}: {kept}, not measured: {unknown[0]['rule']}{more}", "warn", "", lines)
+            return cls(
+                f"{policy}: {kept}, not measured: {few([rule['rule'] for rule in unknown], 1)}", "warn", "", lines
+            )
         return cls(
             f"{policy}: keeps {'its rule' if len(rules) == 1 else f'all {len(rules):,} rules'}", "good", "", lines
         )

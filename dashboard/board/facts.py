@@ -38,6 +38,7 @@ from anoncore.utility.classifiers import ClassifierName
 from dashboard.markdown import in_page_words, reason
 from dashboard.session import compute
 from dashboard.session.workspace import Run
+from dashboard.tasks import jobs
 
 NOBODYS = "The rows of this table are nobody's, so nobody hides among others in it."
 CURVE_POINTS = 41
@@ -67,6 +68,28 @@ NOT_OF_ORIGINAL = ("foreground-excess",)
 """Criteria that say nothing of a table in which everybody is a group of their own."""
 
 Facts = dict[str, Any]
+
+
+@dataclass
+class Slow:
+    """A slow number as far as it is known: an estimate comes first, where there is one, and the exact number replaces
+    it, or why there is none; and the job that works it out.
+    """
+
+    estimate: Facts | None = None
+    exact: Facts | None = None
+    problem: str = ""
+    job: jobs.Job | None = None
+
+    @property
+    def facts(self) -> Facts | None:
+        """The exact number, else its estimate."""
+        return self.exact or self.estimate
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more will come."""
+        return self.exact is not None or bool(self.problem)
 
 
 @dataclass(frozen=True)

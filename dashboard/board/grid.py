@@ -14,7 +14,7 @@ from anoncore.measures.criteria import CRITERIA, FAMILIES
 from dashboard.board.facts import NUMBER, SIZE_EDGES, STRONGEST, Facts
 from dashboard.board.over import Over
 from dashboard.board.trials import Trial
-from dashboard.board.wording import OPENS, ROWS, Asked, Cell, Shown, attacks_on, badge, by_policy, cell_of, keeps
+from dashboard.board.wording import PAGES, ROWS, Asked, Cell, Shown, attacks_on, badge, by_policy, cell_of, keeps
 from dashboard.charts.palette import SHAPES, run_style
 from dashboard.session import state
 from dashboard.session.wishes import Wishes
@@ -213,7 +213,7 @@ def _row(name: str, columns: Sequence[Shown], asked: Asked) -> Cell:
         "help": help,
         "meaning": meaning,
         "kind": kinds.get(name, ""),
-        "opens": OPENS[name],
+        "opens": f"Opens the page {PAGES[name].capitalize()}.",
         "isPage": True,
         "axis": _axis(name, columns, known, asked),
         "cells": [cell_of(name, column, asked, attacks_on(columns)) for column in columns],

@@ -95,7 +95,7 @@ def make(wishes: Wishes, data: Microdata, measures: tuple[Measure, ...] = (), pa
         # What comes between both lines is shown by the next turn.
         version = made_by.version
         there = [attempts[column.id].run for column in wishes.columns if column.id in attempts]
-        state.show_on_board([run for run in there if run is not None])
+        state.workspace().show_on_board([run for run in there if run is not None])
     return Made(made_by, attempts, problems, version)
 
 
@@ -121,6 +121,15 @@ def has_known_seed(run: Run) -> bool:
 def draw_anew(run: Run) -> None:
     """Let the release of a column be drawn anew with a seed that nobody knows."""
     state.workspace().drawn_anew |= {run.column}
+
+
+def draw_behind() -> None:
+    """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
+    typing there would be gone. Closing the dialog draws the board.
+    """
+    asked = browser.get(DIALOG)
+    if asked is None or asked[0] == "open":
+        redrawing.draw_page()
 
 
 def make_for_a_closer_look() -> bool:

@@ -1,19 +1,22 @@
-"""Releases of the first table that ship with the program, so that the board is full before anything is compiled."""
+"""Releases of the first table that ship with the program, so that the board is full before anything is compiled.
+
+The file beside this module is written by `python -m tests.dashboard.ship`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from anoncore.measures.promise_marks import Mark
 from anoncore.measures.verdict import Mend
-from dashboard.board.facts import Facts, Judged
-from dashboard.board.wording import Shown, SlowFacts
+from dashboard.board.facts import Facts, Judged, Slow
+from dashboard.board.wording import Shown
 from dashboard.session.loaded_table import LoadedTable, Tags
-from dashboard.session.wishes import Wishes
+from dashboard.session.wishes import Wishes, from_plain
 
 PATH = Path(__file__).resolve().parent / "shipped.json"
 SEED = 1
@@ -22,12 +25,10 @@ SEED = 1
 
 def columns(table: LoadedTable, tags: Tags, wishes: Wishes) -> tuple[Shown, ...] | None:
     """The columns as they ship, where exactly these are asked for; None for anything else."""
-    held = _held()
-    if not _is_of(table, tags):
+    # Rows that are folded away change no column.
+    if not _is_of(table, tags) or replace(wishes, hidden=()) != _asked():
         return None
-    if any(column.opened for column in wishes.columns) or described(wishes) != held["wishes"]:
-        return None
-    return tuple(_shown(column) for column in held["columns"])
+    return tuple(_shown(column) for column in _held()["columns"])
 
 
 def unchanged(table: LoadedTable, tags: Tags, wishes: Wishes) -> dict[str, dict[str, Facts]]:
@@ -36,21 +37,14 @@ def unchanged(table: LoadedTable, tags: Tags, wishes: Wishes) -> dict[str, dict[
     """
     if not _is_of(table, tags):
         return {}
-    held, now = _held(), described(wishes)
-    parts = ("levels", "more", "left out")
-    if any(now.get(part) != held["wishes"].get(part) for part in parts):
+    asked = _asked()
+    if (wishes.levels, wishes.more, wishes.left_out) != (asked.levels, asked.more, asked.left_out):
         return {}
-    is_same_adversary = now["adversary"] == held["wishes"]["adversary"]
-    releases = [_without_color(column) for column in held["wishes"]["columns"]]
-    asked = {column.id for column in wishes.columns if column.opened is None}
-    asked &= {column[0] for column in now["columns"] if _without_color(column) in releases}
-    return {one["id"]: one["slow"] if is_same_adversary else {} for one in held["columns"] if one["id"] in asked}
-
-
-def _without_color(column: Sequence[Any]) -> tuple[str, str, dict[str, str]]:
-    """What of a described column its release depends on."""
-    id, method, _, fields = column
-    return id, method, fields
+    is_same_adversary = (wishes.r, wishes.secret, wishes.target) == (asked.r, asked.secret, asked.target)
+    # A release does not depend on the colour of its column.
+    made = [replace(column, color=0) for column in wishes.columns]
+    same = {column.id for column in asked.columns if replace(column, color=0) in made}
+    return {one["id"]: one["slow"] if is_same_adversary else {} for one in _held()["columns"] if one["id"] in same}
 
 
 def as_it_is(table: LoadedTable, tags: Tags) -> tuple[str, ...] | None:
@@ -71,24 +65,14 @@ def _held() -> dict[str, Any]:
     return found
 
 
-def described(wishes: Wishes) -> dict[str, Any]:
-    """The wishes as plain values, by which what ships is recognized."""
-    return {
-        "levels": dict(wishes.levels),
-        "more": [one.label() for one in wishes.more],
-        "columns": [
-            [one.id, one.method, one.color, {name: str(value) for name, value in one.fields.items()}]
-            for one in wishes.columns
-        ],
-        "adversary": [wishes.r, wishes.secret, wishes.target],
-        **({"left out": wishes.left_out} if wishes.left_out else {}),
-        **({"numbers": list(wishes.numbers)} if wishes.numbers else {}),
-        **({"policy": wishes.policy.to_dict()} if wishes.policy is not None else {}),
-    }
+@cache
+def _asked() -> Wishes:
+    """What was asked of the columns that ship."""
+    return from_plain(_held()["wishes"])
 
 
 def _shown(column: dict[str, Any]) -> Shown:
-    slow = {name: SlowFacts(exact=found) for name, found in column["slow"].items()}
+    slow = {name: Slow(exact=found) for name, found in column["slow"].items()}
     return Shown(
         column["id"],
         column["title"],
@@ -106,26 +90,3 @@ def _shown(column: dict[str, Any]) -> Shown:
 def _judged(values: Facts) -> Judged:
     mend = Mend(tuple(values["mend"]["columns"]), values["mend"]["levels"])
     return Judged(**{**values, "not_asked": tuple(values["not_asked"]), "mend": mend})
-
-
-def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: list[Shown]) -> Facts:
-    """What is written to the file: the table, the facts of releases that were made, and what they were asked for."""
-    return {
-        "table": table.builtin,
-        "digest": table.digest,
-        "as it is": list(as_it_is),
-        "wishes": described(wishes),
-        "columns": [
-            {
-                "id": one.id,
-                "title": one.title,
-                "color": one.color,
-                "own": one.own,
-                "marks": [vars(mark) for mark in one.marks],
-                "judged": None if one.judged is None else vars(one.judged) | {"mend": vars(one.judged.mend)},
-                "quick": one.quick,
-                "slow": {name: found.exact for name, found in (one.slow or {}).items()},
-            }
-            for one in shown
-        ],
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,6 +12,7 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.grouping import dense_key
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from anoncore.release.unchanged import unchanged
+from dashboard.markdown import few
 
 MOST_NAMED = 8
 MOST_COPIES = 10
@@ -104,10 +105,4 @@ def _undecided(data: Microdata) -> str:
         columns = "its only column" if len(left) == 1 else f"all {len(left):,} columns"
         return f", {columns} counted as known, as nobody decided on {'it' if len(left) == 1 else 'any'}"
     columns = "the column" if len(left) == 1 else f"the {len(left):,} columns"
-    return f", {columns} on which nobody decided ({named(left)}) counted as known"
-
-
-def named(columns: Sequence[str]) -> str:
-    """The first of some columns, and how many more there are."""
-    more = len(columns) - MOST_NAMED
-    return ", ".join(columns[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f", {columns} on which nobody decided ({few(left, MOST_NAMED)}) counted as known"

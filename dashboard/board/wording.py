@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
+from types import MappingProxyType
 from typing import Any
 
 from anoncore.attacks.foreground.attack import TOO_SMALL
@@ -15,7 +16,8 @@ from anoncore.measures.promise_marks import BUCKET, HOLDING, Mark, distance_text
 from anoncore.measures.verdict import GIVEN_AWAY, NOT_ASKED
 from anoncore.utility.two_way import TWO_WAY_ERROR
 from dashboard.board.by_policy import ByPolicy
-from dashboard.board.facts import DRAWS, POLICY, STRONGEST, Facts, Judged
+from dashboard.board.facts import DRAWS, POLICY, STRONGEST, Facts, Judged, Slow
+from dashboard.markdown import few
 from dashboard.session.wishes import MOST_PREDICTED
 
 MOST_NAMED = 3
@@ -72,14 +74,6 @@ not bound, where an l is asked for.
 """
 NOTHING_PREDICTED = f"Nothing can be predicted: no column that others know has 2 to {MOST_PREDICTED} values."
 CHOOSE_TARGET = " Choose another attribute under 'Adversary and rows'."
-OPENS = {
-    "promise": "Opens the page Privacy.",
-    "hides": "Opens the page Groups.",
-    "distance": "Opens the page Closeness.",
-    "given": "Opens the page Attack.",
-    "lost": "Opens the page Utility.",
-    "predictable": "Opens the page Utility.",
-}
 OF_ALL_ROWS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "hides": ("k", "{:,.0f} or more rows".format),
     "distance": ("t", upwards),
@@ -91,6 +85,17 @@ said. Such runs count rows and not people.
 NO_GROUPS = "It is asked of groups of people, and the rows of this table are nobody's."
 DRAWN = "other random draws may differ"
 ABOVE = "; more than the original table, as coarser values keep a tree from learning noise"
+PAGES = MappingProxyType(
+    {
+        "promise": "privacy",
+        "hides": "groups",
+        "distance": "closeness",
+        "given": "attack",
+        "lost": "utility",
+        "predictable": "utility",
+    }
+)
+"""The page behind each question, by its name in addresses."""
 Cell = dict[str, Any]
 
 
@@ -113,7 +118,7 @@ class Shown:
     problem: str = ""
     marks: tuple[Mark, ...] = ()
     quick: Facts | None = None
-    slow: Mapping[str, SlowFacts] | None = None
+    slow: Mapping[str, Slow] | None = None
     is_opened: bool = False
     doing: str = ""
     judged: Judged | None = None
@@ -130,9 +135,9 @@ class Shown:
         """Whether all that is asked is seen to hold, whatever of the release others may know."""
         return keeps(self.marks, self.judged)
 
-    def slow_of(self, name: str) -> SlowFacts:
+    def slow_of(self, name: str) -> Slow:
         """What is known of a slow number."""
-        return (self.slow or {}).get(name, SlowFacts())
+        return (self.slow or {}).get(name, Slow())
 
 
 @dataclass(frozen=True)
@@ -146,20 +151,6 @@ class OfAllRows:
         """What a cell below this question of the board says of it; empty where nothing was measured."""
         name, text = OF_ALL_ROWS[question]
         return f"all {self.n_rows:,} rows: {text(self.numbers[name])}" if name in self.numbers else ""
-
-
-@dataclass(frozen=True)
-class SlowFacts:
-    """A slow number as far as it is known: an estimate, the exact one, or why there is none."""
-
-    estimate: Facts | None = None
-    exact: Facts | None = None
-    problem: str = ""
-
-    @property
-    def facts(self) -> Facts | None:
-        """The exact number, else its estimate."""
-        return self.exact or self.estimate
 
 
 @dataclass(frozen=True)
@@ -373,9 +364,7 @@ def _bounded(worst: str, uncounted: Sequence[str]) -> str:
     told = f"{worst}; the original is not here, and it may be less"
     if not uncounted:
         return told
-    more = f" and {len(uncounted) - MOST_NAMED} more" if len(uncounted) > MOST_NAMED else ""
-    named = f"{', '.join(uncounted[:MOST_NAMED])}{more}"
-    return f"{told}; cells of {named} that may allow any number of values count as lost"
+    return f"{told}; cells of {few(uncounted, MOST_NAMED)} that may allow any number of values count as lost"
 
 
 def _given_cell(column: Shown, attacks: Sequence[str]) -> Cell:
@@ -501,7 +490,7 @@ def _is_limited(facts: Facts | None) -> bool:
     return bool(n_sets < n_all or (facts or {}).get("too_costly"))
 
 
-def given_number(slow: SlowFacts) -> Cell:
+def given_number(slow: Slow) -> Cell:
     """The share of people whom foreground knowledge gives away, in words, where it could learn something."""
     facts = slow.facts
     assert facts is not None, "only what was measured has a number"
@@ -572,7 +561,7 @@ def is_still_attacked(column: Shown, asked: Asked) -> bool:
     return asked.secret is not None and slow.facts is None and not slow.problem
 
 
-def _predicted_cell(slow: SlowFacts) -> Cell:
+def _predicted_cell(slow: Slow) -> Cell:
     facts = slow.facts
     if facts is None:
         return {"state": "failed" if slow.problem else "pending", "why": slow.problem or "being learned …"}
@@ -591,7 +580,7 @@ def _predicted_cell(slow: SlowFacts) -> Cell:
     }
 
 
-def _number(slow: SlowFacts, facts: Facts, text: Callable[[float], str], times: int, unit: str) -> Cell:
+def _number(slow: Slow, facts: Facts, text: Callable[[float], str], times: int, unit: str) -> Cell:
     """A number with the interval of its estimate, where it is one; `times` makes it a number of its unit."""
     said = text(facts["value"])
     if slow.exact is not None or "low" not in facts:
@@ -620,7 +609,7 @@ def _about(value: float, low: float, high: float, unit: str, most: float) -> str
     return f"≈ {value:.{digits}f}{unit} ± {ceil(margin / step - ACCUMULATED) * step:.{digits}f}"
 
 
-def _told(slow: SlowFacts, exactly: str, first: str = "") -> str:
+def _told(slow: Slow, exactly: str, first: str = "") -> str:
     """What is said under a slow number: how it was estimated, after what is said `first`, or what it is to be compared
     with.
     """

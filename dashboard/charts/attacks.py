@@ -15,7 +15,7 @@ from anoncore.attacks import ForegroundKnowledge
 from anoncore.attacks.foreground import GroupView
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.kernels.rounding import stays_within
-from dashboard.charts.classes import MOST_VALUES, Shares, sensitive_shares
+from dashboard.charts.groups import MOST_VALUES, Shares, sensitive_shares
 from dashboard.charts.layout import Axis, bars, bound, distinct_labels, figure, line, marker, shortened, whiskers
 from dashboard.charts.palette import GREEN, ORIGINAL, PURPLE, VERMILLION, RunStyle
 

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from anoncore import Domain, Kind
 from anoncore.kernels.arrays import Floats, Int64
 from dashboard.charts.palette import ORIGINAL, OUTLINE, RunStyle
+from dashboard.markdown import distinct
 
 Look = RunStyle | str | Mapping[str, Any] | Sequence[RunStyle | str]
 """How something is drawn: in the style of a run, in a colour, as plotly's marker, or each bar in its own."""
@@ -265,13 +266,7 @@ def shortened(text: str, most: int = LABEL_CHARACTERS) -> str:
 
 def distinct_labels(texts: Sequence[str]) -> list[str]:
     """Shortened labels of which no two are equal, as a category axis needs them."""
-    taken: dict[str, int] = {}
-    labels = []
-    for text in texts:
-        label = shortened(" ".join(text.split()) or "(blank)")
-        taken[label] = taken.get(label, 0) + 1
-        labels.append(label if taken[label] == 1 else f"{label} ({taken[label]})")
-    return labels
+    return distinct(shortened(" ".join(text.split()) or "(blank)") for text in texts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from anoncore.measures.promise_marks import has_buckets
 from anoncore.utility import ClassificationEstimate, TwoWayError, TwoWayErrorBound
 from anoncore.utility.classifiers import CLASSIFIERS
 from dashboard.charts.attacks import Curve, curves
-from dashboard.charts.palette import run_style
 from dashboard.charts.utility import WRONG, attribute_bars, scores_compared
 from dashboard.elements import parts
 from dashboard.markdown import escaped
@@ -85,12 +84,11 @@ def spread(name: str, attribute: str = "") -> None:
     measured = _of_columns(lambda run: _curve(run, name, attribute))
     if len(measured) < 2:
         return
-    first = measured[0][0]
+    first = next(iter(measured.values()))[0]
     # The tiles of the page Groups count rows as well, where every row is a person.
     in_words = rows_for_people if name == "sizes" and first.release.counted_word == "rows" else first.data.in_words
-    names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (curve, run_style(run.color_index)) for run, curve in measured}
-    hiding = first.data.in_words(_of_buckets([run for run, _ in measured])) if name == "sizes" else ""
+    shown = {label: (curve, run.style) for label, (run, curve) in measured.items()}
+    hiding = first.data.in_words(_of_buckets([run for run, _ in measured.values()])) if name == "sizes" else ""
     parts.chart(
         curves(shown, in_words(about.x), about.form, about.logarithmic),
         f"all-{name}",
@@ -141,14 +139,14 @@ def two_way(run: Run) -> TwoWayError | TwoWayErrorBound:
 def pairs() -> None:
     """Draw the two-way error of the pairs of attributes that are told worst, in all columns that publish both."""
     measured = _of_columns(_of_pairs)
-    named = dict.fromkeys(pair for _, errors in measured for pair in errors)
-    worst = sorted(named, key=lambda pair: -max(errors.get(pair, 0.0) for _, errors in measured))
+    named = dict.fromkeys(pair for _, errors in measured.values() for pair in errors)
+    worst = sorted(named, key=lambda pair: -max(errors.get(pair, 0.0) for _, errors in measured.values()))
     if not worst:
         return
-    names, shown = column_names([run for run, _ in measured]), worst[:MOST_PAIRS]
+    shown = worst[:MOST_PAIRS]
     drawn = {
-        names[run.id]: ({pair: errors.get(pair, np.nan) for pair in shown}, run_style(run.color_index))
-        for run, errors in measured
+        label: ({pair: errors.get(pair, np.nan) for pair in shown}, run.style)
+        for label, (run, errors) in measured.items()
     }
     which = f"the {len(shown)} of {len(worst)} pairs of columns" if len(shown) < len(worst) else "every pair of columns"
     parts.chart(
@@ -157,7 +155,9 @@ def pairs() -> None:
         f"All releases of the board, {which}{' that are told worst' if len(shown) < len(worst) else ''}: the share of "
         "the rows that stand in the wrong place when the table is counted by both. The number above is the mean over "
         "all pairs.",
-        "; ".join(f"{names[run.id]}: {shown[0]} {share_text(errors.get(shown[0], 0.0))}" for run, errors in measured),
+        "; ".join(
+            f"{label}: {shown[0]} {share_text(errors.get(shown[0], 0.0))}" for label, (_, errors) in measured.items()
+        ),
     )
 
 
@@ -173,14 +173,12 @@ def losses() -> None:
     measured = _of_columns(lambda run: parts.measured(run, utility.information_loss))
     if len(measured) < 2:
         return
-    names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (dict(loss.per_attribute), run_style(run.color_index)) for run, loss in measured}
     parts.chart(
-        attribute_bars(shown),
+        attribute_bars({label: (dict(loss.per_attribute), run.style) for label, (run, loss) in measured.items()}),
         "all-losses",
         "All releases of the board: the share of its domain that a cell covers, on average. 0% is exact, 100% "
         "says nothing.",
-        "; ".join(f"{names[run.id]}: {share_text(float(loss))} in all" for run, loss in measured),
+        "; ".join(f"{label}: {share_text(float(loss))} in all" for label, (_, loss) in measured.items()),
     )
 
 
@@ -189,8 +187,7 @@ def scores(target: str, folds: int) -> None:
     measured = _of_columns(lambda run: parts.later(f"Training on {run.label}", run, _estimates, target, folds))
     if len(measured) < 2:
         return
-    names = column_names([run for run, _ in measured])
-    shown = {names[run.id]: (found, run_style(run.color_index)) for run, found in measured}
+    shown = {label: (found, run.style) for label, (run, found) in measured.items()}
     titles = [one.title for one in CLASSIFIERS.values()]
     parts.chart(
         scores_compared([title[0].upper() + title[1:] for title in titles], shown),
@@ -220,12 +217,13 @@ def _estimates(
     return tuple(found)
 
 
-def _of_columns(measured: Callable[[Run], T | None]) -> list[tuple[Run, T]]:
-    """What is measured of the columns, without those that are not measured yet or whose form has no such number."""
+def _of_columns(measured: Callable[[Run], T | None]) -> dict[str, tuple[Run, T]]:
+    """What is measured of the columns by name, without those that are not measured yet or have no such number."""
     found = []
     for run in state.runs():
         with suppress(AnonymizationError):
             value = measured(run)
             if value is not None:
                 found.append((run, value))
-    return found
+    names = column_names([run for run, _ in found])
+    return {names[run.id]: (run, value) for run, value in found}

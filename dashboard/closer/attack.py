@@ -18,14 +18,14 @@ from dashboard.session import state
 from dashboard.session.workspace import Run
 
 ATTACKS: dict[str, tuple[str, str]] = {
-    "Foreground knowledge": ("attacks.foreground:foreground", "attack:foreground_knowledge"),
-    "deFinetti": ("attacks.known_method:definetti", "attack:definetti"),
-    "Matching buckets": ("attacks.matching:matching", "attack:matching_buckets"),
-    "Membership": ("attacks.matching:membership", "attack:membership"),
-    "Known method": ("attacks.known_method:known_method", "attack:minimality"),
-    "Second release": ("attacks.composition:composition", "attack:composition"),
-    "In or out": ("attacks.outsiders:outsiders", "attack:inference"),
-    "Population": ("attacks.outsiders:population", "attack:population_uniqueness"),
+    "Foreground knowledge": ("foreground:foreground", "attack:foreground_knowledge"),
+    "deFinetti": ("known_method:definetti", "attack:definetti"),
+    "Matching buckets": ("matching:matching", "attack:matching_buckets"),
+    "Membership": ("matching:membership", "attack:membership"),
+    "Known method": ("known_method:known_method", "attack:minimality"),
+    "Second release": ("composition:composition", "attack:composition"),
+    "In or out": ("outsiders:outsiders", "attack:inference"),
+    "Population": ("outsiders:population", "attack:population_uniqueness"),
     "All attacks": ("attack:all_attacks", "attack:strongest"),
 }
 """The function in `dashboard.closer` that shows an attack, and where the reference has it, by the tab's title."""
@@ -66,13 +66,18 @@ def attacked(run: Run, name: str, why: str = "") -> str | None:
 
     `name` tells the tabs apart, and `why` is what needs rows of people, as half a sentence.
     """
+    names = secrets(run, why)
+    if not names:
+        return None
+    return parts.choice("Sensitive attribute", names, f"{name}-attribute-{run.id}", "What the adversary is after.")
+
+
+def secrets(run: Run, why: str = "") -> list[str]:
+    """The sensitive attributes that can be attacked; none, and the reason on the page, where there are none."""
     names = [attribute for attribute in run.data.sensitive if attribute in run.release.attributes]
     if not names:
         st.info("The attack is on a sensitive attribute, and this release publishes none.")
-        return None
-    if why and parts.says_why_nobodys(run, why):
-        return None
-    return parts.choice("Sensitive attribute", names, f"{name}-attribute-{run.id}", "What the adversary is after.")
+    return [] if names and why and parts.says_why_nobodys(run, why) else names
 
 
 def board_r(run: Run) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,18 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import Release
+from anoncore.algorithms import Suppression
 from anoncore.base.texts import share_text
-from anoncore.kernels.arrays import Bools, Int64
+from anoncore.kernels.arrays import Bools, Floats, Int64
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes, main_fragment, publishing_fragment
 from anoncore.release.recoding import ColumnRegions, Recoding
 from anoncore.utility.joint_table import JointTable, joint_table
 from dashboard.charts.layout import Axis
 from dashboard.charts.maps import difference_map, joint_map
-from dashboard.charts.palette import run_style
-from dashboard.charts.utility import change_bars, color_name, share_of_changes, tint
+from dashboard.charts.palette import BLUE
+from dashboard.charts.utility import change_bars, color_name, distribution, share_of_changes, tint
 from dashboard.closer import utility
-from dashboard.elements import left_out, parts
+from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.session.workspace import Run
 
@@ -41,6 +43,9 @@ MEANINGS = {
     Change.REPLACED: "something that the value does not belong to",
     Change.UNLINKED: "in another table, with nothing that says which of its lines belongs to the row",
 }
+MOST_BINS = 12
+MOST_DIFFERENT = 3
+"""Attributes of which the largest difference is said in words."""
 
 
 def render() -> None:
@@ -54,7 +59,7 @@ def render() -> None:
     is_there = parts.soon("Cells are compared", run, changes_of) is not None
     if is_there:
         _rows(run)
-    left_out.draw(run)
+    who_is_left_out(run)
     left, right = parts.beside()
     with left:
         if is_there:
@@ -236,7 +241,7 @@ def _two_attributes(run: Run) -> None:
         return
     before, after = table.before / run.data.n_rows, table.after / run.data.n_rows
     largest = float(max(before.max(), after.max()))
-    style, moved = run_style(run.color_index), share_text(table.moved)
+    style, moved = run.style, share_text(table.moved)
     drawn = {
         "before": (joint_map(x, y, before, None, largest), "Before: share of the rows of the original table."),
         "after": (
@@ -267,3 +272,74 @@ def _axes(release: Release, across: str, up: str) -> tuple[Axis, Axis]:
 def _joint(release: Release, across: str, up: str) -> JointTable:
     x, y = _axes(release, across, up)
     return joint_table(release, across, up, (x.bin_of, y.bin_of))
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How one attribute differs between the rows that are left out and all rows.
+
+    `left_out` and `everybody` are shares by bin of `axis`; `distance` is the share of the rows left out that would have
+    to have another value for both to be alike; `bin` is the one that is most too frequent.
+    """
+
+    axis: Axis
+    left_out: Floats
+    everybody: Floats
+
+    @property
+    def distance(self) -> float:
+        return float(np.abs(self.left_out - self.everybody).sum()) / 2
+
+    @property
+    def bin(self) -> int:
+        return int(np.argmax(self.left_out - self.everybody))
+
+    @property
+    def words(self) -> str:
+        """The value that is most too frequent, and how frequent it is."""
+        place = self.bin
+        value = escaped(self.axis.bin_texts[place])
+        return (
+            f"{self.left_out[place]:.0%} have '{escaped(self.axis.name)}' {value} "
+            f"(of all rows {self.everybody[place]:.0%})"
+        )
+
+
+def differences_of(release: Release) -> tuple[Difference, ...]:
+    """How each published attribute differs, the largest difference first; nothing where no row is left out."""
+    if release.is_synthetic:
+        return ()
+    data, left_out = release.data, release.suppressed_rows
+    if not left_out.any():
+        return ()
+    found = []
+    for name in release.attributes:
+        axis, codes = Axis.of(data.domain[name], MOST_BINS), data.codes[name]
+        found.append(Difference(axis, axis.counts(codes[left_out]) / left_out.sum(), axis.counts(codes) / data.n_rows))
+    return tuple(sorted(found, key=lambda one: -round(one.distance, 9)))
+
+
+def who_is_left_out(run: Run) -> None:
+    """Who is left out of a run, where it leaves out anybody."""
+    found: tuple[Difference, ...] = parts.measured(run, differences_of)
+    if not found:
+        if isinstance(run.algorithm, Suppression):
+            st.caption("No row is left out: that would not have lowered the information loss.")
+        return
+    n_rows = int(run.release.suppressed_rows.sum())
+    st.subheader("Who is left out")
+    named = "; ".join(one.words for one in found[:MOST_DIFFERENT])
+    st.markdown(
+        f"{n_rows:,} of {run.data.n_rows:,} rows ({share_text(n_rows / run.data.n_rows)}) are left out: whatever "
+        f"others may know of them is published as any value. They differ from all rows most in this: {named}."
+    )
+    names = [one.axis.name for one in found]
+    name = parts.choice("Attribute of those left out", names, "left-out-attribute", "The largest difference is first.")
+    shown = found[names.index(name)]
+    parts.chart(
+        distribution(shown.axis, shown.everybody, shown.left_out, BLUE, ("all rows", "left out")),
+        "left-out-distribution",
+        f"'{escaped(name)}' among all rows and among those left out. {shown.distance:.0%} of those left "
+        "out would need another value for both to be alike.",
+        f"Bar chart of the shares of {name} among all rows and among those left out.",
+    )

@@ -10,21 +10,11 @@ import streamlit as st
 from anoncore import Microdata
 from dashboard.board import grid
 from dashboard.board.facts import CLASSIFIER
+from dashboard.board.wording import PAGES
 from dashboard.session import browser, state
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Run
 
-PAGES = MappingProxyType(
-    {
-        "promise": "privacy",
-        "hides": "groups",
-        "distance": "closeness",
-        "lost": "utility",
-        "predictable": "utility",
-        "given": "attack",
-    }
-)
-"""The page behind each row of the board."""
 TABS = MappingProxyType({"given": "Foreground knowledge", "lost": "Information loss", "predictable": "Predictions"})
 """The tab that is open there, where the page has several."""
 
@@ -57,8 +47,7 @@ def enter(row: str, run: Run, wishes: Wishes, data: Microdata) -> str:
     Call it before anything of that page is drawn.
     """
     # The board, which is the first page, imports neither of them.
-    from dashboard.closer import utility
-    from dashboard.closer.attacks import foreground
+    from dashboard.closer import foreground, utility
 
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     shown: dict[str, Any] = {}

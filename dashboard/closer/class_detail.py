@@ -14,9 +14,8 @@ from anoncore.kernels.arrays import Codes, Int64
 from anoncore.privacy.published import published_values
 from anoncore.release.recoding import Recoding
 from anoncore.table.people import distinct_pairs
-from dashboard.charts.classes import MOST_VALUES, Shares, sensitive_shares
+from dashboard.charts.groups import MOST_VALUES, Shares, sensitive_shares
 from dashboard.charts.layout import Axis
-from dashboard.charts.palette import run_style
 from dashboard.charts.planes import MOST_OTHERS, Rectangles, RegionMap, region_map
 from dashboard.closer.before_after import original_texts, original_values
 from dashboard.elements import parts, routes
@@ -41,7 +40,7 @@ def sensitive_chart(run: Run, fragment: Fragment, group: int, attribute: str) ->
     largest = int(np.argmax(shares.group))
     name = f"group {group}"
     parts.chart(
-        sensitive_shares(shares, run_style(run.color_index), name),
+        sensitive_shares(shares, run.style, name),
         "class-shares",
         f"'{escaped(attribute)}' in {name} as published, and in the whole original table. The closer the "
         f"pairs, the less is learned from knowing that someone is in this group.",
@@ -87,7 +86,7 @@ def place_chart(run: Run, fragment: Fragment, group: int) -> None:
         else f"the coloured marks are the rows of group {group}, which publishes their values as they are."
     )
     parts.chart(
-        region_map(plane, run_style(run.color_index), f"group {group}"),
+        region_map(plane, run.style, f"group {group}"),
         "class-map",
         f"Grey: the rows of the table, darker where there are more; {region}",
         f"Map of the rows by {across} and {up} with group {group} marked.",
@@ -170,7 +169,7 @@ def rows_tables(run: Run, fragment: Fragment, group: int) -> None:
         return
     st.markdown("**Rows before and after**")
     table = before_after(release, fragment, group)
-    tint = f"background-color: {run_style(run.color_index).color}33"
+    tint = f"background-color: {run.style.color}33"
     changed = {}
     for name in fragment.attributes:
         if (name, PUBLISHED) in table:
@@ -205,13 +204,12 @@ def _bucket(run: Run, group: int, size: int, cut: str) -> None:
         table = published_bucket(release, group)
         # Every other column of the slicing on a faint ground of the run's colour.
         grounds = {part.name for part in release.fragments[::2]}
-        tint = f"background-color: {run_style(run.color_index).color}26"
-        st.dataframe(
+        tint = f"background-color: {run.style.color}26"
+        parts.table(
             parts.tinted(table, {name: tint for name in table.columns if name[0] in grounds}),
-            hide_index=True,
-            height=height,
-            key="class-columns",
-            alt=f"The columns of group {group}, each sorted on its own.",
+            "class-columns",
+            f"The columns of group {group}, each sorted on its own.",
+            height,
         )
         named = "; ".join(f"{part.name}: {', '.join(part.attributes)}" for part in release.fragments)
         st.caption(

@@ -15,11 +15,11 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Floats, Int64
 from anoncore.privacy import Guarantee, Profile, Transport
 from anoncore.requirements import TCloseness
-from dashboard.charts.closeness import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
-from dashboard.charts.palette import RunStyle, run_style
+from dashboard.charts.groups import MOST_LEAVES, MOST_ROWS, along_order, from_surplus_to_lack, through_tree
+from dashboard.charts.palette import RunStyle
 from dashboard.closer import all_columns, one_person
 from dashboard.closer.groups import MOST_SHOWN
-from dashboard.closer.privacy import GROUND_NAMES, ground_choice
+from dashboard.closer.privacy import GROUND_NAMES, ground_choice, levels_of
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
@@ -52,18 +52,18 @@ def render() -> None:
     if run is None:
         return
     profile = parts.profile(run)
-    measured = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
-    names = [name for name in run.data.sensitive if name in measured]
-    if not names:
+    measured = levels_of(run, profile)
+    if not measured:
         st.info("No sensitive attribute is published value by value, so no distance from the table can be measured.")
         return
     wanted = _wanted(parts.measured(run, privacy.guarantees))
     grounds = {
         name: [ground for ground in GROUND_NAMES if ground in measured[name].distance or (name, ground) in wanted]
-        for name in names
+        for name in measured
     }
-    all_columns.spread("distance", names[0])
-    one_person.explain("distance", names[0])
+    first = next(iter(measured))
+    all_columns.spread("distance", first)
+    one_person.explain("distance", first)
     _reached(run, profile, grounds, wanted)
     _browse(run, profile, grounds)
 
@@ -164,7 +164,7 @@ def _detail(run: Run, distances: Floats, size: int, group: int, lens: Lens) -> N
     name = f"group {group}"
     draw = FIGURES[lens.ground if plan.tree is not None or lens.ground != "hierarchical" else "equal"]
     parts.chart(
-        draw(plan, run_style(run.color_index), name),
+        draw(plan, run.style, name),
         f"closeness-{lens.ground}",
         _caption(plan, lens, name),
         f"Distribution of {lens.attribute} in {name} beside the table's, and the {share_text(moved)} of its mass "

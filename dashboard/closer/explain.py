@@ -14,10 +14,9 @@ from anoncore.kernels.arrays import Floats
 from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
 from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.requirements import REQUIREMENTS, Requirement
-from dashboard.charts.palette import run_style
 from dashboard.charts.utility import bound_groups
 from dashboard.closer.privacy import MOST_VIOLATIONS, violations
-from dashboard.elements import about, entries, forms, parts
+from dashboard.elements import about, forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
 from dashboard.session import state
@@ -80,7 +79,7 @@ def _why(run: Run, fragment: Fragment) -> None:
     left, right = parts.beside(2, 3)
     with left:
         parts.chart(
-            bound_groups(_reasons(found), run_style(run.color_index)),
+            bound_groups(_reasons(found), run.style),
             "explain-bound",
             f"What keeps the {found.n_groups:,} groups whole when each is cut in half at the median of every "
             "quasi-identifier, as Mondrian would. One may have several reasons.",
@@ -153,7 +152,7 @@ def _would(run: Run) -> None:
             "It is held against the release as it is.",
             names=lambda one: REQUIREMENTS[one].title,
         )
-        about.button(entries.key_of(REQUIREMENTS[name]))
+        about.button(about.key_of(REQUIREMENTS[name]))
         values = state.forms().setdefault(f"{_FORM}-{name}", {})
         try:
             requirement = REQUIREMENTS[name](

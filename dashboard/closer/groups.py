@@ -16,8 +16,7 @@ from anoncore.base.texts import share_text
 from anoncore.kernels.arrays import Int64
 from anoncore.privacy import Profile
 from anoncore.utility import InformationLoss
-from dashboard.charts.classes import bin_label, size_bins, size_histogram
-from dashboard.charts.palette import run_style
+from dashboard.charts.groups import bin_label, size_bins, size_histogram
 from dashboard.closer import all_columns, class_detail, one_person
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile, number
@@ -160,7 +159,7 @@ def _histogram(run: Run, sizes: Int64) -> tuple[int, int] | None:
     name = f"class-bar-{run.id}"
     key = f"class-sizes-{run.id}-{browser.get(f'{name}-round', 0)}"
     parts.chart(
-        size_histogram(sizes, run_style(run.color_index), counted),
+        size_histogram(sizes, run.style, counted),
         key,
         f"How many groups have how many {counted}. Click a bar to list only these.",
         f"Histogram of the sizes of {len(sizes):,} groups, from {sizes.min():,} to {sizes.max():,} {counted}.",

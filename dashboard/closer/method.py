@@ -8,21 +8,21 @@ from anoncore import utility
 from anoncore.algorithms import Algorithm, Suppression
 from anoncore.base.texts import counted, share_text
 from anoncore.release.openness import QUESTION
-from dashboard.elements import about, entries, parts, routes
+from dashboard.elements import about, parts, routes
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
 from dashboard.session.workspace import Run, run_title
 
 PANELS: dict[str, str] = {
-    "incognito": "methods.lattice:incognito",
-    "mondrian": "methods.mondrian:mondrian",
-    "optimal-recoding": "methods.lattice:optimal_recoding",
-    "slicing": "methods.slicing:slicing",
-    "random-buckets": "methods.slicing:slicing",
-    "sensitive-space-fragmentation": "methods.dealing:sensitive_space",
-    "stack-and-deal": "methods.dealing:stack_and_deal",
+    "incognito": "lattice:incognito",
+    "mondrian": "mondrian:mondrian",
+    "optimal-recoding": "lattice:optimal_recoding",
+    "slicing": "slicing:slicing",
+    "random-buckets": "slicing:slicing",
+    "sensitive-space-fragmentation": "dealing:sensitive_space",
+    "stack-and-deal": "dealing:stack_and_deal",
     "suppression": "method:suppression",
-    "vertical-fragmentation": "methods.vertical:vertical_fragmentation",
+    "vertical-fragmentation": "vertical:vertical_fragmentation",
 }
 """The function in `dashboard.closer` that shows how a method works, by the method's name."""
 
@@ -48,7 +48,7 @@ def _description(run: Run, algorithm: Algorithm, alone: bool) -> None:
     """What the method does, with its source, and the parameters of this release."""
     kind = type(algorithm)
     with st.expander(f"{kind.title} in words", expanded=alone):
-        entry = entries.entries()[entries.key_of(kind)]
+        entry = about.entries()[about.key_of(kind)]
         st.markdown(entry.definition)
         st.markdown(f"**{QUESTION}** {entry.minimality}")
         about.button(entry.key, "When to use it, and its source")

@@ -21,9 +21,8 @@ from anoncore.kernels.arrays import Floats
 from anoncore.measures.promise_marks import has_buckets
 from anoncore.release.unchanged import unchanged
 from dashboard.charts.attacks import belief_bars
-from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns
-from dashboard.elements import about, parts, whose_rows
+from dashboard.elements import about, parts, role_questions
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
 from dashboard.session.workspace import Run, column_names, run_names
@@ -36,7 +35,7 @@ WHO = ("The worst off", "In the middle", "The best off")
 def render() -> None:
     """Draw the page."""
     runs = parts.releases()
-    if not runs or any(whose_rows.stands_open(run) for run in runs):
+    if not runs or any(role_questions.whose_rows_are_open(run) for run in runs):
         return
     attribute = None
     if runs[0].data.sensitive:
@@ -165,7 +164,7 @@ def _beliefs(runs: list[Run], views: list[PersonView], attribute: str) -> None:
         if view.belief is None:
             st.caption(f"{escaped(run.label)} does not publish single values of this attribute.")
         else:
-            known[names[run.id]] = (view.belief, run_style(run.color_index))
+            known[names[run.id]] = (view.belief, run.style)
     if not known:
         return
     data = runs[0].data

@@ -15,7 +15,7 @@ from anoncore.attacks import Reidentification
 from anoncore.base.shared_work import cached
 from anoncore.base.texts import share_text
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
-from anoncore.privacy import Guarantee, Profile, Violation, WorstLevel
+from anoncore.privacy import AttributeProfile, Guarantee, Profile, Violation, WorstLevel
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
     Comparison,
@@ -29,7 +29,6 @@ from anoncore.requirements import (
     VarianceDiversity,
 )
 from dashboard.charts.attacks import Curve, belief_histogram, curves, risk_bars, share_at_most
-from dashboard.charts.palette import run_style
 from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts, verdicts
 from dashboard.elements.parts import Tile
@@ -74,16 +73,15 @@ def render() -> None:
             "The promise is about people: whoever may be in several groups is protected by all of them together. The "
             "levels of single groups below may therefore be lower; what an adversary believes is what counts."
         )
-    levels = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
-    names = [name for name in run.data.sensitive if name in levels]
+    levels = levels_of(run, profile)
     about.heading("Reached", "measure:profile")
-    if not names:
+    if not levels:
         parts.tiles([_tile(profile.k, f"{profile.k:,.0f}", asked)], 4)
         st.info(
             "No sensitive attribute is published value by value, so nothing more can be measured of what is hidden."
         )
     else:
-        attribute = parts.choice("Sensitive attribute", names, "privacy-attribute", "Whose protection is shown.")
+        attribute = parts.choice("Sensitive attribute", list(levels), "privacy-attribute", "Whose protection is shown.")
         _reached(run, profile, attribute, asked)
         all_columns.spread("belief", attribute)
         one_person.explain("belief", attribute)
@@ -93,6 +91,12 @@ def render() -> None:
         with right:
             _beliefs(run, attribute)
     _reidentification(run)
+
+
+def levels_of(run: Run, profile: Profile) -> dict[str, AttributeProfile]:
+    """The levels of each sensitive attribute that is published value by value, of the first fragment that has it."""
+    found = {name: one for part in reversed(profile.fragments) for name, one in part.attributes.items()}
+    return {name: found[name] for name in run.data.sensitive if name in found}
 
 
 def _asked(run: Run, guarantees: tuple[Guarantee, ...]) -> None:
@@ -190,9 +194,7 @@ def _distances(run: Run, attribute: str, grounds: list[str]) -> None:
     asked = min(limits, default=None)
     within = f" {share_text(share_at_most(distances, asked))} keep t = {asked:g}." if asked is not None else ""
     parts.chart(
-        curves(
-            {"distance": (Curve.of(distances), run_style(run.color_index))}, "EMD from the table", ".2f", asked=asked
-        ),
+        curves({"distance": (Curve.of(distances), run.style)}, "EMD from the table", ".2f", asked=asked),
         "privacy-distances",
         f"Earth mover's distance of '{escaped(attribute)}' in each of the groups from the whole table: "
         f"0 is the same distribution, 1 as far as can be. Half of them lie within {np.median(distances):.3f}.{within}",
@@ -222,7 +224,7 @@ def _beliefs(run: Run, attribute: str) -> None:
     parts.tiles([Tile.of(one, label=one.title) for one in (found.largest, found.truth)])
     above = float(lies_above(found.belief, guess, ACCUMULATED).mean())
     parts.chart(
-        belief_histogram(found.belief, guess, run_style(run.color_index)),
+        belief_histogram(found.belief, guess, run.style),
         "privacy-beliefs",
         "The adversary knows everyone's quasi-identifiers and takes the likeliest "
         f"'{escaped(attribute)}' of each. For {above:.0%} of the people they are surer than by guessing the most "
@@ -254,7 +256,7 @@ def _reidentification(run: Run) -> None:
     with left:
         names = ["person at most risk", "average person", f"people above {risk.threshold:.0%}"]
         parts.chart(
-            risk_bars(names, now, then, run_style(run.color_index)),
+            risk_bars(names, now, then, run.style),
             "privacy-risks",
             "Probability that someone who knows a person's quasi-identifiers picks that person's record "
             f"(prosecutor risk), and the share of people for whom it exceeds {risk.threshold:.0%}.",

@@ -15,7 +15,7 @@ from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
 from dashboard.charts.attacks import Curve, curves
 from dashboard.charts.layout import Axis
 from dashboard.charts.maps import association_map
-from dashboard.charts.palette import ORIGINAL, run_style
+from dashboard.charts.palette import ORIGINAL
 from dashboard.charts.utility import distribution, loss_bars, loss_histogram, published_shares, score_bars
 from dashboard.closer import all_columns, one_person
 from dashboard.elements import about, parts
@@ -119,7 +119,7 @@ def _loss(run: Run, loss: InformationLoss | None) -> None:
             else "Every quasi-identifier is published as it is, so no cell loses anything."
         )
         return
-    style = run_style(run.color_index)
+    style = run.style
     left, right = parts.beside()
     worst = max(loss.per_attribute, key=lambda name: loss.per_attribute[name])
     with left:
@@ -190,7 +190,7 @@ def _queries(run: Run) -> None:
         parts.tiles([Tile.of(error.median, note=None), Tile.of(error, value=share_text(error.mean), note=None)], 1)
     with right:
         parts.chart(
-            curves({"queries": (Curve.of(known), run_style(run.color_index))}, "relative error of the answer", ".0%"),
+            curves({"queries": (Curve.of(known), run.style)}, "relative error of the answer", ".0%"),
             "utility-queries",
             f"{N_QUERIES:,} random questions such as: how many people of these ages and that sex have one of "
             f"these values of '{escaped(error.workload.sensitive)}'? {error.n_answered:,} match at least one "
@@ -221,7 +221,7 @@ def distributions(run: Run, page: str) -> None:
             f"equally likely. {share_text(moved)} of the rows land on another bar."
         )
     parts.chart(
-        distribution(axis, original, released, run_style(run.color_index), ("original", "release")),
+        distribution(axis, original, released, run.style, ("original", "release")),
         f"{page}-distribution",
         f"'{escaped(name)}' {told}",
         f"Bar chart of the shares of {name} before and after; {share_text(moved)} of the rows move.",
@@ -305,7 +305,7 @@ def _classifier(run: Run, target: str, classifier: ClassifierName) -> None:
 def _scores(run: Run, found: Classification, title: str) -> None:
     outcomes: dict[str, tuple[Outcome, Any]] = {
         "trained on the original": (found.original, ORIGINAL),
-        "trained on the release": (found.released, run_style(run.color_index)),
+        "trained on the release": (found.released, run.style),
         "most frequent value": (found.majority, MAJORITY),
     }
     target = escaped(found.target)

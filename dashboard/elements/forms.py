@@ -22,7 +22,7 @@ from anoncore.base.texts import value_text
 from anoncore.requirements import REQUIREMENTS, Requirement
 from anoncore.table.domain import Domain, Kind
 from dashboard.board.fields import SENSITIVE_FIELD, FieldForm, build_requirement, field_forms, first_requirement
-from dashboard.elements import about, attribute_groups, entries
+from dashboard.elements import about, attribute_groups
 from dashboard.session import browser, compute, state
 
 Values = dict[str, Any]
@@ -331,7 +331,7 @@ def _draw_requirement(list_name: str, prefix: str, entry: Values, values: Values
     number = entry[_NUMBER]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"**{kind.title}**", help=f"{first_sentence(kind)} Source: {kind.source}.", width="content")
-        about.button(entries.key_of(kind), place=f"{prefix}.{list_name}.{number}")
+        about.button(about.key_of(kind), place=f"{prefix}.{list_name}.{number}")
         st.button(
             "Remove",
             key=f"{prefix}.{list_name}.{number}.remove",

@@ -22,9 +22,10 @@ from anoncore.privacy.published import fragments_of
 from anoncore.requirements import RecursiveDiversity, TCloseness
 from dashboard.board import making
 from dashboard.charts.layout import as_text
-from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle, run_style
-from dashboard.elements import routes, whose_rows
+from dashboard.charts.palette import COLOR_NAMES, SHAPES, RunStyle
+from dashboard.elements import role_questions, routes
 from dashboard.markdown import escaped, reason
+from dashboard.serving import audit
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run, run_names
 from dashboard.tasks import jobs, redrawing
@@ -70,7 +71,7 @@ def shown_run(reason_for_people: str = "") -> Run | None:
     if run is None:
         return None
     release = run.release
-    if whose_rows.stands_open(run):
+    if role_questions.whose_rows_are_open(run):
         return None
     if release.is_synthetic and reason_for_people:
         _shown(run, "")
@@ -87,7 +88,7 @@ def shown_run(reason_for_people: str = "") -> Run | None:
 def _shown(run: Run, groups: str) -> None:
     """The line above a page: the run's colour, its name, how large it is, and how long it took."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        st.image(swatch(run_style(run.color_index)), width=18, alt=COLOR_NAMES[run_style(run.color_index).color])
+        st.image(swatch(run.style), width=18, alt=COLOR_NAMES[run.style.color])
         made = "made" if run.opened is None else "made elsewhere and read"
         st.markdown(
             f"**{escaped(run.label)}**: {run.release.table_size} of {escaped(run.table_name)}{groups}, "
@@ -182,6 +183,11 @@ def number(
     return st.column_config.NumberColumn(label, help=help, format=format, width=width)
 
 
+def words(help: str | None = None, width: int | None = None) -> Any:
+    """A column of texts."""
+    return st.column_config.TextColumn(help=help, width=width)
+
+
 def percent(help: str | None = None, width: int | None = 75) -> Any:
     """A column of shares."""
     return number(help, "percent", width)
@@ -219,6 +225,24 @@ def chart(figure: go.Figure, key: str, caption: str, alt: str, on_select: Callab
     selecting: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
     st.plotly_chart(as_text(figure), key=key, config=CHART_CONFIG, alt=alt, **selecting)
     st.caption(caption)
+
+
+def download(
+    label: str,
+    what: str,
+    make: Callable[[], str | bytes],
+    file_name: str,
+    mime: str,
+    key: str,
+    run: Run | None = None,
+    place: Any = st,
+    **options: Any,
+) -> None:
+    """A button for a file, which is made when it is clicked; `what` is taken away, and of which run, is recorded."""
+    # It is made outside the page's thread, where nobody knows whose session it is.
+    facts = {} if run is None else audit.of_run(run)
+    data = audit.taken_away(state.workspace().who, what, make, **facts)
+    place.download_button(label, data, file_name, mime, key, on_click="ignore", **options)
 
 
 def choice(
@@ -507,7 +531,7 @@ def _choose_release() -> None:
         args=(key,),
         help="The columns of the board: these pages look closer at one of them.",
     )
-    style = run_style(current.color_index)
+    style = current.style
     st.caption(f"In charts: {COLOR_NAMES[style.color]}, {style.symbol}.")
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from anoncore import AnonymizationError
 from dashboard.markdown import escaped, reason
 from dashboard.session import state
-from dashboard.tasks import waiting
+from dashboard.tasks import redrawing
 
 _logger = logging.getLogger(__name__)
 
@@ -151,7 +151,7 @@ def _renderer(name: str) -> Callable[[], None]:
     def render() -> None:
         view = importlib.import_module(f"dashboard.{ROOMS.get(route(name).section, 'views')}.{name}")
         try:
-            with waiting.page_ends_early():
+            with redrawing.page_ends_early():
                 view.render()
         except AnonymizationError as error:
             st.error(escaped(reason(error)))

@@ -86,19 +86,5 @@ def render(run: Run) -> None:
             st.info(NOBODYS if run.release.is_synthetic else NOTHING_BAD)
 
 
-def line(run: Run) -> None:
-    """Draw the verdict in one sentence, which is green only where nothing fails."""
-    found = verdict_of(run)
-    text = escaped(found.headline)
-    if found.is_good:
-        st.success(text)
-    elif found.failed or found.breaking:
-        st.error(text)
-    elif found.not_asked:
-        st.warning(text)
-    else:
-        st.info(text)
-
-
 def _box(head: str, sentences: Sequence[str]) -> str:
     return "\n".join([f"**{head}**", "", *(f"- {escaped(one)}" for one in sentences)])

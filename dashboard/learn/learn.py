@@ -13,17 +13,17 @@ import pandas as pd
 import streamlit as st
 
 from anoncore import datasets
-from dashboard.elements import about, entries, parts, routes
+from dashboard.elements import about, parts, routes
 from dashboard.elements.parts import Tile
-from dashboard.learn.lessons import buckets, closeness, crowds, cuts, dealing, joins, noise
-from dashboard.learn.lessons.board import Lesson, Shown, Step, field, on_paper
+from dashboard.learn import buckets, crowds, cuts, dealing, joins, noise
+from dashboard.learn.lesson_parts import Lesson, Shown, Step, field, on_paper
 from dashboard.session import browser, state
 
 LESSONS = (
     crowds.LINKING,
     crowds.DIVERSITY,
-    closeness.CLOSENESS,
-    closeness.MOVING,
+    crowds.CLOSENESS,
+    crowds.MOVING,
     cuts.MONDRIAN,
     cuts.SAMPLING,
     buckets.SLICING,
@@ -91,7 +91,7 @@ def _steps(lesson: Lesson) -> str:
 
 
 def _overview() -> None:
-    done = state.steps_done()
+    done = state.workspace().steps_done
     marks = [mark for lesson in LESSONS for mark in lesson.marks]
     st.markdown(
         "Each lesson takes a few minutes: an attack or a method on a small table, one step at a time. "
@@ -120,7 +120,7 @@ def _walk(lesson: Lesson) -> None:
     with st.expander("Show the answer", key=f"answer-{mark}", on_change="rerun") as opened:
         st.markdown(answer)
     if opened.open:
-        state.note_step(mark)
+        state.workspace().steps_done |= {mark}
     if place == len(lesson.steps) - 1:
         _end(lesson)
     _for_a_class(lesson, mark)
@@ -139,7 +139,7 @@ def _end(lesson: Lesson) -> None:
             state.ask_anew(lesson.methods, lesson.levels)
             st.switch_page(routes.page("board"), query_params=state.address())
         for key in lesson.entries:
-            about.button(key, f"More on {entries.entries()[key].title}", "lesson")
+            about.button(key, f"More on {about.entries()[key].title}", "lesson")
 
 
 def _for_a_class(lesson: Lesson, mark: str) -> None:

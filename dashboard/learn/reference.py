@@ -7,8 +7,8 @@ import re
 import streamlit as st
 
 from anoncore.release.openness import QUESTION
-from dashboard.elements import about, entries, parts, routes
-from dashboard.elements.entries import FACTS, Described, Entry
+from dashboard.elements import about, parts, routes
+from dashboard.elements.about import FACTS, Described, Entry
 from dashboard.learn import learn
 from dashboard.markdown import escaped
 from dashboard.session import state
@@ -16,7 +16,7 @@ from dashboard.session import state
 
 def render() -> None:
     """Draw the page."""
-    found = entries.entries()
+    found = about.entries()
     st.markdown(
         "Every method, requirement, attack, measure and number of these pages, one by one. Choose one, or type part "
         "of its name into the box. How they belong together is told on the page Learn."
@@ -54,12 +54,12 @@ def _draw(entry: Entry) -> None:
         _example(entry.example)
     if entry.related:
         with left:
-            about.button(entry.related, f"How it is computed: {entries.entries()[entry.related].title}")
+            about.button(entry.related, f"How it is computed: {about.entries()[entry.related].title}")
 
 
 def _named(text: str) -> str:
     """The text with other entries called as they are called on the page."""
-    found = entries.entries()
+    found = about.entries()
 
     def title(match: re.Match[str]) -> str:
         other = next((key for kind in ("attack", "measure") if (key := f"{kind}:{match[1]}") in found), None)
@@ -106,5 +106,5 @@ def _lessons(key: str) -> None:
 
 def _others(entry: Entry) -> None:
     """What else there is of the same kind, one press away."""
-    alike = [one.key for one in entries.entries().values() if one.kind == entry.kind and one.key != entry.key]
+    alike = [one.key for one in about.entries().values() if one.kind == entry.kind and one.key != entry.key]
     about.several(f"Other {entry.kind.lower()}s", alike, "others")

@@ -131,9 +131,9 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     """
     from streamlit import runtime
 
-    from dashboard.serving import own_token, owners
+    from dashboard.serving import gate, own_token
 
-    owners.watch(runtime.get_instance().media_file_mgr)
+    gate.watch_files(runtime.get_instance().media_file_mgr)
     own_token.greet()
     yield
     # It is imported by the pages, long after the server began to answer.

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from streamlit import runtime
 
-from dashboard.serving import garbage, settings
+from dashboard.serving import quotas, settings
 from dashboard.session import compute, state
 
 VARIABLE = "ANONCORE_KEEP_MINUTES"
@@ -56,7 +56,7 @@ def _watch() -> None:
         try:
             compute.leave(runtime.get_instance().is_active_session)
             if state.let_go(runtime.get_instance().is_active_session, keep_seconds()):
-                garbage.give_back()
+                quotas.give_back()
             if settings.current().workspaces.folder:
                 from dashboard.session import keeping
 

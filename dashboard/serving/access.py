@@ -234,3 +234,19 @@ def visit(session: str) -> Visit | None:
 def sessions_of(person: str) -> list[str]:
     """The browser sessions of a person."""
     return [session for session, found in list(_visits.items()) if found.person == person]
+
+
+def upload_field(label: str, **options: Any) -> Any:
+    """The file that the visitor gave, as `st.file_uploader` does; None for a visitor who may not load files."""
+    from dashboard.markdown import escaped
+
+    sentence = refusal("upload")
+    if sentence:
+        st.caption(f"**{label}.** {escaped(sentence)}")
+        return None
+    return st.file_uploader(label, **options)
+
+
+def most_upload_bytes() -> int:
+    """The largest file that is taken."""
+    return settings.current().server.upload_megabytes << 20

@@ -1,18 +1,21 @@
 """What stands before the pages and looks at every request: who asks, under which name, for whose data, and how much.
 
 Streamlit hands out files to whoever knows their address, takes an upload into memory before any page of ours runs, and
-answers under every name; so this looks at the requests themselves. Refusals are counted and recorded.
+answers under every name; so this looks at the requests themselves. Refusals are counted and recorded. Pages make
+files while they are drawn, and downloads when they are clicked; both pass through the manager, which is watched.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, MutableMapping
-from functools import cache
+from functools import cache, wraps
 from hashlib import sha256
+from os.path import splitext
 from pathlib import Path
 from re import DOTALL, findall
 from typing import Any
@@ -23,7 +26,67 @@ from starlette.requests import cookie_parser
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from anoncore.base.errors import AnonymizationError
-from dashboard.serving import access, audit, own_token, owners, quotas, settings, sign_ins
+from dashboard.serving import access, audit, own_token, quotas, settings, sign_ins
+
+MOST_FILES = 8_192
+_owners_lock = threading.Lock()
+_owners: dict[str, frozenset[str]] = {}
+"""Whose the files are that Streamlit hands out below /media."""
+
+
+def watch_files(manager: Any) -> None:
+    """Note from now on for whom the manager of media files of a server makes each of them."""
+    add, add_deferred, execute_deferred = manager.add, manager.add_deferred, manager.execute_deferred
+
+    @wraps(add)
+    def added(*arguments: Any, **named: Any) -> str:
+        address: str = add(*arguments, **named)
+        _note(manager, file_of(address), _drawn_for())
+        return address
+
+    @wraps(add_deferred)
+    def deferred(*arguments: Any, **named: Any) -> str:
+        placeholder: str = add_deferred(*arguments, **named)
+        _note(manager, placeholder, _drawn_for())
+        return placeholder
+
+    @wraps(execute_deferred)
+    def executed(file_id: str, *arguments: Any, **named: Any) -> str:
+        address: str = execute_deferred(file_id, *arguments, **named)
+        for owner in _owners.get(file_id, ()):
+            _note(manager, file_of(address), owner)
+        return address
+
+    manager.add, manager.add_deferred, manager.execute_deferred = added, deferred, executed
+
+
+def file_of(path: str) -> str:
+    """The file that a path below /media names, as Streamlit reads it."""
+    return splitext(path.rpartition("/media/")[2])[0]
+
+
+def may_fetch(path: str, person: str) -> bool:
+    """Whether a file was made for this person."""
+    return bool(person) and person in _owners.get(file_of(path), ())
+
+
+def _drawn_for() -> str:
+    """The id of the person for whom a page is drawn in this thread; empty where nobody has signed in."""
+    here = access.person()
+    return "" if here is None else here.id
+
+
+def _note(manager: Any, file: str, owner: str) -> None:
+    if not owner:
+        return
+    with _owners_lock:
+        _owners[file] = _owners.get(file, frozenset()) | {owner}
+        if len(_owners) > MOST_FILES:
+            # Placeholders of downloads are no files; the newest of them are those of pages that are open.
+            for one in list(_owners)[: MOST_FILES // 2]:
+                if manager.read_file(one) is None:
+                    del _owners[one]
+
 
 HEALTH = "/_stcore/health"
 UPLOAD, MEDIA = "/_stcore/upload_file/", "/media/"
@@ -177,7 +240,7 @@ def _check(scope: Message, cookies: dict[str, str]) -> None:
         return
     if MEDIA in path:
         sign_in = sign_ins.of(cookies)
-        if sign_in is None or not owners.may_fetch(path, sign_in.person):
+        if sign_in is None or not may_fetch(path, sign_in.person):
             raise _RefusedError(FORBIDDEN, "file", "This file is not yours, or your sign-in has ended.")
     if UPLOAD in path and scope.get("method") != "OPTIONS":
         sign_in, visit = sign_ins.of(cookies), access.visit(_session_of(scope))

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 from anoncore.base.shared_work import Cache
 from dashboard.session.workspace import Run
 from dashboard.tasks import jobs
-from dashboard.tasks.waiting import memo, session_id
+from dashboard.tasks.redrawing import memo, session_id
 
 Key = tuple[Hashable, ...]
 

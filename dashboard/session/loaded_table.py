@@ -1,8 +1,8 @@
-"""A table as a visitor loaded it, and how its attributes are read."""
+"""A table as a visitor loaded it, or as it comes with the program, and how its attributes are read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -12,11 +12,13 @@ from weakref import WeakKeyDictionary
 
 import pandas as pd
 
-from anoncore import Hierarchy
+from anoncore import Hierarchy, datasets
+from anoncore.base.memory import CELL_BYTES, require_memory
 from anoncore.recipes.prepared_columns import PseudonymKey
 from anoncore.table.microdata import guess_kind
 from anoncore.table.preparation import DateShift
 from anoncore.table.pseudonyms import KEY_BYTES
+from dashboard.tasks.redrawing import memo
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,3 +127,44 @@ class LoadedTable:
     def n_bytes(self) -> int:
         """Memory of the frame in bytes."""
         return int(self.frame.memory_usage(deep=True).sum())
+
+
+MOST_BUILTIN = 6
+"""Built-in tables that are kept, each loaded once for all visitors."""
+_tables = memo(MOST_BUILTIN)
+
+
+def builtin_table(name: str, n_rows: int | None = None) -> LoadedTable:
+    """A built-in table with its suggested tags, a generated one with `n_rows` rows.
+
+    Raises DataError where it cannot be had, such as a download without a network.
+    """
+    digest = f"builtin:{name}" if n_rows is None else f"builtin:{name}:{n_rows}"
+    return _tables.get((digest,), lambda: _load_builtin(name, n_rows, digest))
+
+
+def _load_builtin(name: str, n_rows: int | None, digest: str) -> LoadedTable:
+    entry = datasets.table(name)
+    if n_rows is not None:
+        require_memory(n_rows * len(entry.roles) * CELL_BYTES, f"A table of {n_rows:,} rows", "ask for fewer rows")
+    frame = entry.load() if n_rows is None else entry.load(n_rows=n_rows)
+    plain = untagged(frame)
+    suggested = Tags(
+        # Whoever publishes the table decides what is published as it is.
+        roles={name: role for name, role in entry.roles.items() if role != "insensitive"},
+        kinds={**plain.kinds, **entry.kinds},
+        orders={column: tuple(order) for column, order in entry.orders.items()},
+        hierarchies=builtin_hierarchies(name),
+        sensitive_values={column: tuple(values) for column, values in entry.sensitive_values.items()},
+    )
+    return LoadedTable(digest, entry.title, frame, digest, (entry.description, entry.source), name, suggested)
+
+
+def builtin_hierarchies(name: str) -> dict[str, Hierarchy]:
+    """The taxonomies that come with a built-in table, by attribute."""
+    return {column: Hierarchy.from_nested(nested) for column, nested in datasets.table(name).taxonomies.items()}
+
+
+def keep_builtin(digests: Collection[str]) -> None:
+    """Let go of all but the tables of these digests."""
+    _tables.drop(lambda key: key[0] not in digests)

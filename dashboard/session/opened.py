@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from anoncore import AnonymizationError, DataError, Microdata, Release
 from anoncore.base.texts import listing, quoted
+from dashboard.markdown import distinct
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.tasks import reading
 
@@ -127,32 +128,24 @@ def opened_files(
 
     Raises DataError for a file that is no table, and for too many of them.
     """
-    frames: dict[str, Any] = {}
+    tables: list[tuple[str, Any]] = []
     notes: list[str] = []
     digest = sha256()
     for name, content in (member for file in files for member in _unpacked(*file)):
         digest.update(sha256(content).digest())
         sheets = reading.sheets(content, name, most_bytes, owner, make_room)
         for sheet in sheets if len(sheets) > 1 else (None,):
-            if len(frames) == MOST_TABLES:
+            if len(tables) == MOST_TABLES:
                 raise DataError(f"A release of more than {MOST_TABLES} tables cannot be opened here.")
             source = reading.table(content, name, most_bytes, owner, make_room, sheet=sheet)
             stem = PurePath(name).stem if sheet is None else sheet
-            frames[_own_name(stem, frames)] = source.frame
+            tables.append((stem, source.frame))
             notes += [f"{stem}: {note}" for note in source.notes]
     names = tuple(name for name, _ in files)
+    frames = dict(zip(distinct(stem for stem, _ in tables), (frame for _, frame in tables), strict=True))
     return Opened(
         title.strip()[:LONGEST_TITLE] or usual_title(names), digest.hexdigest(), rows, names, frames, tuple(notes)
     )
-
-
-def _own_name(name: str, taken: Mapping[str, Any]) -> str:
-    """The name of a table, with a number where another one is called so."""
-    found, number = name, 1
-    while found in taken:
-        number += 1
-        found = f"{name} ({number})"
-    return found
 
 
 def _unpacked(name: str, content: bytes) -> list[tuple[str, bytes]]:

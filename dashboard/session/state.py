@@ -21,7 +21,7 @@ from anoncore import AnonymizationError, Answers, Microdata
 from anoncore.requirements import Requirement
 from anoncore.sources.apart import Limits
 from dashboard.serving import access, audit, quotas, settings
-from dashboard.session import browser, builtin, compute
+from dashboard.session import browser, compute, loaded_table
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import Wishes, first_wishes
@@ -87,9 +87,8 @@ def _own(person: access.Person) -> Workspace | None:
     if not person.id:
         return None
     here = _workspaces.of(person.id)
-    if here is None and settings.current().workspaces.folder:
-        from dashboard.session import keeping
-
+    keeping = _keeping()
+    if here is None and keeping is not None:
         id = keeping.id_of(person.id)
         here = None if id is None else _restored(id)
     return here if here is not None and here.owner == person.id else None
@@ -104,16 +103,17 @@ def _new(person: access.Person) -> Workspace:
 
 def _restored(id: str) -> Workspace | None:
     """A workspace that was kept in a folder, as it was."""
-    if not settings.current().workspaces.folder:
+    keeping = _keeping()
+    if keeping is None:
         return None
-    from dashboard.session import keeping, session_file
+    from dashboard.session import session_file
 
     with _restoring:
         here = _workspaces.get(id)
         if here is not None:
             return here
         with quotas.loading(make_room):
-            kept = keeping.load(id, builtin.table, _microdata.get)
+            kept = keeping.load(id, loaded_table.builtin_table, _microdata.get)
         if kept is None:
             return None
         _save_first_to_go()
@@ -123,21 +123,26 @@ def _restored(id: str) -> Workspace | None:
         return _workspaces.add(here)
 
 
+def _keeping() -> Any:
+    """What keeps workspaces, which takes half a second to import; None where no folder for them is set."""
+    if not settings.current().workspaces.folder:
+        return None
+    from dashboard.session import keeping
+
+    return keeping
+
+
 def keep_all() -> None:
     """Write what has changed in any workspace, where a folder for them is set."""
-    if settings.current().workspaces.folder:
-        from dashboard.session import keeping
-
-        for here in _workspaces.all():
-            keeping.save(here)
+    keeping = _keeping()
+    for here in () if keeping is None else _workspaces.all():
+        keeping.save(here)
 
 
 def _save_first_to_go() -> None:
     """Write the workspace that makes room for another one, so that whoever comes back to it finds it."""
-    here = _workspaces.first_to_go()
-    if here is not None and settings.current().workspaces.folder:
-        from dashboard.session import keeping
-
+    here, keeping = _workspaces.first_to_go(), _keeping()
+    if here is not None and keeping is not None:
         keeping.save(here)
 
 
@@ -191,15 +196,12 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
     Unless that is final, those that are kept in a folder can still be had from there.
     """
     abandoned = _workspaces.take_left(is_there, keep_seconds)
-    is_kept = bool(settings.current().workspaces.folder)
-    if is_kept:
-        from dashboard.session import keeping
-
-        for here in _workspaces.all():
-            keeping.touch(here)
+    keeping = _keeping()
+    for here in () if keeping is None else _workspaces.all():
+        keeping.touch(here)
     for here in abandoned:
         here.close()
-        if is_kept and is_final:
+        if keeping is not None and is_final:
             keeping.remove(here)
         for run in here.runs:
             compute.forget(run)
@@ -210,7 +212,7 @@ def let_go(is_there: Callable[[str], bool], keep_seconds: float, is_final: bool 
         _microdata.keep(used)
         for table in {here.table.digest for here in abandoned if here.table is not None} - used:
             compute.forget_table(table)
-        builtin.keep(used)
+        loaded_table.keep_builtin(used)
     return len(abandoned)
 
 
@@ -252,6 +254,13 @@ def tags() -> Tags:
 def set_tags(tags: Tags) -> None:
     """Read the attributes otherwise from now on, as a step that can be undone."""
     workspace().set_tags(tags)
+
+
+def retag(tags: Tags) -> None:
+    """The same by something else than an editor of tags; such editors start anew from the changed ones."""
+    before = workspace().tags
+    set_tags(tags)
+    _show_tags(before)
 
 
 def wishes(data: Microdata) -> Wishes:
@@ -297,16 +306,6 @@ def ask_anew(methods: Sequence[str], levels: Mapping[str, float]) -> None:
     wish(asked)
 
 
-def steps_done() -> frozenset[str]:
-    """The steps of lessons that the visitor has done, by name."""
-    return workspace().steps_done
-
-
-def note_step(name: str) -> None:
-    """Note that the visitor has done a step of a lesson."""
-    workspace().steps_done |= {name}
-
-
 def undo(forward: bool = False) -> None:
     """Take the last change of wishes or tags back, or make it again."""
     history, before = workspace().history, tags()
@@ -327,11 +326,6 @@ def can_undo(forward: bool = False) -> bool:
     return history is not None and bool(history.future if forward else history.past)
 
 
-def show_on_board(shown: Sequence[Run]) -> None:
-    """Let the pages that look closer show the runs of the board's columns."""
-    workspace().show_on_board(shown)
-
-
 def microdata(tags: Tags | None = None) -> Microdata:
     """The loaded table, coded by its tags (or by others, to try them), kept by the digests of both.
 
@@ -341,11 +335,6 @@ def microdata(tags: Tags | None = None) -> Microdata:
     if here.table is None:
         raise AnonymizationError("No table is loaded; choose one on the page Table.")
     return _microdata.get(here.table, tags if tags is not None else here.tags)
-
-
-def coded(table: LoadedTable, tags: Tags) -> Microdata:
-    """A table, coded by tags, kept by the digests of both. Raises AnonymizationError where the tags do not fit."""
-    return _microdata.get(table, tags)
 
 
 def runs() -> tuple[Run, ...]:
@@ -429,14 +418,14 @@ def tried_session(content: bytes) -> int:
     """How many runs a saved session has; asked in a process of its own, which ends where that takes too much."""
     from dashboard.session import session_file
 
-    return len(session_file.read(content, builtin.table, _microdata.get, is_trusted=True).runs)
+    return len(session_file.read(content, loaded_table.builtin_table, _microdata.get, is_trusted=True).runs)
 
 
 def _allowed_table(name: str, n_rows: int | None) -> LoadedTable:
     """A built-in table of a session. Raises DataError where one of so many rows may not be loaded."""
     if n_rows is not None:
         quotas.require_rows(n_rows, "A table of the session")
-    return builtin.table(name, n_rows)
+    return loaded_table.builtin_table(name, n_rows)
 
 
 def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = None) -> LoadedTable:
@@ -447,7 +436,7 @@ def load_builtin(name: str, n_rows: int | None = None, into: Workspace | None = 
     if n_rows is not None:
         quotas.require_rows(n_rows, "The table that you ask for")
     with quotas.loading(make_room) if into is None else nullcontext():
-        loaded = builtin.table(name, n_rows)
+        loaded = loaded_table.builtin_table(name, n_rows)
     return _take(loaded, into or workspace())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, islice
+from itertools import islice
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +22,7 @@ from anoncore.measures.criteria import CRITERIA
 from anoncore.requirements import REQUIREMENTS, Requirement
 from anoncore.search.keeping import LEVELS, asked, requirement
 from dashboard.charts.palette import STYLES
+from dashboard.markdown import distinct
 from dashboard.session.loaded_table import Tags
 from dashboard.session.opened import Opened
 
@@ -102,15 +103,13 @@ def told_apart(columns: Sequence[Column]) -> dict[str, str]:
     """What sentences call columns, by id: by the title alone, and where several have the same, with the parameters in
     which these differ; with a number where they differ in nothing.
     """
-    named: dict[str, str] = {}
+    names = []
     for column in columns:
         same = [_all_fields(one) for one in columns if one.title == column.title]
         own = _all_fields(column)
         apart = {name: value for name, value in own.items() if any(one.get(name) != value for one in same)}
-        name = f"{column.title} ({in_words(apart)})" if apart else column.title
-        numbered = chain([name], (f"{name} ({number})" for number in count(2)))
-        named[column.id] = next(one for one in numbered if one not in named.values())
-    return named
+        names.append(f"{column.title} ({in_words(apart)})" if apart else column.title)
+    return dict(zip((column.id for column in columns), distinct(names), strict=True))
 
 
 def _all_fields(column: Column) -> dict[str, Any]:

@@ -19,10 +19,12 @@ from anoncore import AnonymizationError, Answers, Microdata, Release, Role
 from anoncore.algorithms import Algorithm, Suppression
 from anoncore.base.random_numbers import is_guessable
 from anoncore.table.preparation import prepared_again
+from dashboard.charts.palette import RunStyle, run_style
+from dashboard.markdown import distinct
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import Opened
 from dashboard.session.wishes import History, Step, Wishes, in_words, own_parameters
-from dashboard.tasks.waiting import memo
+from dashboard.tasks.redrawing import memo
 
 MAX_WORKSPACES = 24
 MAX_WORKSPACE_BYTES = 4 << 30
@@ -63,6 +65,11 @@ class Run:
         if self.algorithm is not None:
             return self.algorithm.title
         return self.label if self.opened is None else self.opened.title
+
+    @property
+    def style(self) -> RunStyle:
+        """How charts draw it: colour, marker and dash."""
+        return run_style(self.color_index)
 
     @property
     def is_drawn(self) -> bool:
@@ -234,16 +241,7 @@ class _Awaited:
 
 def run_names(runs: Sequence[Run], name_of: Callable[[Run], str] = lambda run: run.label) -> dict[str, str]:
     """What lists and tables call each of these runs, by id: its label, and a number where several have the same."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
-    for run in runs:
-        number, name = 1, name_of(run)
-        while name in taken:
-            number += 1
-            name = f"{name_of(run)} ({number})"
-        taken.add(name)
-        found[run.id] = name
-    return found
+    return dict(zip((run.id for run in runs), distinct(map(name_of, runs)), strict=True))
 
 
 def column_names(runs: Sequence[Run]) -> dict[str, str]:

@@ -28,7 +28,7 @@ from anoncore.sources.addresses import is_address, shown_address
 from dashboard.elements import forms, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
-from dashboard.serving import audit, own_machine
+from dashboard.serving import own_machine
 from dashboard.session import browser, state
 from dashboard.table import large_runs
 from dashboard.table.large_runs import FullRun, Sampled
@@ -257,13 +257,14 @@ def _recipe(large: Sampled, algorithm: Rothko, place: object) -> None:
         st.caption(escaped(str(error)))
         return
     name = f"{large.source.stem}{'-not-for-publication' if recipe.holds_values_of else ''}.toml"
-    place.download_button(  # type: ignore[attr-defined]
+    parts.download(
         "Recipe (TOML)",
-        data=audit.taken_away(state.workspace().who, "recipe", lambda: text),
-        file_name=name,
-        mime="application/toml",
-        key="large-recipe",
-        on_click="ignore",
+        "recipe",
+        lambda: text,
+        name,
+        "application/toml",
+        "large-recipe",
+        place=place,
         width="stretch",
         help=f"This run as a file; it holds no seed. {escaped(recipe.publication_warning)}".strip(),
     )
@@ -294,15 +295,14 @@ def _on_the_way() -> None:
 @redrawing.part(POLL, "large-watch")
 def _watch() -> None:
     run = large_runs.full_run()
-    if run is None or not run.job.running:
+    if run is None:
         redrawing.draw_page()
-    st.progress(run.job.fraction, text=escaped(run.job.text))
+    parts.follow(run.job, "large-cancel", "Stop; nothing of this run is kept.")
     memory = run.look()
     used = f"; the program takes {size_text(memory)} of memory, {size_text(run.peak)} at most so far" if memory else ""
     st.caption(
         f"All {run.n_rows:,} rows to {escaped(str(run.output))}, for {time.monotonic() - run.begun:,.0f} s{used}."
     )
-    st.button("Cancel", key="large-cancel", on_click=run.job.cancel, help="Stop; nothing of this run is kept.")
 
 
 def _outcome() -> None:
@@ -328,12 +328,7 @@ def _outcome() -> None:
     parts.tiles(took)
     for requirement in found.algorithm.requirements:
         st.markdown(f"- {escaped(requirement.label())} holds in every group; it was checked row by row.")
-    if run.question:
-        st.warning(escaped(run.question))
-    if run.breaking:
-        st.error(escaped(run.breaking))
-    for sentence in run.failing:
-        st.warning(f"Not asked for, and not protected: {escaped(sentence)}")
+    say_verdict(run)
     written = files(run)
     if not written:
         st.warning(escaped(f"The folder '{run.output}' was moved or removed since."))
@@ -351,8 +346,18 @@ def _outcome() -> None:
         st.caption("Beside the folder, for you and not for publication: " + escaped(listing([p.name for p in beside])))
     for note in found.notes:
         st.caption(escaped(note))
-    st.dataframe(first_rows(written[0]), hide_index=True, key="large-preview", alt="First rows of the release")
+    parts.table(first_rows(written[0]), "large-preview", "First rows of the release")
     st.caption(f"The first rows of {escaped(written[0].name)}, as published.")
+
+
+def say_verdict(run: FullRun) -> None:
+    """What speaks against the release of all rows, if anything."""
+    if run.question:
+        st.warning(escaped(run.question))
+    if run.breaking:
+        st.error(escaped(run.breaking))
+    for sentence in run.failing:
+        st.warning(f"Not asked for, and not protected: {escaped(sentence)}")
 
 
 def files(run: FullRun) -> list[Path]:

@@ -34,8 +34,9 @@ from anoncore.table.hierarchy_proposals import (
 )
 from anoncore.table.level_effects import level_effects
 from dashboard.charts.utility import hierarchy_levels
+from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import audit, uploads
+from dashboard.serving import access
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable, Tags, hierarchy_digest
 from dashboard.table import hierarchy_editor as editor
@@ -210,9 +211,7 @@ def _effects(table: LoadedTable, data: Microdata, key: str, name: str) -> None:
     else:
         levels = levels.drop(columns="Called")  # the groups stand beside it, value by value
     with st.container(key=f"levels-{key}"):
-        st.dataframe(
-            levels, key=f"level-table-{key}", hide_index=True, column_config=columns, alt="Levels of the hierarchy"
-        )
+        parts.table(levels, f"level-table-{key}", "Levels of the hierarchy", columns=columns)
     if known:
         st.caption(
             f"If '{escaped(name)}' alone is published on a level, and the other quasi-identifiers as they are. Level 0 "
@@ -229,15 +228,15 @@ def _download(name: str, key: str, current: Hierarchy | None) -> None:
         content, problem = hierarchy_text(current), ""
     except DataError as error:
         content, problem = "", str(error)
-    st.download_button(
+    stem = re.sub(r"[^0-9A-Za-z]+", "-", name).strip("-").lower() or "attribute"
+    parts.download(
         "Download as file",
-        audit.taken_away(state.workspace().who, "hierarchy", lambda: content),
-        file_name=f"hierarchy-{re.sub(r'[^0-9A-Za-z]+', '-', name).strip('-').lower() or 'attribute'}"
-        "-not-for-publication.csv",
-        mime="text/csv",
-        key=f"download-hierarchy-{key}",
+        "hierarchy",
+        lambda: content,
+        f"hierarchy-{stem}-not-for-publication.csv",
+        "text/csv",
+        f"download-hierarchy-{key}",
         disabled=bool(problem),
-        on_click="ignore",
         help=escaped(problem)
         or "A line per value: the value, then its groups up to the top. *from a file* reads it back. It holds every "
         "value of the column, so keep it, and don't publish it.",
@@ -275,7 +274,7 @@ def _choose_source(widget: str, table: LoadedTable, name: str, data: Microdata, 
 
 def _file(key: str, table: LoadedTable, name: str) -> None:
     turn = browser.get("hierarchy_turn", 0)
-    file = uploads.field(
+    file = access.upload_field(
         "CSV without header: a value, then its ever coarser groups, per line",
         key=f"hierarchy-file-{turn}-{key}",
         max_upload_size=20,

@@ -12,7 +12,7 @@ from anoncore.base.texts import counted
 from anoncore.table.preparation import MOST_DAYS
 from anoncore.table.suggestions import Suggestion, suggest
 from anoncore.table.summary import ColumnSummary, summarize
-from dashboard.elements import insensitive, whose_rows
+from dashboard.elements import role_questions
 from dashboard.markdown import escaped
 from dashboard.session import browser, compute, state, tagging
 from dashboard.session.loaded_table import LoadedTable
@@ -62,21 +62,15 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
         )
         st.button(
             "Reset",
-            on_click=_reset,
-            args=(table,),
+            on_click=state.retag,
+            args=(table.suggested,),
             disabled=tags.digest == table.suggested.digest,
             help="Back to how the table was loaded: roles, kinds, orders and hierarchies.",
         )
 
 
 def _use_suggestions(suggestions: tuple[Suggestion, ...]) -> None:
-    state.set_tags(tagging.with_suggestions(state.tags(), suggestions))
-    browser.renew_editors()
-
-
-def _reset(table: LoadedTable) -> None:
-    state.set_tags(table.suggested)
-    browser.renew_editors()
+    state.retag(tagging.with_suggestions(state.tags(), suggestions))
 
 
 def _editor(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> None:
@@ -145,7 +139,7 @@ def _several(names: tuple[str, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="several"):
         st.markdown(f"{counted(len(names), 'column')} ticked:", width="content")
         for role, (label, meaning) in WORDS.items():
-            st.button(label, key=f"several-{role}", on_click=insensitive.tag, args=(names, role), help=meaning)
+            st.button(label, key=f"several-{role}", on_click=role_questions.tag, args=(names, role), help=meaning)
 
 
 def _unit(table: LoadedTable) -> None:
@@ -161,7 +155,7 @@ def _unit(table: LoadedTable) -> None:
         index=options.index(tags.unit),
         format_func=lambda name: "Every row is another person" if name is None else name,
         key=key,
-        on_change=lambda: whose_rows.count_by(browser.widget_value(key)),
+        on_change=lambda: role_questions.count_people_by(browser.widget_value(key)),
         help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "
         "rows. The column is never published.",
     )

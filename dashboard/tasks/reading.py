@@ -24,7 +24,7 @@ from anoncore.sources.apart import (
     table_sheets_apart,
     usual_limits,
 )
-from dashboard.serving import garbage, quotas, settings
+from dashboard.serving import quotas, settings
 
 MOST_AT_ONCE = 3
 """Files that are read at a time."""
@@ -124,7 +124,7 @@ def turn(n_bytes: int, owner: str, make_room: MakeRoom, least: Limits | None = N
     has_quota = bool(settings.current().quotas.memory_megabytes)
     if has_quota and make_room is not None and quotas.free_for_tables() < LEAST_BYTES:
         make_room()
-        garbage.give_back()
+        quotas.give_back()
     with _changed:
 
         def may_begin() -> bool:

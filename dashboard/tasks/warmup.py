@@ -17,7 +17,7 @@ from anoncore.front.warmup.worker import key_of, order_of
 from anoncore.front.warmup.workshop import WORKERS, Workshop
 from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import Wanted
-from dashboard.serving import garbage
+from dashboard.serving import quotas
 
 FIRST_MODULES = ("anoncore.algorithms", "anoncore.search.keeping", "anoncore.measures.criteria")
 """What the first page needs."""
@@ -43,7 +43,7 @@ class ServersWorkshop(Workshop):
     def ask(self, wanted: Wanted) -> None:
         """Let something be compiled next, and wait until it is, or until it is clear that nobody will.
 
-        A page waits for a moment only, then it ends and is drawn anew later (`waiting.page_ends_early`).
+        A page waits for a moment only, then it ends and is drawn anew later (`redrawing.page_ends_early`).
         """
         key = key_of(wanted)
         try:
@@ -52,7 +52,7 @@ class ServersWorkshop(Workshop):
             _logger.exception("%s has types that no other process can be told", wanted.name)
             return
         # Streamlit takes a second to import, and the processes are started before it is there.
-        from dashboard.tasks import waiting
+        from dashboard.tasks import redrawing
 
         with self._changed:
             self._start()
@@ -62,15 +62,15 @@ class ServersWorkshop(Workshop):
                     return
                 self._asked[key] = order
                 self._changed.notify_all()
-            if not waiting.is_page():
+            if not redrawing.is_page():
                 self._waiting.add(threading.get_ident())
-            elif waiting.may_end_early():
+            elif redrawing.may_end_early():
                 if self._changed.wait_for(lambda: self._is_settled(key), EVERY_SECONDS):
                     return
                 self._left.add(key)
-                raise waiting.NotReadyError(TEXT, lambda: self._is_settled(key))
+                raise redrawing.NotReadyError(TEXT, lambda: self._is_settled(key))
         try:
-            with waiting.told(TEXT) as tell:
+            with redrawing.told(TEXT) as tell:
                 self._wait(key, tell)
         finally:
             with self._changed:
@@ -157,4 +157,4 @@ def load_modules() -> None:
     except Exception:
         _logger.exception("Not everything could be imported beforehand")
     finally:
-        garbage.set_aside()
+        quotas.set_aside()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -18,33 +18,19 @@ from dashboard.board.answer import answer
 from dashboard.board.bench import Attempt, Bench
 from dashboard.board.facts import Judged
 from dashboard.board.finding import Finding
-from dashboard.board.wording import Asked, OfAllRows, Shown, SlowFacts, attacks_on, cell_of
-from dashboard.closer import cells
-from dashboard.elements import insensitive, verdicts, whose_rows
+from dashboard.board.wording import PAGES, Asked, OfAllRows, Shown, attacks_on, cell_of
+from dashboard.elements import role_questions, verdicts
 from dashboard.markdown import escaped
 from dashboard.session import browser, state
-from dashboard.session.wishes import LARGEST_LEVEL as MOST
 from dashboard.session.wishes import LEAST_L, MOST_COLUMNS, Column, Wishes, most_frequent, told_apart
 from dashboard.session.workspace import Run
 from dashboard.tasks import redrawing, warmup
 from dashboard.views import board_dialogs as dialogs
-from dashboard.views import board_map, board_table, board_trials
+from dashboard.views import board_map, board_promises, board_table, board_trials
 
 POLL, LATER_POLL, LOOK = 0.4, 1.5, 2.0
 FIRST_SECONDS = 5
 """So long after something else was wished for, most numbers come; then the page is drawn less often."""
-HYPHEN = "\N{NON-BREAKING HYPHEN}"
-"""Where the term of the field does not fit behind a label, all of it goes."""
-OFF = "off"
-K_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
-L_STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
-C_STEPS = (0.5, 1, 1.5, 2, 3, 4, 5, 8, 10)
-T_STEPS = tuple(round(0.05 * place, 2) for place in range(1, 20))
-RECURSIVE = (
-    "Recursive (c,l)-diversity: the most frequent value of a group is less than c times as frequent as all from the "
-    "l-th most frequent on. A c here takes the place of the bound by 1/l."
-)
-CLOSE = "t-closeness: earth mover's distance of every group from the table, 0 is as in the table, 1 as far as can be."
 
 
 def render() -> None:
@@ -58,9 +44,10 @@ def render() -> None:
         return
     wishes = state.wishes(data)
     board_table.header(data)
-    whose_rows.ask(data)
+    if data.people_word != "people":
+        role_questions.ask_whose_rows()
     place = st.container(key="board-answer")
-    _promises(wishes, data)
+    board_promises.promises(wishes, data)
     wishes = state.wishes(data)
     shown, bench, version = _columns(wishes, data)
     asked = Asked(
@@ -98,7 +85,9 @@ def render() -> None:
         _look(bench, version)
     if finding is not None and finding.running:
         board_trials.watch_search(finding, version_found)
-    dialogs.render(data, wishes, bench)
+    asked_for = browser.get(making.DIALOG)
+    if asked_for is not None:
+        dialogs.render(asked_for, data, wishes, bench)
     board_map.render(shown, bench, wishes, data, finding, over)
 
 
@@ -135,7 +124,7 @@ def _mend(mend: Mend) -> None:
         label = f"{mend.leaving_out[0].upper()}{mend.leaving_out[1:]}"
         told = "Without a role no release has it, and all are made anew."
         given = (mend.columns, None)
-        st.button(escaped(label), key="board-mend-columns", on_click=insensitive.tag, args=given, help=told)
+        st.button(escaped(label), key="board-mend-columns", on_click=role_questions.tag, args=given, help=told)
     if mend.levels:
         label = f"{mend.asking[0].upper()}{mend.asking[1:]}"
         told = "Asks this of every release; it can be taken back."
@@ -159,125 +148,6 @@ def _as_it_is(data: Microdata) -> None:
         said = unreleased.sentences(data)
     if said:
         st.caption(escaped(" ".join(said)))
-
-
-def _promises(wishes: Wishes, data: Microdata) -> None:
-    """The levels that everybody is asked for, and the adversary."""
-    with st.container(key="promises"):
-        places = st.columns([3, 3, 3, 3, 4] if data.sensitive else [3, 13], vertical_alignment="bottom")
-        for level, place in zip(_levels(wishes, data), places[:-1], strict=True):
-            with place:
-                _level(level, wishes)
-        with places[-1], st.container(horizontal=True, vertical_alignment="bottom"):
-            dialogs.more_promises(wishes, data)
-            if data.sensitive:
-                dialogs.adversary(wishes, data)
-
-
-def _levels(wishes: Wishes, data: Microdata) -> list[Level]:
-    """The controls of the promise: k alone where nothing is secret."""
-    nobody = "no row" if data.people_word == "rows" else "nobody"
-    told = f"k = 10: {nobody} hides among fewer than 9 others."
-    k = Level("k", f"k: {data.people_word} per group", "k-anonymity", "{} or more", told, K_STEPS, (1.0, MOST), 1.0)
-    if not data.sensitive:
-        return [k]
-    name, share = most_frequent(data)
-    possible = [step for step in L_STEPS if step <= 1 / share]
-    of_l = ("l: share of a secret", "l-diversity", "at most 1 in {}")
-    if "c" in wishes.levels:
-        of_l = ("l: of (c,l)", "recursive", "{}")
-    told = (
-        f"l = 3: in no group has one value more than a third. Nothing above {1 / share:.3g} is possible here, as one "
-        f"value of '{escaped(name)}' is that of {share_text(share)} of all {data.people_word}. With a c it is the l of "
-        "recursive (c,l)-diversity instead."
-    )
-    return [
-        k,
-        Level("l", *of_l, told, possible, (1.0, MOST), 1.0),
-        Level("c", "c: commonest secret", "recursive", "below {} × rest", RECURSIVE, C_STEPS, (0.1, MOST), 0.5),
-        Level("t", "t: group's distance", "t-closeness", "at most {}", CLOSE, T_STEPS, (0.0, 1.0), 0.05),
-    ]
-
-
-@dataclass(frozen=True)
-class Level:
-    """One control of the promise: its letter, its words, the field's term for it, how a value is said, the steps of its
-    slider, and what may be typed.
-    """
-
-    axis: str
-    label: str
-    term: str
-    said: str
-    help: str
-    steps: Sequence[float]
-    typed: tuple[float, float]
-    by: float
-
-
-def _level(level: Level, wishes: Wishes) -> None:
-    """A slider and a field for one level; the step `off`, and an empty field, ask for nothing."""
-    axis, held = level.axis, wishes.levels.get(level.axis)
-    is_whole = axis == "k"
-    ruled = None if wishes.policy is None else wishes.policy.levels.of_groups.get(axis)
-    most = level.steps[-1] if axis == "l" and level.steps else MOST
-    further = {value for value in (held, ruled if (ruled or 0) <= most else None) if value is not None}
-    options = [OFF, *sorted({*level.steps, *further})]
-    # The browser knows a step by what it says; said otherwise, as that of l with a c, it is a step of another slider.
-    said = {one: OFF if one == OFF else level.said.format(f"{one:g}") for one in options}
-    slider = browser.widget_showing(f"board-{axis}", OFF if held is None else held, said.items())
-    field = browser.widget_showing(
-        f"board-{axis}-typed", None if held is None else int(held) if is_whole else float(held)
-    )
-
-    def change(key: str) -> None:
-        if browser.is_on_page(key):
-            value = browser.widget_value(key)
-            level = None if value in (OFF, None) else value
-            state.wish(state.current_wishes().with_level(axis, level), f"level {axis}")
-
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key=f"level-{axis}"):
-        with st.container(gap=None):
-            st.select_slider(
-                f"{level.label} ·\N{NO-BREAK SPACE}{level.term.replace('-', HYPHEN)}",
-                options,
-                key=slider,
-                persist_state="page",
-                on_change=change,
-                args=(slider,),
-                help=level.help,
-                format_func=said.__getitem__,
-                width="stretch",
-            )
-            if ruled is not None:
-                _mark(ruled, options)
-        kind: Any = int if is_whole else float
-        st.number_input(
-            f"{axis}, typed",
-            min_value=kind(level.typed[0]),
-            max_value=kind(level.typed[1]),
-            value=None,
-            key=field,
-            persist_state="page",
-            step=kind(level.by),
-            format="%d" if is_whole else "%g",
-            on_change=change,
-            args=(field,),
-            placeholder=OFF,
-            label_visibility="collapsed",
-            width=64,
-        )
-
-
-def _mark(ruled: float, options: Sequence[Any]) -> None:
-    """The level that the policy asks for, as a mark below its place on the slider."""
-    is_possible = ruled in options
-    place = options.index(ruled) / (len(options) - 1) if is_possible else 1.0
-    text = f"policy: {ruled:g}" if is_possible else f"policy: {ruled:g}, not possible here"
-    words = f"▲ {text}" if place <= 0.5 else f"{text} ▲"
-    side = "left" if place <= 0.5 else "right"
-    at = place if place <= 0.5 else 1 - place
-    st.html(f'<div class="policy-mark"><small style="{side}: calc({100 * at:.1f}% - 0.35em)">{words}</small></div>')
 
 
 def _columns(wishes: Wishes, data: Microdata) -> tuple[list[Shown], Bench | None, int]:
@@ -327,11 +197,7 @@ def _shown(
     if attempt.run is None or quick is None or marks is None:
         takes_long = attempt.algorithm is not None and attempt.algorithm.takes_long
         return replace(known, doing=attempt.job.text) if takes_long and attempt.job is not None else known
-    slow = {
-        str(key[0]): SlowFacts(attempt.slow[key].estimate, attempt.slow[key].exact, attempt.slow[key].problem)
-        for key, _, _ in measures
-        if key in attempt.slow
-    }
+    slow = {str(key[0]): replace(attempt.slow[key]) for key, _, _ in measures if key in attempt.slow}
     own = known.own + _rows_left_out(attempt.run.release)
     judged = Judged.of(verdicts.verdict_of(attempt.run))
     of_all = _of_all_rows(attempt.run, data)
@@ -391,7 +257,7 @@ def _clicked() -> None:
         row = str(found.get("row"))
         if row.startswith(facts.NUMBER):
             browser.put(making.DIALOG, ("about", row.removeprefix(facts.NUMBER)))
-        elif row in cells.PAGES:
+        elif row in PAGES:
             grid.keep_clicked(row, column, wishes)
             browser.put(making.DIALOG, ("open", column, row))
 
@@ -418,14 +284,14 @@ def _look(bench: Bench, version: int) -> None:
     """Let be worked out what nobody waits for, while the page is there, and draw it anew when more is known."""
     bench.look()
     if bench.version != version or not bench.lacks_late_numbers:
-        dialogs.draw_behind()
+        making.draw_behind()
 
 
 def _watch(bench: Bench, version: int, doing: tuple[str, ...]) -> None:
     """Draw the page anew when something new is known."""
     bench.look()
     if bench.version != version or bench.doing != doing or not bench.is_busy:
-        dialogs.draw_behind()
+        making.draw_behind()
     for title, job in bench.long_work:
         st.progress(job.fraction, text=f"{title}: {job.text}")
     if bench.waits_for_compiler:

@@ -1,61 +1,64 @@
-"""What opens over the board: a column's method, another release, publishing, and the finer points of what is asked."""
+"""What opens over the board: a column's method, another release, and publishing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from anoncore import AnonymizationError, InfeasibleError, Microdata, Policy
+from anoncore import AnonymizationError, InfeasibleError, Microdata
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
-from anoncore.front.policy.policy import PRESETS, preset
-from anoncore.front.policy.wording import level_rules
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels, can_leave_out, keeping
 from dashboard.board import making
 from dashboard.board.bench import Bench
-from dashboard.board.wording import ROWS
 from dashboard.closer import cells
-from dashboard.elements import about, entries, forms, insensitive, left_out, parts, routes, verdicts, whose_rows
+from dashboard.elements import about, forms, role_questions, routes, verdicts
 from dashboard.markdown import escaped
-from dashboard.serving import uploads
 from dashboard.session import browser, state
-from dashboard.session.wishes import AXES, Column, Wishes, most_frequent
+from dashboard.session.wishes import Column, Wishes
 from dashboard.session.workspace import Run, run_names
 from dashboard.tasks import redrawing
 from dashboard.views import board_opened
-from dashboard.views.method_guide import BEGIN, FAMILIES, RECOMMENDED, by_family
 
-OWN_POLICY = "your own"
 A_METHOD, A_FILE = "A method", "A release made elsewhere"
 OPENED = (
     "It was made elsewhere and is not made anew here. What can be taken away are its tables as they were read, written "
     "as this program writes them with rows sorted by content, with their certificate, and a report on them."
 )
-LEFT_OUT_STEPS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Percentages of the people that may be left out, to choose from."""
 POLL = 2.0
+FAMILIES: Mapping[str, str] = {
+    "generalization": "Coarsen values, group by group",
+    "full-domain generalization": "Coarsen values, alike in the whole table",
+    "bucketization": "Keep values, cut the link to the secret",
+    "slicing": "Keep values, shuffle columns inside groups",
+    "fragmentation": "Publish several narrow tables",
+    "generalization with distortion": "Coarsen values and distort some",
+    "distortion": "Publish other values than people have",
+    "synthesis": "Draw new rows from noisy counts, with differential privacy",
+    "defence": "Join groups of another method until attacks fail",
+}
+"""What the families of methods do, in plain words."""
+RECOMMENDED = ("mondrian", "anatomy", "slicing", "stack-and-deal", "vertical-fragmentation", "incognito")
+"""Methods to begin with: at least one of each family that has several."""
+BEGIN = "begin with this one"
 _RELEASE = "board-publish-run"
 
 
-def render(data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
-    """Open what was asked for, if anything."""
-    asked = browser.get(making.DIALOG)
-    if asked is None:
-        return
+def render(asked: Sequence[str], data: Microdata, wishes: Wishes, bench: Bench | None) -> None:
+    """Open what was asked for: what it is, and what it is about."""
     if asked[0] == "open":
-        _open(str(asked[1]), str(asked[2]), wishes, data, bench)
+        _open(asked[1], asked[2], wishes, data, bench)
     elif asked[0] == "publish":
-        _publish(str(asked[1]), bench)
+        _publish(asked[1], bench)
     elif asked[0] == "add":
         _add(data, wishes)
     elif asked[0] == "about":
-        _about(str(asked[1]))
+        _about(asked[1])
     else:
-        column = wishes.column(str(asked[1]))
+        column = wishes.column(asked[1])
         if column is None:
             _close()
         elif column.opened is not None:
@@ -73,15 +76,6 @@ def publish(column_id: str) -> None:
 
 def _close() -> None:
     browser.put(making.DIALOG, None)
-
-
-def draw_behind() -> None:
-    """Draw the board anew because something new is known, unless a dialog lies over it: what somebody is choosing or
-    typing there would be gone. Closing the dialog draws the board.
-    """
-    asked = browser.get(making.DIALOG)
-    if asked is None or asked[0] == "open":
-        redrawing.draw_page()
 
 
 def _open(column_id: str, row: str, wishes: Wishes, data: Microdata, bench: Bench | None) -> None:
@@ -104,7 +98,7 @@ def _about(name: str) -> None:
     if name not in CRITERIA:
         _close()
         return
-    entry = entries.entries()[f"criterion:{name}"]
+    entry = about.entries()[f"criterion:{name}"]
     st.markdown(f"**{escaped(entry.title)}**")
     st.markdown(entry.definition)
     about.button(entry.key, "More in the reference", place="board")
@@ -191,10 +185,20 @@ def _all_rows(algorithm: Algorithm) -> None:
         st.switch_page(routes.page("table"), query_params=state.address())
 
 
+def _by_family() -> dict[str, list[str]]:
+    """Names of the methods by family; in each of them those to begin with come first."""
+    families: dict[str, list[str]] = {name: [] for name in FAMILIES}
+    for name, kind in ALGORITHMS.items():
+        families.setdefault(kind.family, []).append(name)
+    for names in families.values():
+        names.sort(key=lambda name: (name not in RECOMMENDED, ALGORITHMS[name].title))
+    return {family: names for family, names in families.items() if names}
+
+
 def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
     """A method, by the family that says what it does; the usual one of each family comes first."""
     # Leaving people out is asked of all methods at once, beside the promises.
-    families = {family: [one for one in names if one != Suppression.name] for family, names in by_family().items()}
+    families = {family: [one for one in names if one != Suppression.name] for family, names in _by_family().items()}
     shown = list(families)
     family_key = f"{key}-family"
     if browser.widget_value(family_key) not in shown:
@@ -219,14 +223,14 @@ def _choose_method(key: str, first: str, data: Microdata) -> type[Algorithm]:
         captions=[ALGORITHMS[one].summary for one in names],
     )
     kind = ALGORITHMS[name]
-    about.button(entries.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
+    about.button(about.key_of(kind), f"What {kind.title} is, and when to use it", place=key)
     if can_leave_out(name):
         st.caption(
             f"This method can leave out {data.people_word} that are like no other, so that all others are told more "
             "finely. How many is asked of all methods at once, on the board under *+ more*."
         )
         if "max_suppression" not in kind.model_fields:
-            about.button(entries.key_of(Suppression), "How those that are left out are chosen", place=key)
+            about.button(about.key_of(Suppression), "How those that are left out are chosen", place=key)
     return kind
 
 
@@ -294,15 +298,15 @@ def _publish(column_id: str, bench: Bench | None) -> None:
         on_change=_choose_release,
         args=(key,),
     )
-    st.caption(_published(run))
-    if whose_rows.stands_open(run, "publish"):
+    st.caption(publish_page.what_is_published(run))
+    if role_questions.whose_rows_are_open(run, "publish"):
         return
     if run.opened is not None:
         st.caption(OPENED)
     verdicts.render(run)
     _by_policy(run)
     publish_page.seed_warning(run, lambda: browser.put(making.DIALOG, ("publish", run.column)))
-    insensitive.mend(run)
+    role_questions.mend(run)
     if run.release.is_synthetic:
         for note in run.release.notes:
             st.caption(escaped(note))
@@ -353,197 +357,3 @@ def _wait_for(column_id: str) -> None:
     # Only a whole draw of the board hands a release that was made to the pages.
     if making.bench().is_made(column_id) or not making.bench().is_busy:
         redrawing.draw_page()
-
-
-def _published(run: Run) -> str:
-    """What is published, in one sentence."""
-    release = run.release
-    names = ", ".join(release.attributes)
-    tables = "one table" if len(release.fragments) == 1 else f"{len(release.fragments)} tables"
-    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}. {left_out.columns_text(run.data)}"
-
-
-def more_promises(wishes: Wishes, data: Microdata) -> None:
-    """Requirements beyond k, l and t, and how many people may be left out."""
-    asked = len(wishes.more) + (wishes.left_out > 0) + (wishes.policy is not None)
-    label = f"+ more ({asked})" if asked else "+ more"
-    place = parts.popover(label, "board-more")
-    if not place.open:
-        return
-    with place:
-        _policy(wishes.policy, data)
-        _left_out(wishes, data.people_word)
-        values = state.forms().setdefault("board-requirements", {"more": []})
-        if tuple(values.get("seen", ())) != wishes.more:
-            values.clear()
-            values |= {"more": [forms.entry(values, one) for one in wishes.more], "seen": wishes.more}
-            browser.drop_widgets("board-requirements.")
-        try:
-            found = forms.requirement_rows(
-                "more", "Also asked of every group", "board-requirements", values, forms.Names.of(data)
-            )
-        except AnonymizationError as error:
-            st.warning(escaped(str(error)))
-            return
-        if found != wishes.more:
-            values["seen"] = found
-            state.wish(replace(state.current_wishes(), more=found))
-            st.rerun()
-
-
-def _policy(in_force: Policy | None, data: Microdata) -> None:
-    """A policy, of those that come with the program or of one's own, by which all is judged; its levels are asked."""
-    offered = {**_own_policy(), **{name: preset(name) for name in PRESETS}}
-    chosen = st.selectbox(
-        "Rules and levels that are usual for",
-        list(offered),
-        index=None,
-        key="board-purpose",
-        format_func=lambda one: offered[one].name,
-        placeholder="a purpose" if in_force is None else in_force.name,
-    )
-    policy = in_force if chosen is None else offered[chosen]
-    if policy is None:
-        return
-    st.caption(escaped(policy.purpose or policy.source))
-    if beyond := rules_beyond_levels(policy):
-        st.caption(escaped(f"Every release is judged by these, too: {'; '.join(beyond)}."))
-    if policy == in_force:
-        st.button("Judge by no policy", key="board-purpose-end", on_click=_take, args=(None, {}))
-        return
-    levels = possible_levels(policy, data)
-    told = ", ".join(f"{axis} = {value:g}" for axis, value in levels.items())
-    label = f"Ask for {told}" if told else f"Judge by {escaped(policy.name)}"
-    st.button(label, key="board-purpose-take", on_click=_take, args=(policy, levels))
-
-
-def _own_policy() -> dict[str, Policy]:
-    """The policy in the file that the visitor gave, by a name that no other has; none where there is no such file."""
-    given = uploads.field("Rules of your own office (policy.toml)", type="toml", key="board-policy")
-    if given is None:
-        return {}
-    try:
-        return {OWN_POLICY: Policy.loads(given.getvalue())}
-    except AnonymizationError as error:
-        st.warning(escaped(str(error)))
-        return {}
-
-
-def rules_beyond_levels(policy: Policy) -> list[str]:
-    """What a policy rules beside the levels that the board asks, in words."""
-    return list(policy.rules()[len(level_rules(policy.levels)) :])
-
-
-def possible_levels(policy: Policy, data: Microdata) -> Levels:
-    """The levels of a policy that a table can keep at all: without a secret k alone, and no impossible l."""
-    levels = policy.levels.of_groups
-    if not data.sensitive:
-        return {axis: value for axis, value in levels.items() if axis == "k"}
-    most = 1 / most_frequent(data)[1]
-    return {axis: value for axis, value in levels.items() if axis != "l" or value <= most}
-
-
-def _take(policy: Policy | None, levels: Levels) -> None:
-    """Judge by a policy, and ask for its levels where it has some, in one step."""
-    state.workspace().is_live = True
-    wishes = replace(state.current_wishes(), policy=policy)
-    for axis in AXES if levels else ():
-        wishes = wishes.with_level(axis, levels.get(axis))
-    state.wish(wishes)
-
-
-def _left_out(wishes: Wishes, people: str) -> None:
-    """The share of the people (or rows) that may be left out, asked of every method where that makes sense."""
-    percent = round(100 * wishes.left_out, 2)
-    options = sorted({*LEFT_OUT_STEPS, percent})
-    key = browser.widget_showing("board-left-out", percent, options)
-
-    def change() -> None:
-        if browser.is_on_page(key):
-            state.wish(replace(state.current_wishes(), left_out=browser.widget_value(key) / 100))
-
-    st.select_slider(
-        f"{people.capitalize()} left out, at most",
-        options,
-        key=key,
-        persist_state="page",
-        on_change=change,
-        format_func=lambda one: f"{one:g}%",
-        help="Methods that coarsen values leave out those that are like no other, where all others are then told so "
-        "much more finely that the release loses less, each row left out counted as lost. It takes several runs. "
-        "Bucketization, slicing and fragmentation leave none out.",
-    )
-
-
-def adversary(wishes: Wishes, data: Microdata) -> None:
-    """What the adversary is after, from which belief on somebody is given away, and what is predicted."""
-    place = parts.popover("Adversary and rows", "board-adversary")
-    if not place.open:
-        return
-    shown: dict[str, tuple[Any, Sequence[Any]]] = {
-        "r": (wishes.r, ()),
-        "secret": (wishes.secret_of(data), data.sensitive),
-        "target": (wishes.target_of(data), data.attributes),
-        "hidden": ([name for name in ROWS if name not in wishes.hidden], ()),
-        "numbers": (list(wishes.numbers), ()),
-    }
-    keys = {name: browser.widget_showing(f"board-{name}", *showing) for name, showing in shown.items()}
-
-    def change(name: str) -> None:
-        # Only what was moved: whatever the other widgets hold, nobody asked for a change of it.
-        if not browser.is_on_page(keys[name]):
-            return
-        value = browser.widget_value(keys[name])
-        if name == "hidden":
-            value = tuple(row for row in ROWS if row not in value)
-        elif name == "numbers":
-            value = tuple(value)
-        state.wish(replace(state.current_wishes(), **{name: value}))
-
-    with place:
-        st.slider(
-            "r: somebody is given away where an adversary is more than 1/r sure",
-            2,
-            10,
-            key=keys["r"],
-            persist_state="page",
-            on_change=change,
-            args=("r",),
-            help="r = 2: surer than the toss of a coin.",
-        )
-        st.selectbox(
-            "Secret that is looked at",
-            list(data.sensitive),
-            key=keys["secret"],
-            persist_state="page",
-            on_change=change,
-            args=("secret",),
-        )
-        st.selectbox(
-            "Attribute that a model predicts",
-            list(data.attributes),
-            key=keys["target"],
-            persist_state="page",
-            on_change=change,
-            args=("target",),
-        )
-        st.pills(
-            "Questions of the board",
-            list(ROWS),
-            selection_mode="multi",
-            key=keys["hidden"],
-            persist_state="page",
-            format_func=lambda name: ROWS[name][0],
-            on_change=change,
-            args=("hidden",),
-        )
-        st.multiselect(
-            "Further questions: any other number",
-            [name for name, criterion in CRITERIA.items() if data.sensitive or not criterion.of_attribute],
-            key=keys["numbers"],
-            persist_state="page",
-            format_func=lambda name: CRITERIA[name].title if name in CRITERIA else name,
-            on_change=change,
-            args=("numbers",),
-            help="Every number that can be told of any release, beside that of the original table.",
-        )

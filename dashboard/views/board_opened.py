@@ -1,22 +1,71 @@
-"""A release that was made elsewhere on the board: opening its files, and how they were read."""
+"""A release that was made elsewhere on the board: opening its files, how they were read, and what certificates among
+them are worth.
+"""
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
-from anoncore import AnonymizationError
+from anoncore import AnonymizationError, DataError
 from anoncore.base.texts import counted
 from dashboard.board.bench import Attempt
 from dashboard.markdown import escaped
-from dashboard.serving import access, audit, quotas, uploads
+from dashboard.serving import access, audit, quotas
 from dashboard.session import browser, state
-from dashboard.session.opened import LONGEST_TITLE, Opened, Rows, opened_alone, opened_files, usual_title
+from dashboard.session.opened import LONGEST_TITLE, MOST_UNPACKED, Opened, Rows, opened_alone, opened_files, usual_title
 from dashboard.session.wishes import Column
 from dashboard.tasks import reading
-from dashboard.views.certificates import certified
+
+DAMAGE = (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
+
+
+def certified(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The zips that have a certificate, as a release is handed out: its name and the zip. Nothing is unpacked."""
+    found: list[tuple[str, bytes]] = []
+    for _, content in files:
+        with suppress(*DAMAGE), zipfile.ZipFile(io.BytesIO(content)) as archive:
+            own = [name for name in archive.namelist() if name.endswith("-certificate.json")]
+            if len(own) == 1 and sum(one.file_size for one in archive.infolist()) <= MOST_UNPACKED:
+                found.append((own[0], content))
+    return found
+
+
+def unpacked(name: str, content: bytes) -> tuple[bytes, dict[str, bytes]]:
+    """The text of a certificate and the files beside it. Raises DataError for a damaged zip."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            beside = {other: archive.read(other) for other in archive.namelist() if other != name}
+            return archive.read(name), beside
+    except DAMAGE:
+        raise DataError("The zip is damaged and cannot be read.") from None
+
+
+def certificate_told(text: bytes, tables: Mapping[str, bytes], keys: Sequence[tuple[str, bytes]]) -> str:
+    """Who signed a certificate, and what the tables show of it, in two sentences.
+
+    Raises AnonymizationError for what is no certificate, no table or no key.
+    """
+    # Verification takes half a second to import, for which the first page must not wait.
+    from anoncore.publishing import Certificate, signed_by, verify
+    from anoncore.publishing.signing.signature import public_key_of
+
+    signed = signed_by(text, [public_key_of(name, content) for name, content in keys])
+    found = verify(Certificate.loads(text), tables)
+    failing = [one.sentence for one in found.findings if one.outcome == "fails"]
+    return " ".join([f"{signed.sentence[0].upper()}{signed.sentence[1:]}.", found.state, *failing[:3]])
+
+
+def told_of_zip(content: bytes, name: str, keys: Mapping[str, str]) -> str:
+    """What `certificate_told` says of the certificate `name` in a zip, by the texts of public keys."""
+    text, tables = unpacked(name, content)
+    return certificate_told(text, tables, [(key, line.encode()) for key, line in keys.items()])
+
 
 _TURN = "board_open_turn"
 _PROBLEM = "board_open_problem"
@@ -40,7 +89,7 @@ def add() -> bool:
         "releases."
     )
     turn = browser.get(_TURN, 0)
-    files = uploads.field(
+    files = access.upload_field(
         "Published tables: CSV, TSV, Parquet, Excel, or a zip of them",
         key=f"board-open-{turn}",
         accept_multiple_files=True,
@@ -89,7 +138,7 @@ def _read(files: list[tuple[str, bytes]], title: str, rows: Rows) -> tuple[Opene
     """The release in files, or a sentence that says why it cannot be read."""
     try:
         access.require("upload")
-        found = opened_files(files, title, rows, uploads.most_bytes(), state.workspace_id(), state.make_room)
+        found = opened_files(files, title, rows, access.most_upload_bytes(), state.workspace_id(), state.make_room)
         for name, frame in found.frames.items():
             quotas.require_rows(len(frame), f"'{name}'")
             audit.record("loaded", state.workspace().who, table=found.digest, rows=len(frame), beside=True)
@@ -140,7 +189,7 @@ def _check_certificates(files: Sequence[tuple[str, bytes]], turn: int) -> None:
     certificates = certified(files)
     if not certificates:
         return
-    keys = uploads.field(
+    keys = access.upload_field(
         "Public keys that you trust",
         key=f"board-open-keys-{turn}",
         type=["pub"],
@@ -154,7 +203,7 @@ def _check_certificates(files: Sequence[tuple[str, bytes]], turn: int) -> None:
         about = {"name": name, "keys": given}
         try:
             found = reading.answer(
-                "dashboard.views.certificates:told_of_zip", content, name, state.workspace_id(), state.make_room, about
+                "dashboard.views.board_opened:told_of_zip", content, name, state.workspace_id(), state.make_room, about
             )
             st.markdown(f"**{escaped(name)}**: {escaped(found)}")
         except AnonymizationError as error:

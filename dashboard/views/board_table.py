@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from anoncore import AnonymizationError, Microdata, datasets
+from anoncore import AnonymizationError, Microdata
 from anoncore.base.texts import counted
 from anoncore.measures.criteria import CRITERIA
 from dashboard.board import unreleased
-from dashboard.elements import insensitive, parts, routes, whose_rows
-from dashboard.markdown import escaped
-from dashboard.serving import uploads
+from dashboard.elements import parts, role_questions, routes
+from dashboard.markdown import escaped, few
 from dashboard.session import browser, state
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.opened import opened_alone
@@ -40,7 +39,7 @@ def header(coded: Microdata | None) -> None:
         browser.put("board_table_seen", seen)
         place = parts.popover(label, POPOVER)
         # A table that was asked for is loaded although its window was closed meanwhile.
-        if place.open or browser.get("board_wants") is not None:
+        if place.open or browser.get(table_source.WANTED) is not None:
             with place:
                 _choose()
         for forward, icon, what in ((False, ":material/undo:", "Undo"), (True, ":material/redo:", "Redo")):
@@ -63,7 +62,7 @@ def header(coded: Microdata | None) -> None:
 def _of_a_sample(table: LoadedTable, n_all: int) -> None:
     """What the board is about where the table is a random sample of a larger one, and what was measured of all rows."""
     # The first page must not wait for what reads such tables.
-    from dashboard.table import large_runs
+    from dashboard.table import all_rows, large_runs
 
     with st.container(horizontal=True, vertical_alignment="center", key="board-sample"):
         st.caption(
@@ -82,12 +81,7 @@ def _of_a_sample(table: LoadedTable, n_all: int) -> None:
             f"Of the release of all {n_all:,} rows by {run.recipe.algorithm.title} in the folder "
             f"'{escaped(run.output.name)}': {'; '.join(numbers)}."
         )
-        if run.question:
-            st.caption(escaped(run.question))
-        if run.breaking:
-            st.error(escaped(run.breaking))
-        if run.failing:
-            st.warning(f"Not asked for, and not protected: {escaped(' '.join(run.failing))}")
+        all_rows.say_verdict(run)
 
 
 def _label(name: str, rows: int, coded: Microdata | None) -> str:
@@ -101,40 +95,11 @@ def _label(name: str, rows: int, coded: Microdata | None) -> str:
 
 def _choose() -> None:
     """Another table: a built-in one, or a file."""
-    tables = datasets.tables()
-    table = state.table()
-    # A field of its own for each table: the popover closes with the choice, before the browser has heard that a field
-    # is empty now, and with its next word the field would ask for the table of before.
-    key = f"board-builtin-{table.id if table is not None else 'none'}"
-    browser.set_widget_values({key: table.builtin if table is not None else None})
-    st.selectbox(
-        "Built-in table",
-        list(tables),
-        key=key,
-        format_func=lambda name: tables[name].title,
-        placeholder="Your own table is loaded",
-        on_change=_ask_builtin,
-        args=(key,),
-    )
-    wanted = browser.get("board_wants")
-    if wanted is not None:
-        with st.spinner(f"Loading {tables[wanted].title} …"):
-            table_source.attempt(lambda: state.load_builtin(wanted), "board_wants", None)
-    turn = browser.get("board_upload_turn", 0)
-    file = uploads.field(
-        "Your own table: CSV, TSV, Parquet or Excel",
-        key=f"board-upload-{turn}",
-        help="One row per person, column names first. The file stays on this machine.",
-    )
-    if file is not None:
-        table_source.take_upload(file, f"board-sheet-{turn}", "board_upload_turn", turn + 1)
+    table_source.ask_for_builtin("board-builtin")
+    table_source.ask_for_file("board-upload")
     if browser.get("load_problem"):
         st.error(escaped(str(browser.get("load_problem"))))
     routes.link("table", "Look at the table, its tags and hierarchies")
-
-
-def _ask_builtin(key: str) -> None:
-    browser.put("board_wants", browser.widget_value(key))
 
 
 def ask_for_tags(error: AnonymizationError) -> None:
@@ -208,7 +173,7 @@ def _whose(table: LoadedTable, identifiers: list[str]) -> str | None:
     """Ask whose rows they are where values of a column that names people repeat; the column, if it says so. A column
     that names nobody leaves the list.
     """
-    found = whose_rows.repeating(table, Tags(roles=dict.fromkeys(identifiers, "identifier")))
+    found = role_questions.repeating_identifier(table, Tags(roles=dict.fromkeys(identifiers, "identifier")))
     if found is None:
         return None
     name, different, rows = found
@@ -231,7 +196,7 @@ def _say_left_out(left: Sequence[str], n_columns: int) -> None:
     it = "it" if len(left) == 1 else "them"
     st.caption(
         f"{len(left):,} of {n_columns:,} columns {'is' if len(left) == 1 else 'are'} left out of every release until "
-        f"you decide on {it}: {escaped(unreleased.named(left))}."
+        f"you decide on {it}: {escaped(few(left, unreleased.MOST_NAMED))}."
     )
 
 
@@ -246,7 +211,7 @@ def _decide(coded: Microdata) -> None:
         return
     with place:
         _say_left_out(left, len(table.frame.columns))
-        undone = insensitive.would_do(table, coded)
+        undone = role_questions.would_do(table, coded)
         if undone:
             st.caption(undone)
         suggested = {one.attribute: one.role.value for one in table_columns.table_suggestions(table) if is_role(one)}

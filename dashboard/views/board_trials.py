@@ -12,12 +12,11 @@ from anoncore.search.keeping import keeping
 from dashboard.board import making
 from dashboard.board.finding import TRIED, Candidate, Finding
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
+from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import audit
 from dashboard.session import browser, state
 from dashboard.session.wishes import AXES, Wishes
 from dashboard.tasks import redrawing
-from dashboard.views.board_dialogs import draw_behind
 
 NOW = "now"
 POLL = 0.7
@@ -95,15 +94,13 @@ def below(over: Over, version: int) -> None:
                 help="A ring marks the k of least cost C = w t + (1 - w) i: t is the largest distance of a group, i "
                 "the information loss. Nothing is made anew when you change the weight.",
             )
-        here = state.workspace()
-        st.download_button(
+        parts.download(
             "Save the points",
-            # It is made outside the page's thread, where nobody knows whose session it is.
-            data=audit.taken_away(here.who, "points", lambda: _content(over)),
-            file_name=f"over-{over.axis}.csv",
-            mime="text/csv",
-            key="over-save",
-            on_click="ignore",
+            "points",
+            lambda: _content(over),
+            f"over-{over.axis}.csv",
+            "text/csv",
+            "over-save",
             help=f"A CSV file with a row for each release over {escaped(over.title)}.",
         )
 
@@ -128,7 +125,7 @@ def take(found: dict[str, object]) -> None:
 def _watch_lines(over: Over, version: int) -> None:
     """Draw the page anew when another value was measured."""
     if over.version != version or not over.running:
-        draw_behind()
+        making.draw_behind()
     if over.job is not None:
         st.progress(over.job.fraction, text=f"Over {over.title}: {over.job.text}")
 
@@ -166,7 +163,7 @@ def show_best(best: Candidate | None) -> None:
 def watch_search(finding: Finding, version: int) -> None:
     """Draw the page anew when something was tried."""
     if finding.version != version or not finding.running:
-        draw_behind()
+        making.draw_behind()
 
 
 def _start() -> None:

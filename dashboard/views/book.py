@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import reproduction
-from dashboard.charts import book as charts
+from dashboard.charts.layout import bars, figure, marker
+from dashboard.charts.palette import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    ORIGINAL,
+    OUTLINE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    RunStyle,
+    run_style,
+)
 from dashboard.elements import parts
 from dashboard.markdown import escaped
 from dashboard.reproduction import (
+    BY_HAND,
     DIFFERENT,
     FAILS,
     HOLDS,
     IN_MOST,
     NOT_APPLICABLE,
+    NOT_REPRODUCED,
+    REPRODUCED,
     TIMED,
     VERDICTS,
     Entry,
@@ -25,6 +42,61 @@ from dashboard.reproduction import (
     Statement,
 )
 from dashboard.tasks import redrawing
+
+STYLES = {
+    REPRODUCED: RunStyle(BLUE, BLUE, "circle", "solid"),
+    DIFFERENT: RunStyle(ORANGE, OUTLINE, "square", "dash"),
+    NOT_REPRODUCED: RunStyle(VERMILLION, VERMILLION, "diamond", "dot"),
+    TIMED: RunStyle(PURPLE, PURPLE, "star", "dash"),
+    BY_HAND: RunStyle(SKY, OUTLINE, "triangle-up", "dashdot"),
+    NOT_APPLICABLE: RunStyle(ORIGINAL, ORIGINAL, "x", "solid"),
+}
+THEIRS = (RunStyle(GREEN, GREEN, "star", "dash"), RunStyle(GREEN, GREEN, "star-open", "dot"))
+UNCHANGED = RunStyle(ORIGINAL, ORIGINAL, "circle", "dot")
+OURS = tuple(style for style in map(run_style, range(6)) if style.color != GREEN)
+
+
+def verdicts_of_papers(results: Sequence[Result]) -> go.Figure:
+    """Figures and tables of each paper by verdict, one bar per paper."""
+    titles = [one.title for one in results]
+    shown = {verdict: ([one.counts[verdict] for one in results], STYLES[verdict]) for verdict in VERDICTS}
+    titles, hover = [one.title for one in results], "%{y}: %{x} %{fullData.name}"
+    result = bars(titles, shown, "figures and tables", form="", hover=hover, row=34, stacked=True, legend=True)
+    return result.update_layout(legend_traceorder="normal")
+
+
+def drawn_curves(plot: Plot) -> go.Figure:
+    """Our curves with the styles of runs but green, those that a paper prints or models as green stars on dashes.
+
+    The vertical axis begins at 0 unless all values lie close together above it.
+    """
+    traces = []
+    theirs, ours = cycle(THEIRS), cycle(OURS)
+    for one in plot.curves:
+        style = UNCHANGED if one.name == "original data" else next(theirs if one.paper else ours)
+        traces.append(
+            go.Scatter(
+                x=one.x,
+                y=one.y,
+                mode="lines+markers",
+                name=one.name,
+                line={"color": style.color, "dash": style.dash, "width": 2},
+                marker={**marker(style), "symbol": style.symbol, "size": 11 if one.paper else 7},
+                hovertemplate=f"{plot.x} %{{x:,}}: %{{y:.4g}}<extra>%{{fullData.name}}</extra>",
+            )
+        )
+    rows = -(-len(traces) // 4)
+    result = figure(*traces, x=plot.x, y=plot.y, height=360 + 20 * rows, legend=True)
+    result.update_layout(margin_t=18 + 20 * rows, margin_l=86)
+    if plot.log_y:
+        result.update_yaxes(type="log", dtick=1)
+    elif min(min(one.y) for one in plot.curves) < max(max(one.y) for one in plot.curves) / 2:
+        result.update_yaxes(rangemode="tozero")
+    if plot.log_x:
+        places = sorted({x for one in plot.curves for x in one.x})
+        result.update_xaxes(type="log", tickvals=places, ticktext=[f"{x:,.0f}" for x in places])
+    return result
+
 
 PAPER, FIGURE, CURVES = "book-paper", "book-figure", "book-curves"
 RULE = (
@@ -65,7 +137,7 @@ def render() -> None:
         return
     with st.expander("All papers at a glance", expanded=True):
         parts.chart(
-            charts.verdicts(results),
+            verdicts_of_papers(results),
             "book-verdicts",
             "Figures, tables, theorems and claims of each paper by verdict. "
             + " ".join(
@@ -93,26 +165,23 @@ def _paper(result: Result) -> None:
         f"Run on {result.date} in {_time(result.seconds)}, {result.mode} sizes. "
         f"Make these numbers again with the command `{result.command}`. {escaped(result.note)}"
     )
-    st.dataframe(
+    parts.table(
         pd.DataFrame([_line(result, entry) for entry in result.entries]),
-        hide_index=True,
-        key=f"book-table-{result.name}",
-        height=min(38 + 35 * len(result.entries), 400),
-        column_config={
-            "Figure or table": st.column_config.TextColumn(
-                width=95, help="As the paper numbers it; also theorems, algorithms and sections of text."
+        f"book-table-{result.name}",
+        "One line per figure or table: what it shows, the verdict and the likely cause of a difference",
+        min(38 + 35 * len(result.entries), 400),
+        columns={
+            "Figure or table": parts.words(
+                "As the paper numbers it; also theorems, algorithms and sections of text.", 95
             ),
-            "Shows": st.column_config.TextColumn(width=230, help="What it is about."),
-            "Verdict": st.column_config.TextColumn(width=175, help="What follows from the statements about it."),
-            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
-            "Broken": st.column_config.TextColumn(
-                width=80, help="Statements that fall under a version of the method that was broken on purpose, of all."
+            "Shows": parts.words("What it is about.", 230),
+            "Verdict": parts.words("What follows from the statements about it.", 175),
+            "Statements": parts.words("Those that hold in every case, of all.", 90),
+            "Broken": parts.words(
+                "Statements that fall under a version of the method that was broken on purpose, of all.", 80
             ),
-            "Cause or reason": st.column_config.TextColumn(
-                help="Why something differs, or why there is nothing to run."
-            ),
+            "Cause or reason": parts.words("Why something differs, or why there is nothing to run."),
         },
-        alt="One line per figure or table: what it shows, the verdict and the likely cause of a difference",
     )
     _detail(result)
     _every_statement(result)
@@ -126,7 +195,7 @@ def _list_of_statements(result: Result) -> None:
         return
     verdicts = {entry.label: entry.verdict for entry in result.entries}
     with st.expander(f"All {len(result.stated)} statements of the paper about results, and where they are judged"):
-        st.dataframe(
+        parts.table(
             pd.DataFrame(
                 {
                     "In the paper": [one.where for one in result.stated],
@@ -137,15 +206,14 @@ def _list_of_statements(result: Result) -> None:
                     ],
                 }
             ),
-            hide_index=True,
-            key=f"book-stated-{result.name}",
-            column_config={
-                "In the paper": st.column_config.TextColumn(width=110, help="The section in which it stands."),
-                "It states": st.column_config.TextColumn(width=420, help="In our words."),
-                "Judged in": st.column_config.TextColumn(width=150, help="Rows of the table above."),
-                "Verdict": st.column_config.TextColumn(width=170, help="The verdict on these rows as a whole."),
+            f"book-stated-{result.name}",
+            "; ".join(f"{one.where}: {one.text}, judged in {', '.join(one.judged)}" for one in result.stated),
+            columns={
+                "In the paper": parts.words("The section in which it stands.", 110),
+                "It states": parts.words("In our words.", 420),
+                "Judged in": parts.words("Rows of the table above.", 150),
+                "Verdict": parts.words("The verdict on these rows as a whole.", 170),
             },
-            alt="; ".join(f"{one.where}: {one.text}, judged in {', '.join(one.judged)}" for one in result.stated),
         )
 
 
@@ -215,7 +283,7 @@ def _readings(entry: Entry) -> None:
     if len(readings) < 2:
         return
     whole = {name: [one.judgement == HOLDS for one in entry.counted if one.reading in ("", name)] for name in readings}
-    st.dataframe(
+    parts.table(
         pd.DataFrame(
             {
                 "Reading": list(readings),
@@ -223,14 +291,13 @@ def _readings(entry: Entry) -> None:
                 "Statements": [f"{sum(one)} of {len(one)}" for one in whole.values()],
             }
         ),
-        hide_index=True,
-        key=f"book-readings-{entry.label}",
-        column_config={
-            "Reading": st.column_config.TextColumn(help="How the paper is read where it can be read in several ways."),
-            "Verdict": st.column_config.TextColumn(width=175, help="The verdict if this is what the paper means."),
-            "Statements": st.column_config.TextColumn(width=90, help="Those that hold in every case, of all."),
+        f"book-readings-{entry.label}",
+        "; ".join(f"{reading}: {verdict}" for reading, verdict in readings.items()),
+        columns={
+            "Reading": parts.words("How the paper is read where it can be read in several ways."),
+            "Verdict": parts.words("The verdict if this is what the paper means.", 175),
+            "Statements": parts.words("Those that hold in every case, of all.", 90),
         },
-        alt="; ".join(f"{reading}: {verdict}" for reading, verdict in readings.items()),
     )
 
 
@@ -239,24 +306,23 @@ def _every_statement(result: Result) -> None:
     statements = result.lines()
     lines = pd.DataFrame(statements)
     with st.expander(f"Each of {len(lines)} statements by itself, and what it falls under"):
-        st.dataframe(
+        parts.table(
             lines,
-            hide_index=True,
-            key=f"book-statements-{result.name}",
-            height=400,
-            column_config={
-                "Figure or table": st.column_config.TextColumn(width=95, help="The row above that it belongs to."),
-                "It states": st.column_config.TextColumn(width=320, help="What is held against our runs."),
-                "Judgement": st.column_config.TextColumn(width=120, help="All cases hold, most of them, or fewer."),
-                "Least effect": st.column_config.TextColumn(help="What counts as an effect, where the text is silent."),
-                "Counted from": st.column_config.TextColumn(help="What the numbers are taken from."),
-                "Falls under": st.column_config.TextColumn(
-                    width=260, help="Broken versions of the method, and what becomes of the statement under each."
-                ),
-            },
-            alt="; ".join(
+            f"book-statements-{result.name}",
+            "; ".join(
                 f"{line['Figure or table']}: {line['It states']}: {line['Judgement']}" for line in result.lines()
             ),
+            400,
+            columns={
+                "Figure or table": parts.words("The row above that it belongs to.", 95),
+                "It states": parts.words("What is held against our runs.", 320),
+                "Judgement": parts.words("All cases hold, most of them, or fewer.", 120),
+                "Least effect": parts.words("What counts as an effect, where the text is silent."),
+                "Counted from": parts.words("What the numbers are taken from."),
+                "Falls under": parts.words(
+                    "Broken versions of the method, and what becomes of the statement under each.", 260
+                ),
+            },
         )
         st.download_button(
             "Download as CSV",
@@ -274,11 +340,10 @@ def _experiments(result: Result) -> None:
     st.subheader("What the paper wished for")
     for place, one in enumerate(result.experiments):
         st.markdown(f"**{escaped(one.title)}.** {escaped(one.question)}")
-        st.dataframe(
+        parts.table(
             pd.DataFrame(one.rows, columns=list(one.columns)),
-            hide_index=True,
-            key=f"book-experiment-{result.name}-{place}",
-            alt="; ".join(", ".join(row) for row in one.rows),
+            f"book-experiment-{result.name}-{place}",
+            "; ".join(", ".join(row) for row in one.rows),
         )
         st.markdown(f"{escaped(one.answer)}  \n:gray[Run: {escaped(one.run)}]")
 
@@ -323,7 +388,7 @@ def _curves(result: Result, entry: Entry, plots: list[Plot]) -> None:
     )
     names = ", ".join(one.name for one in plot.curves)
     alt = f"{plot.title}: {plot.y} over {plot.x} for {names}"
-    parts.chart(charts.curves(plot), "book-curves-chart", f"{escaped(plot.title)}. {beside}", alt)
+    parts.chart(drawn_curves(plot), "book-curves-chart", f"{escaped(plot.title)}. {beside}", alt)
 
 
 def _run_of(result: Result, entry: Entry) -> str:

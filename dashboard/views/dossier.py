@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,7 +22,6 @@ from dashboard.board.bench import Attempt
 from dashboard.board.facts import STRONGEST, Facts, with_foreground
 from dashboard.elements import parts
 from dashboard.markdown import escaped
-from dashboard.serving import audit
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run
 from dashboard.tasks import jobs, redrawing
@@ -74,23 +74,23 @@ def render(run: Run) -> None:
 
 
 def _downloads(run: Run, made: Sequence[str]) -> None:
-    for place, title, text, mime in zip(
-        st.columns(2), ("HTML", "JSON"), made, ("text/html", "application/json"), strict=True
-    ):
-        place.download_button(
-            f"Dossier ({title})",
-            data=audit.taken_away(state.workspace().who, f"dossier {title.lower()}", _given(text), **audit.of_run(run)),
-            file_name=f"{takeaway.file_stem(run)}-dossier.{title.lower()}",
-            mime=mime,
-            key=f"dossier-{title.lower()}",
-            on_click="ignore",
+    forms = (
+        ("html", "text/html", "To read, print and sign."),
+        ("json", "application/json", "The same, to keep and to compare."),
+    )
+    for place, (form, mime, help), text in zip(st.columns(2), forms, made, strict=True):
+        parts.download(
+            f"Dossier ({form.upper()})",
+            f"dossier {form}",
+            partial(str, text),
+            f"{takeaway.file_stem(run)}-dossier.{form}",
+            mime,
+            f"dossier-{form}",
+            run,
+            place,
             width="stretch",
-            help="To read, print and sign." if title == "HTML" else "The same, to keep and to compare.",
+            help=help,
         )
-
-
-def _given(text: str) -> Callable[[], str]:
-    return lambda: text
 
 
 def _start(run: Run, policy: Policy | None, answers: Answers) -> None:

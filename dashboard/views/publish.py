@@ -9,7 +9,7 @@ from typing import get_args
 import pandas as pd
 import streamlit as st
 
-from anoncore import Release
+from anoncore import Microdata, Release
 from anoncore.base.random_numbers import is_guessable
 from anoncore.publishing.export import EXCEL_ROWS, FileFormat
 from anoncore.publishing.publication import release_archive
@@ -17,9 +17,8 @@ from anoncore.publishing.report.subject import treatments
 from anoncore.publishing.signing.signers import changed_zip
 from anoncore.release.published_numbers import Numbers, ranges_of
 from dashboard.board import making
-from dashboard.elements import insensitive, left_out, parts, signature, verdicts
+from dashboard.elements import parts, role_questions, verdicts
 from dashboard.markdown import escaped
-from dashboard.serving import audit
 from dashboard.session import compute, state
 from dashboard.session.workspace import Run
 from dashboard.views import takeaway
@@ -46,7 +45,7 @@ def render() -> None:
     seed_warning(run)
     st.subheader("What holds, and what does not")
     verdicts.render(run)
-    insensitive.mend(run)
+    role_questions.mend(run)
     signer = downloads(run)
     _contents(run)
     takeaway.render(run, signer)
@@ -82,26 +81,42 @@ def seed_warning(run: Run, after: Callable[[], None] = lambda: None) -> None:
     )
 
 
-def downloads(run: Run) -> signature.Signer | None:
+def what_is_published(run: Run) -> str:
+    """What is published, in one sentence."""
+    release = run.release
+    names = ", ".join(release.attributes)
+    tables = "one table" if len(release.fragments) == 1 else f"{len(release.fragments)} tables"
+    return f"{tables.capitalize()} of {release.table_size} with {escaped(names)}. {columns_text(run.data)}"
+
+
+def columns_text(data: Microdata) -> str:
+    """Which columns no release of the table has, and why, in a sentence or two."""
+    identifiers, undecided = (", ".join(map(escaped, names)) for names in (data.identifiers, data.left_out))
+    told = [f"Left out as identifiers: {identifiers}."] if identifiers else []
+    told += [f"Left out because nobody decided on them: {undecided}."] if undecided else []
+    return " ".join(told) or "Every column has a role and none is an identifier, so none is left out."
+
+
+def downloads(run: Run) -> takeaway.Signer | None:
     """One button per format; the file is made when it is clicked. Gives who signs the certificate."""
     st.subheader("Download the release")
     _choose_numbers(run)
     several = len(run.release.fragments) > 1
     uncertified = takeaway.uncertified(run)
-    signer = None if uncertified else signature.choose()
+    signer = None if uncertified else takeaway.choose_signer()
     for column, format in zip(st.columns(len(TITLES)), get_args(FileFormat), strict=True):
         title = TITLES[format]
         zipped = several and format != "excel"
         too_long = format == "excel" and run.data.n_rows >= EXCEL_ROWS
-        column.download_button(
+        parts.download(
             f"{title} (zip of {len(run.release.fragments)} tables)" if zipped else title,
-            data=audit.taken_away(
-                state.workspace().who, f"release {format}", _archive(run, format, signer), **audit.of_run(run)
-            ),
-            file_name=f"{takeaway.file_stem(run)}.zip",
-            mime="application/zip",
-            key=f"publish-{format}",
-            on_click="ignore",
+            f"release {format}",
+            _archive(run, format, signer),
+            f"{takeaway.file_stem(run)}.zip",
+            "application/zip",
+            f"publish-{format}",
+            run,
+            column,
             type="primary" if format == "csv" else "secondary",
             disabled=too_long or bool(uncertified),
             help=_help(format, too_long),
@@ -150,7 +165,7 @@ def _help(format: FileFormat, too_long: bool) -> str:
     }[format]
 
 
-def _archive(run: Run, format: FileFormat, signer: signature.Signer | None = None) -> Callable[[], bytes]:
+def _archive(run: Run, format: FileFormat, signer: takeaway.Signer | None = None) -> Callable[[], bytes]:
     release, asked = takeaway.chosen_release(run), state.asked_of_all(run)
     guessable = takeaway.may_be_guessed(run)
 
@@ -204,4 +219,4 @@ def _contents(run: Run) -> None:
         st.markdown("\n".join(lines))
     for note in release.notes:
         st.caption(escaped(note))
-    st.caption(left_out.columns_text(run.data))
+    st.caption(columns_text(run.data))

@@ -1,4 +1,4 @@
-"""What one takes away besides the tables: certificate, report, mapping, recipe, script."""
+"""What one takes away besides the tables: certificate and who signs it, report, mapping, recipe, script."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -18,6 +19,14 @@ from anoncore.publishing.certification.certifying import require_clear_names
 from anoncore.publishing.certification.claimed_entries import require_drawn_seeds
 from anoncore.publishing.export import write_tables
 from anoncore.publishing.report import Subject, report
+from anoncore.publishing.signing.signature import (
+    PUBLIC,
+    fingerprint,
+    has_passphrase,
+    read_private_key,
+    read_public_key,
+)
+from anoncore.publishing.signing.signers import CHECK_STANDS, sign
 from anoncore.recipes.prepared_columns import KEY_FILE
 from anoncore.recipes.recipe import Recipe
 from anoncore.recipes.script import python_script
@@ -26,11 +35,83 @@ from anoncore.release.mapping import value_mapping
 from anoncore.table.preparation import secret_pseudonyms
 from dashboard.board import making
 from dashboard.elements import parts
-from dashboard.elements.signature import Signer
 from dashboard.markdown import escaped
-from dashboard.serving import audit
+from dashboard.serving import own_machine
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run
+
+SIGNING_KEY, SIGNING_PASSPHRASE = "publish-signing-key", "publish-signing-passphrase"
+NOBODY_SIGNS = (
+    "Nobody signs this certificate: it proves what the tables show to everybody who checks it, and not who made it. "
+    "Whoever has the tables could have made it."
+)
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Who signs: a private key on this machine, its passphrase, and whose key it is, for people."""
+
+    key: Path
+    passphrase: str | None
+    whose: str
+
+    def signed(self, certificate: str) -> str:
+        """A certificate with the signature in it."""
+        return sign(certificate, self.key, self.passphrase)
+
+
+def choose_signer() -> Signer | None:
+    """Ask for the key and say by whose key the certificate is signed; None where nobody signs it.
+
+    A private key belongs on its owner's machine, so that a page for others asks for none.
+    """
+    if not own_machine.is_served_alone():
+        st.caption(
+            f"{NOBODY_SIGNS} To sign it, take it away and run `anoncore sign` where your key lies; a private key does "
+            "not belong on a server."
+        )
+        return None
+    with st.expander("Sign the certificate"):
+        path = st.text_input(
+            "File of your private key",
+            key=SIGNING_KEY,
+            persist_state="session",
+            placeholder="nobody signs",
+            help="A file on this machine that `anoncore keygen` wrote. It is read when you take the release away.",
+        ).strip()
+        found, problem = _signer_with(path) if path else (None, "")
+        if problem:
+            st.warning(escaped(problem))
+        st.caption(escaped(CHECK_STANDS))
+    st.caption(NOBODY_SIGNS if found is None else f"The certificate is signed by {escaped(found.whose)}.")
+    return found
+
+
+def _signer_with(path: str) -> tuple[Signer | None, str]:
+    """Who signs with the key in a file, or why nobody can."""
+    try:
+        key = own_machine.whole_path(path)
+        passphrase = None
+        if has_passphrase(key):
+            passphrase = st.text_input("Passphrase of the key", key=SIGNING_PASSPHRASE, type="password") or None
+            if passphrase is None:
+                return None, "The key has a passphrase; type it."
+        raw = read_private_key(key, passphrase).public_key().public_bytes_raw()
+    except AnonymizationError as error:
+        return None, str(error)
+    return Signer(key, passphrase, _whose(key, raw)), ""
+
+
+def _whose(key: Path, raw: bytes) -> str:
+    """Whose key it is by the public key beside it, and the fingerprint that readers compare."""
+    name = "your"
+    try:
+        public = read_public_key(key.with_name(key.name + PUBLIC))
+        name = f"{public.name}'s" if public.raw == raw else name
+    except AnonymizationError:
+        pass
+    return f"{name} key ({fingerprint(raw)})"
+
 
 RECIPE_MEASURES = ("privacy.profile", "utility.information_loss")
 MEASURES_OF_NOBODY = ("utility.two_way_error",)
@@ -78,14 +159,17 @@ def render(run: Run, signer: Signer | None = None) -> None:
 
 
 def _button(place: Any, run: Run, paper: Paper) -> None:
-    place.download_button(
+    file_name, key, is_missing = f"{file_stem(run)}{paper.ending}", f"publish-{paper.key}", bool(paper.missing)
+    parts.download(
         paper.title,
-        data=audit.taken_away(state.workspace().who, paper.key, paper.make, **audit.of_run(run)),
-        file_name=f"{file_stem(run)}{paper.ending}",
-        mime=paper.mime,
-        key=f"publish-{paper.key}",
-        on_click="ignore",
-        disabled=bool(paper.missing),
+        paper.key,
+        paper.make,
+        file_name,
+        paper.mime,
+        key,
+        run,
+        place,
+        disabled=is_missing,
         width="stretch",
     )
     place.caption(escaped(paper.missing) if paper.missing else paper.sentence)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from anoncore.algorithms import ALGORITHMS, Mondrian, Suppression
 from anoncore.base.model import Model, TupleOf
 from anoncore.requirements import REQUIREMENTS, KAnonymity, VarianceDiversity
-from dashboard.elements.entries import Docstring
+from dashboard.elements.about import Docstring
 
 MODELS = [*ALGORITHMS.values(), *REQUIREMENTS.values()]
 ROOMS = ("algorithms", "attacks", "datasets", "measures", "privacy", "requirements", "search", "utility")

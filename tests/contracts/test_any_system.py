@@ -30,7 +30,7 @@ ALLOWED = {
     "anoncore/engines/spark_run.py": "Spark takes addresses with slashes on every system",
     "anoncore/engines/value_pairs.py": "DuckDB takes patterns with slashes on every system",
     "anoncore/recipes/saved_releases.py": "members of a zip have slashes on every system",
-    "dashboard/table/held_files.py": "open files are read by their names there where the folder exists",
+    "dashboard/table/table_place.py": "open files are read by their names there where the folder exists",
     "dashboard/session/session_file.py": "members of a zip have slashes on every system",
 }
 """Files in which a slash or a folder of Linux is right, and why."""

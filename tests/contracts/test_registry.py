@@ -14,7 +14,7 @@ from anoncore.base.model import Model, Registry
 from anoncore.front.contract import ROLES, people
 from anoncore.release.openness import Openness
 from anoncore.requirements import REQUIREMENTS
-from dashboard.elements.entries import Docstring
+from dashboard.elements.about import Docstring
 from tests.contracts.source import python_files
 from tests.properties.subjects import EVERYWHERE, build, subjects
 

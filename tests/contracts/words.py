@@ -21,7 +21,7 @@ from anoncore.algorithms import ALGORITHMS
 from anoncore.base.model import Model
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.requirements import REQUIREMENTS
-from dashboard.elements.entries import Described, Docstring
+from dashboard.elements.about import Described, Docstring
 
 ROOMS = (
     "anoncore",

@@ -428,7 +428,7 @@ class Visitor:
         `family` is what it does to the table, for a method of another package.
         """
         from anoncore.algorithms import ALGORITHMS
-        from dashboard.views.method_guide import FAMILIES
+        from dashboard.views.board_dialogs import FAMILIES
 
         family = family or FAMILIES[next(kind.family for kind in ALGORITHMS.values() if kind.title == method)]
         if not self.board.count():

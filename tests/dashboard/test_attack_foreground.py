@@ -16,7 +16,7 @@ from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.charts.attacks import group_people, leaking_sets, runs_compared, truth_histogram
 from dashboard.charts.palette import run_style
-from dashboard.closer.attacks.foreground_detail import examples, ranked_groups, read_facts, worlds_table
+from dashboard.closer.foreground_detail import examples, ranked_groups, read_facts, worlds_table
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, metrics, people, table_of
 

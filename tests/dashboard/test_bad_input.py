@@ -76,7 +76,7 @@ def test_a_file_that_is_no_table_gives_one_sentence_and_keeps_the_table(
 
 
 def test_a_file_above_the_limit_is_refused(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.serving.uploads.most_bytes", lambda: 1_000)
+    monkeypatch.setattr("dashboard.serving.access.most_upload_bytes", lambda: 1_000)
     visitor.upload("big.csv", _csv(_people(500)))
     assert len(visitor.errors) == 1
     assert "larger than" in visitor.errors[0]

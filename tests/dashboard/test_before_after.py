@@ -15,8 +15,7 @@ from anoncore.front.contract import ROLES as MANY_ROLES
 from anoncore.front.contract import people as many_people
 from anoncore.release.cell_changes import CHANGES, Change, cell_changes
 from anoncore.requirements import KAnonymity
-from dashboard.closer.before_after import beside, changes_of, sampled_order
-from dashboard.elements.left_out import differences_of
+from dashboard.closer.before_after import beside, changes_of, differences_of, sampled_order
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, people, table_of
 from tests.dashboard.test_release_forms import Fragmented, Masked

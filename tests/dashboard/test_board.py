@@ -20,9 +20,8 @@ from anoncore.measures.criteria import CRITERIA, evaluate
 from anoncore.requirements import KAnonymity
 from dashboard.board import facts, grid, shipped, unreleased, wording
 from dashboard.board.finding import TRIED
-from dashboard.session import browser, builtin, session_file, state
-from dashboard.views import board, board_trials, takeaway
-from dashboard.views import board_dialogs as dialogs
+from dashboard.session import browser, loaded_table, session_file, state
+from dashboard.views import board, board_promises, board_trials, takeaway
 from tests.dashboard.conftest import APP, answer_at_once
 from tests.dashboard.results import figure
 
@@ -611,9 +610,9 @@ def test_what_the_table_gives_away_as_it_is_stands_above_the_releases(visitor, d
 
 
 def test_what_ships_says_of_the_first_table_what_it_gives_away():
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     said = shipped.as_it_is(table, table.suggested)
-    assert said == unreleased.sentences(state.coded(table, table.suggested))
+    assert said == unreleased.sentences(state._microdata.get(table, table.suggested))
     assert shipped.as_it_is(table, table.suggested.changed("roles", "age", "sensitive")) is None
 
 
@@ -631,7 +630,7 @@ def test_what_is_not_promised_is_said_in_words(visitor, drawn):
 def test_a_level_that_no_release_can_keep_is_told_in_its_column_only(visitor, drawn):
     tagged(visitor)
     # The slider ends where the table does; what is typed may lie above.
-    assert max(one for one in level(visitor, "l").options if one != board.OFF) == "at most 1 in 3"
+    assert max(one for one in level(visitor, "l").options if one != board_promises.OFF) == "at most 1 in 3"
     typed(visitor, "l", 20)
     found = finish(visitor, drawn)
     why = found["rows"][0]["cells"][1]["why"]
@@ -644,7 +643,7 @@ def test_a_level_that_no_release_can_keep_is_told_in_its_column_only(visitor, dr
 def test_without_any_promise_methods_that_need_one_ask_for_it(visitor, drawn):
     tagged(visitor)
     for axis in ("k", "l", "t"):
-        slide(visitor, axis, board.OFF)
+        slide(visitor, axis, board_promises.OFF)
     found = finish(visitor, drawn)
     assert found["rows"][0]["cells"][0]["why"] == "Mondrian needs something to keep; ask for k, l or t."
     # Nothing was asked, but what fails badly is said all the same.
@@ -695,7 +694,7 @@ def run_in_session(visitor, callback):
 
 
 def test_what_ships_is_recognized_by_everything_that_was_asked():
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     wishes = board_wishes(table)
     assert shipped.columns(table, table.suggested, wishes) is not None
     assert shipped.columns(table, table.suggested, wishes.with_level("k", 5)) is None
@@ -719,7 +718,7 @@ def test_a_dialog_is_left_with_the_board(visitor, drawn):
 
 
 def test_the_release_of_a_column_is_that_which_ships_whatever_else_is_on_the_board():
-    table = builtin.table(state.FIRST_TABLE)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
     wishes = board_wishes(table)
     all_of_them = {"c1", "c2", "c3", "c4"}
     assert set(shipped.unchanged(table, table.suggested, wishes)) == all_of_them
@@ -781,13 +780,13 @@ def run_in(visitor, callback):
 def board_wishes(table):
     from dashboard.session.wishes import first_wishes
 
-    return first_wishes(state.coded(table, table.suggested))
+    return first_wishes(state._microdata.get(table, table.suggested))
 
 
 @pytest.mark.slow
 def test_what_ships_is_what_this_program_makes(monkeypatch):
     monkeypatch.undo()
-    from dashboard.board import ship
+    from tests.dashboard import ship
 
     held = json.loads(shipped.PATH.read_text(encoding="utf-8"))
     # One column tells whether the program has changed, this one soonest; all four take more than a minute.
@@ -902,7 +901,7 @@ def test_the_rules_of_an_own_office_are_offered_first_and_those_beyond_levels_ar
         assert told in visitor.texts()
     choice = next(one for one in visitor.at.selectbox if one.key == "board-purpose")
     assert choice.options[0] == "Ours"
-    choice.select(dialogs.OWN_POLICY)
+    choice.select(board_promises.OWN_POLICY)
     visitor.run()
     assert "believed with more than 50%; 'phone' is not published" in visitor.texts()
     visitor.press("Ask for k = 7")
@@ -916,11 +915,11 @@ def test_no_purpose_asks_for_an_l_that_the_table_cannot_keep(name):
         {"age": "quasi-identifier", "ill": "sensitive"},
     )
     policy = Policy.load(name)
-    found = dialogs.possible_levels(policy, frequent)
+    found = board_promises.possible_levels(policy, frequent)
     assert found == {axis: value for axis, value in policy.levels.of_groups.items() if axis != "l"}
     plain = Microdata(frequent.frame[["age"]], {"age": "quasi-identifier"})
     only_k = {} if policy.levels.k is None else {"k": policy.levels.k}
-    assert dialogs.possible_levels(policy, plain) == only_k
+    assert board_promises.possible_levels(policy, plain) == only_k
 
 
 @pytest.mark.slow

@@ -15,8 +15,7 @@ from anoncore.requirements import KAnonymity
 from dashboard.board import shipped
 from dashboard.board.wording import ROWS
 from dashboard.charts.palette import run_style
-from dashboard.charts.trade_off import Tried, frontier, trade_off
-from dashboard.views.board_map import AXES, Map, gained, numbers
+from dashboard.views.board_map import AXES, Map, Tried, frontier, gained, numbers, trade_off
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import figure, layout, people
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from dashboard import reproduction
-from dashboard.charts import book as charts
 from dashboard.reproduction import (
     BY_HAND,
     DIFFERENT,
@@ -28,6 +27,7 @@ from dashboard.reproduction import (
     Study,
 )
 from dashboard.views import book
+from dashboard.views import book as charts
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
 
@@ -152,7 +152,7 @@ def test_curves_of_the_paper_are_told_from_ours():
     plot = Plot(
         "figure 1", "Fake", "p", "fake tuples", (Curve("2", (1.0,), (2.0,)), Curve("paper", (1.0,), (3.0,), True))
     )
-    ours, theirs = charts.curves(plot).data
+    ours, theirs = charts.drawn_curves(plot).data
     assert (ours.marker.symbol, theirs.marker.symbol) == ("circle", "star")
     assert ours.line.color != theirs.line.color
 
@@ -160,7 +160,9 @@ def test_curves_of_the_paper_are_told_from_ours():
 def test_no_two_curves_of_a_shipped_plot_look_alike():
     for result in reproduction.shipped():
         for plot in result.plots:
-            looks = [(trace.line.color, trace.line.dash, trace.marker.symbol) for trace in charts.curves(plot).data]
+            looks = [
+                (trace.line.color, trace.line.dash, trace.marker.symbol) for trace in charts.drawn_curves(plot).data
+            ]
             assert len(set(looks)) == len(looks), plot.title
             paper = {look[0] for look, one in zip(looks, plot.curves, strict=True) if one.paper}
             assert not paper & {look[0] for look, one in zip(looks, plot.curves, strict=True) if not one.paper}
@@ -169,11 +171,11 @@ def test_no_two_curves_of_a_shipped_plot_look_alike():
 @pytest.mark.parametrize(("low", "mode"), [(0.1, "tozero"), (0.9, None)])
 def test_values_that_lie_close_together_are_told_apart(low: float, mode: str | None):
     plot = Plot("figure 1", "Lines", "k", "accuracy", (Curve("a", (1.0,), (low,)), Curve("b", (1.0,), (1.0,))))
-    assert charts.curves(plot).layout.yaxis.rangemode == mode
+    assert charts.drawn_curves(plot).layout.yaxis.rangemode == mode
 
 
 def test_the_bars_count_the_verdicts():
-    figure = charts.verdicts([small()])
+    figure = charts.verdicts_of_papers([small()])
     assert {bar.name: bar.x[0] for bar in figure.data} == small().counts
 
 

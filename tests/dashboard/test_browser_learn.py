@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from anoncore import datasets
-from dashboard.learn import learn
-from dashboard.learn.lessons import closeness
+from dashboard.learn import crowds, learn
 from tests.dashboard import browser
 from tests.dashboard.browser import Visitor
 
@@ -64,9 +63,9 @@ def test_two_lessons_a_word_looked_up_and_a_table_loaded(visitor: Visitor) -> No
     visitor.see("Step 3 of 3")
     visitor.press("Load this table")
     visitor.see_heading("Table")
-    visitor.see(datasets.table(closeness.TABLE).title)
+    visitor.see(datasets.table(crowds.TABLE).title)
     visitor.go("Groups")
-    visitor.see(f"rows of {datasets.table(closeness.TABLE).title}")
+    visitor.see(f"rows of {datasets.table(crowds.TABLE).title}")
 
     visitor.go("Reference")
     box = visitor.page.get_by_test_id("stSelectbox").filter(has_text="Look up").locator("input")

@@ -14,7 +14,7 @@ from anoncore.publishing.export import archive_bytes
 from anoncore.publishing.signing.signature import new_keys
 from anoncore.publishing.signing.signers import changed_zip
 from anoncore.requirements import KAnonymity
-from dashboard.views.certificates import certified, told, unpacked
+from dashboard.views.board_opened import certificate_told, certified, unpacked
 from tests.fuzz.honest import ROLES, Microdata, people
 
 NOBODY = "Nobody signed: whoever made the tables can have made this certificate."
@@ -28,7 +28,7 @@ def archive():
 
 def said(content, keys=()):
     ((name, own),) = certified([("people.zip", content)])
-    return told(*unpacked(name, own), keys)
+    return certificate_told(*unpacked(name, own), keys)
 
 
 def test_an_unsigned_certificate_says_what_it_proves(archive):

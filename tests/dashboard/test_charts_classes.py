@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore import Microdata
-from dashboard.charts.classes import Shares, sensitive_shares, size_bins, size_histogram
+from dashboard.charts.groups import Shares, sensitive_shares, size_bins, size_histogram
 from dashboard.charts.layout import Axis, distinct_labels, faint, shortened
 from dashboard.charts.palette import ORIGINAL, run_style
 from dashboard.charts.planes import RegionMap, region_map

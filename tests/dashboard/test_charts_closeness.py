@@ -9,7 +9,8 @@ import pytest
 from anoncore import Exact, Fragment, Hierarchy, Microdata, Partition, Release, privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.datasets import table
-from dashboard.charts.closeness import (
+from dashboard.charts.dealing import MOST_CLASSES, MOST_ROUNDS, MOST_RUNS, Cards, dealing, held, in_order
+from dashboard.charts.groups import (
     MOST_COLUMNS,
     MOST_LEAVES,
     MOST_ROWS,
@@ -20,7 +21,6 @@ from dashboard.charts.closeness import (
     through_tree,
     widest_rows,
 )
-from dashboard.charts.dealing import MOST_CLASSES, MOST_ROUNDS, MOST_RUNS, Cards, dealing, held, in_order
 from dashboard.charts.palette import run_style
 from dashboard.charts.planes import MOST_BINS, Plane, bound_bars, box_map, intervals
 

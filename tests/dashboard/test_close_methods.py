@@ -10,7 +10,7 @@ from anoncore import privacy
 from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
-from dashboard.closer.methods.dealing import stops
+from dashboard.closer.dealing import stops
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, grid, metrics, people
 

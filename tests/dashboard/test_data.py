@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from anoncore import DataError, datasets
 from anoncore.table.suggestions import suggest
 from anoncore.table.summary import summarize
 from dashboard.charts.utility import table_distribution as distribution
-from dashboard.session import builtin, session_file, state, tagging
+from dashboard.session import loaded_table, session_file, state, tagging
 from dashboard.session.loaded_table import Tags
 from dashboard.tasks import reading
 from dashboard.views import takeaway
@@ -25,6 +26,11 @@ PEOPLE = pd.DataFrame(
 LOCAL = [name for name, entry in datasets.tables().items() if not entry.external]
 
 
+def builtin(visitor: Visitor) -> Any:
+    """The field for a built-in table."""
+    return next(one for one in visitor.at.selectbox if one.label == "Built-in table")
+
+
 def test_the_census_is_there_at_once(visitor: Visitor) -> None:
     assert "45,222 rows, 14 columns; no cell is empty; 9.6 MB of memory." in visitor.texts()
 
@@ -32,7 +38,7 @@ def test_the_census_is_there_at_once(visitor: Visitor) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: str) -> None:
-    visitor.at.selectbox(key="builtin-table").set_value(name)
+    builtin(visitor).set_value(name)
     visitor.run()
     assert visitor.errors == []
     entry = datasets.table(name)
@@ -45,7 +51,7 @@ def test_every_built_in_table_loads_tagged_and_can_run(visitor: Visitor, name: s
 
 
 def test_a_generated_table_can_have_any_size(visitor: Visitor) -> None:
-    visitor.at.number_input(key="generated-rows").set_value(500)
+    next(one for one in visitor.at.number_input if one.label == "Rows to make up").set_value(500)
     visitor.run()
     assert "500 rows, " in visitor.texts()
     assert state._workspaces.get(visitor.workspace).tags.roles["diagnosis"] == "sensitive"
@@ -102,7 +108,7 @@ def test_the_sheet_stands_in_recipes_and_saved_sessions(visitor: Visitor) -> Non
     visitor.tag(age="quasi-identifier")
     (run,) = visitor.make(k=2).here.runs
     assert takeaway.recipe(run).source.sheet == "few_people_!"
-    saved = session_file.read(session_file.save(here), builtin.table, state._microdata.get)
+    saved = session_file.read(session_file.save(here), loaded_table.builtin_table, state._microdata.get)
     assert saved.table.sheet == "few_people_!"
 
 
@@ -110,7 +116,7 @@ def test_an_upload_replaces_the_table_and_leaves_it_untagged(visitor: Visitor) -
     visitor.upload("people.csv", PEOPLE.to_csv(index=False).encode())
     assert visitor.errors == []
     assert "40 rows, 3 columns; 8.3% of the cells are empty" in visitor.texts()
-    assert visitor.at.selectbox(key="builtin-table").value is None
+    assert builtin(visitor).value is None
     assert state._workspaces.get(visitor.workspace).tags.roles == {}
     assert "No attribute is tagged yet." in visitor.texts()
     assert not visitor.has_button("Go to the board")
@@ -122,12 +128,12 @@ def test_a_table_that_cannot_be_had_leaves_the_one_before(visitor: Visitor, monk
     def offline(*arguments: object) -> None:
         raise DataError("The table 'musk' is not on this machine and cannot be downloaded.")
 
-    monkeypatch.setattr(builtin, "_load", offline)
-    visitor.at.selectbox(key="builtin-table").set_value("musk")
+    monkeypatch.setattr(loaded_table, "_load_builtin", offline)
+    builtin(visitor).set_value("musk")
     visitor.run()
     assert "cannot be downloaded" in visitor.errors[0]
     assert "45,222 rows" in visitor.texts()
-    assert visitor.at.selectbox(key="builtin-table").value == "census"
+    assert builtin(visitor).value == "census"
 
 
 def test_the_profile_has_a_line_per_column() -> None:

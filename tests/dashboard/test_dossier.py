@@ -107,7 +107,7 @@ def test_what_is_typed_is_in_the_dossier_the_recipe_and_the_session(
     enter(visitor, title="Admissions")
     assert visitor.has_button("Make the dossier")
     assert "Dossier (HTML)" not in downloads(visitor)
-    saved = session_file.read(session_file.save(visitor.here), lambda *_: None, state.coded)  # type: ignore[arg-type, return-value]
+    saved = session_file.read(session_file.save(visitor.here), lambda *_: None, state._microdata.get)  # type: ignore[arg-type, return-value]
     other_here = Workspace("other")
     session_file.restore(other_here, saved)
     assert other_here.answers == visitor.here.answers != answers

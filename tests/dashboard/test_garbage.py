@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dashboard.serving import garbage
+from dashboard.serving import quotas
 from dashboard.tasks import warmup
 
 
@@ -32,18 +32,18 @@ def test_what_stays_is_set_aside_and_garbage_is_not() -> None:
     kept, dropped = Knot(), Knot()
     watched = [weakref.ref(kept), weakref.ref(dropped)]
     del dropped
-    garbage.set_aside()
+    quotas.set_aside()
     assert [one() for one in watched] == [kept, None]
     assert gc.get_freeze_count() > 10_000
     assert not any(one is kept for one in gc.get_objects())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collect", [garbage.set_aside, garbage.give_back])
+@pytest.mark.parametrize("collect", [quotas.set_aside, quotas.give_back])
 def test_what_became_garbage_after_it_was_set_aside_is_collected(collect: object) -> None:
     knot = Knot()
     watched = weakref.ref(knot)
-    garbage.set_aside()
+    quotas.set_aside()
     del knot
     gc.collect()
     assert watched() is not None, "it was not set aside"

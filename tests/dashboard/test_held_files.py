@@ -18,10 +18,10 @@ from anoncore.recipes.source import load_source
 from dashboard.serving import access, own_machine, settings
 from dashboard.serving.settings import Rights, Settings, SignIn
 from dashboard.session import browser
-from dashboard.table import held_files
+from dashboard.table import table_place
 from dashboard.table.table_place import TablePlace, known_tables
 
-pytestmark = pytest.mark.skipif(not held_files.can_hold(), reason="this machine has no names for open files")
+pytestmark = pytest.mark.skipif(not table_place.can_hold(), reason="this machine has no names for open files")
 
 OPEN, SECRET = pd.DataFrame({"age": [21, 22]}), pd.DataFrame({"age": [666, 777]})
 NAMES = ["people.csv", "people.parquet", "people.xlsx", "people.duckdb", "people.sqlite", "parts"]
@@ -163,20 +163,23 @@ def test_a_pipe_is_no_table_and_nobody_waits_for_it(tables: Path) -> None:
 
 
 def test_nothing_stays_open_or_behind(tables: Path) -> None:
-    before = set(os.listdir(held_files.DESCRIPTORS))
-    with held_files.held(tables / "parts") as name:
+    before = set(os.listdir(table_place.DESCRIPTORS))
+    with table_place.held(tables / "parts") as name:
         assert name.name == "parts"
         folder = name.parent
     assert not folder.exists()
-    assert set(os.listdir(held_files.DESCRIPTORS)) <= before
+    assert set(os.listdir(table_place.DESCRIPTORS)) <= before
 
 
 def test_more_files_than_may_be_open_are_a_sentence(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: Any, **__: Any) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr("dashboard.table.held_files.os.open", exhausted)
-    with pytest.raises(DataError, match="more files than this server may hold open"), held_files.held(tables / "parts"):
+    monkeypatch.setattr("dashboard.table.table_place.os.open", exhausted)
+    with (
+        pytest.raises(DataError, match="more files than this server may hold open"),
+        table_place.held(tables / "parts"),
+    ):
         pass
 
 
@@ -204,4 +207,4 @@ def swap_when(when: Callable[[str], bool], what: Path | Callable[[], None], monk
 
     opening_allowed = {*os.supports_dir_fd, opening}
     monkeypatch.setattr(os, "supports_dir_fd", opening_allowed)
-    monkeypatch.setattr("dashboard.table.held_files.os.open", opening)
+    monkeypatch.setattr("dashboard.table.table_place.os.open", opening)

@@ -73,7 +73,7 @@ def test_what_left_out_columns_would_do_is_said_where_they_are_decided_on(visito
     visitor.run()
     visitor.press("Decide")
     assert here.tags.roles == {**ROLES, "note": "insensitive"}
-    assert state.coded(here.table, here.tags).left_out == ("years",)
+    assert state._microdata.get(here.table, here.tags).left_out == ("years",)
     visitor.press("Undo")
     assert here.tags.roles == ROLES
     here.jobs["board"].cancel()
@@ -118,7 +118,7 @@ def test_the_page_attributes_proposes_the_tag(visitor: Visitor) -> None:
 
 def test_of_a_built_in_table_nothing_is_published_that_the_visitor_did_not_decide(visitor: Visitor) -> None:
     here = state._workspaces.get(visitor.workspace)
-    data = state.coded(here.table, here.tags)
+    data = state._microdata.get(here.table, here.tags)
     assert data.left_out == ("hours-per-week", "native-country", "income", "salary-class")
     assert (data.people_word, data.n_people) == ("people", data.n_rows)
     visitor.open("board")

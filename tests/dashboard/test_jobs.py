@@ -13,7 +13,7 @@ from anoncore import CancelledError, DataError, InfeasibleError
 from dashboard.session import compute
 from dashboard.session.loaded_table import Tags
 from dashboard.session.workspace import Run
-from dashboard.tasks import jobs, waiting
+from dashboard.tasks import jobs, redrawing
 
 WAIT = 20
 
@@ -190,8 +190,8 @@ def test_a_page_does_not_stand_still_for_what_is_computed_already(monkeypatch: p
     run = _run("run-shared", "value")
     compute.later("s", run, measure)
     assert began.wait(WAIT)
-    monkeypatch.setattr(waiting, "may_end_early", lambda: True)
-    with pytest.raises(waiting.NotReadyError) as wait:
+    monkeypatch.setattr(redrawing, "may_end_early", lambda: True)
+    with pytest.raises(redrawing.NotReadyError) as wait:
         compute.cached("s", run, measure)
     assert not wait.value.is_ready()
     go.set()

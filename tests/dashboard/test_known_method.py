@@ -14,7 +14,7 @@ from anoncore.release.openness import QUESTION
 from anoncore.requirements import FrequencyDiversity, KAnonymity
 from dashboard.charts.attacks import GAIN_LABELS, gain_bars, gain_shares
 from dashboard.charts.palette import run_style
-from dashboard.elements import entries
+from dashboard.elements import about
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of
 
@@ -92,7 +92,7 @@ def test_a_method_that_is_not_open_says_why_and_one_that_is_not_followed_too(vis
 
 def test_reference_and_method_say_it_of_every_method(visitor: Visitor) -> None:
     for name, model in ALGORITHMS.items():
-        assert entries.entries()[f"algorithm:{name}"].minimality == model.minimality.text
+        assert about.entries()[f"algorithm:{name}"].minimality == model.minimality.text
     run = add_run(visitor, Mondrian())
     visitor.open("method")
     assert f"**{QUESTION}** {type(run.algorithm).minimality.text}" in visitor.texts()

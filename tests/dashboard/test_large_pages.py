@@ -9,8 +9,7 @@ import pytest
 
 from anoncore.algorithms import Algorithm, Mondrian, Slicing, StackAndDeal
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard.closer import before_after, explain, one_person, privacy, utility
-from dashboard.closer.methods import dealing, mondrian, slicing
+from dashboard.closer import before_after, dealing, explain, mondrian, one_person, privacy, slicing, utility
 from dashboard.elements import parts
 from dashboard.views import publish, takeaway
 from tests.dashboard.conftest import Visitor

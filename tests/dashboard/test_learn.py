@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html import escape
 from itertools import product
 from math import exp, log, prod, sinh
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,11 +21,10 @@ from anoncore.algorithms import ALGORITHMS, Anatomy, ForegroundSafe
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.privacy.selectivity import versions
 from anoncore.utility import information_loss
-from dashboard.elements import entries
-from dashboard.learn import learn, lessons
-from dashboard.learn.lessons import board, buckets, closeness, crowds, cuts, dealing, joins, noise
-from dashboard.learn.lessons.board import Lesson, data_of, generalized
-from dashboard.session import builtin, session_file, state
+from dashboard.elements import about
+from dashboard.learn import buckets, crowds, cuts, dealing, joins, learn, lesson_parts, noise
+from dashboard.learn.lesson_parts import Lesson, data_of, generalized
+from dashboard.session import loaded_table, session_file, state
 from dashboard.session.wishes import AXES
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import metrics
@@ -50,10 +50,8 @@ def slide(visitor: Visitor, label: str, value: float) -> Visitor:
 
 
 def test_every_lesson_is_registered_and_has_its_parts():
-    modules = [
-        importlib.import_module(f"dashboard.learn.lessons.{info.name}")
-        for info in pkgutil.iter_modules(lessons.__path__)
-    ]
+    names = [info.name for info in pkgutil.iter_modules([str(Path(learn.__file__).parent)])]
+    modules = [importlib.import_module(f"dashboard.learn.{name}") for name in names]
     written = [one for module in modules for one in vars(module).values() if isinstance(one, Lesson)]
     assert sorted(written, key=lambda one: one.name) == sorted(learn.LESSONS, key=lambda one: one.name)
     for lesson in learn.LESSONS:
@@ -63,22 +61,22 @@ def test_every_lesson_is_registered_and_has_its_parts():
         assert lesson.promise.endswith(".")
         assert lesson.attack.endswith(".")
         assert lesson.cure.endswith(".")
-        assert set(lesson.entries) <= set(entries.entries())
+        assert set(lesson.entries) <= set(about.entries())
         assert len(lesson.steps) == len(lesson.texts)
         assert set(lesson.methods) <= set(ALGORITHMS)
         assert set(lesson.levels) <= set(AXES)
         for step in lesson.steps:
-            for about in step.fields.values():
-                values = about["value"] if isinstance(about["value"], list) else [about["value"]]
-                low, high, _ = about.get("range", (0, 0, 0))
+            for asked in step.fields.values():
+                values = asked["value"] if isinstance(asked["value"], list) else [asked["value"]]
+                low, high, _ = asked.get("range", (0, 0, 0))
                 assert all(
-                    value in about["options"] if "options" in about else low <= value <= high for value in values
+                    value in asked["options"] if "options" in asked else low <= value <= high for value in values
                 )
 
 
 def test_the_file_of_lessons_names_the_numbers_and_people_of_the_pictures():
     texts = {lesson.name: " ".join(step.text for step in lesson.steps) for lesson in learn.LESSONS}
-    assert f"on {closeness.PEOPLE:,} people; {closeness.POSITIVE} are positive" in texts["closeness"]
+    assert f"on {crowds.PEOPLE:,} people; {crowds.POSITIVE} are positive" in texts["closeness"]
     assert f"{cuts.K} of {cuts.PEOPLE:,} people is one in {cuts.PEOPLE // cuts.K}." in texts["sampling"]
     assert texts["joins"].startswith(f"{joins.PEOPLE} people, four attributes")
     assert f"{joins.K} rows always look alike" in texts["joins"]
@@ -152,7 +150,7 @@ def test_the_crowd_of_the_linking_lesson_comes_from_the_library(visitor: Visitor
 
 
 def test_diversity_shows_the_belief_before_and_after_the_cure(visitor: Visitor):
-    release = board.as_in_paper(crowds.IN_CLASSES)
+    release = lesson_parts.as_in_paper(crowds.IN_CLASSES)
     belief = attacks.attribute_disclosure(release, "disease").belief
     started(visitor, "diversity")
     assert metrics(visitor)["Largest belief"] == f"{belief[release.partition.rows(0)].max():.0%}" == "100%"
@@ -169,24 +167,26 @@ def test_closeness_shows_levels_beliefs_and_distances(visitor: Visitor):
     started(visitor, "closeness")
     assert metrics(visitor)["Different salaries"] == "3"
     visitor.press("Next")
-    release = closeness.tested(10)
+    release = crowds.tested(10)
     code = release.data.domain["result"].code_of("positive")
     after = attacks.sensitive_posterior(release, "result")[0, code]
     assert metrics(visitor)["Belief after"] == f"{after:.0%}" == "50%"
     visitor.press("Next")
-    distances = privacy.emd(generalized(data_of(closeness.TABLE, ("age",)), closeness.close(0.4)), "salary")
+    distances = privacy.emd(generalized(data_of(crowds.TABLE, ("age",)), crowds.close(0.4)), "salary")
     assert metrics(visitor)["Largest"] == f"{distances.max():.3f}"
-    assert f"{privacy.emd(board.as_in_paper(closeness.TABLE), 'salary')[0]:.3f} away" in visitor.texts()
+    assert f"{privacy.emd(lesson_parts.as_in_paper(crowds.TABLE), 'salary')[0]:.3f} away" in visitor.texts()
 
 
 def test_moving_shows_the_distances_of_the_papers_classes(visitor: Visitor):
     started(visitor, "moving")
-    cost = privacy.transport(closeness.three_levels((4, 1, 0)), "level", 0).cost
+    cost = privacy.transport(crowds.three_levels((4, 1, 0)), "level", 0).cost
     # Class .8 .2 0, table 7/14 4/14 3/14: (3/10 + 3/14) / 2.
     assert metrics(visitor)["Distance (EMD)"] == f"{cost:.3f}" == f"{(0.3 + 3 / 14) / 2:.3f}"
     visitor.press("Next")
     assert (
-        metrics(visitor)["Group 1"] == f"{privacy.emd(board.as_in_paper(closeness.TABLE), 'salary')[0]:.3f}" == "0.375"
+        metrics(visitor)["Group 1"]
+        == f"{privacy.emd(lesson_parts.as_in_paper(crowds.TABLE), 'salary')[0]:.3f}"
+        == "0.375"
     )
     visitor.press("Next")
     assert "Hierarchical gives 0.444 and 0.333" in visitor.texts()
@@ -493,7 +493,7 @@ def test_a_saved_session_keeps_what_is_done(visitor: Visitor):
     visitor.here.steps_done = frozenset({"linking.1", "privacy.3"})
     content = session_file.save(visitor.here)
     visitor.here.steps_done = frozenset({"linking.2"})
-    session_file.restore(visitor.here, session_file.read(content, builtin.table, state.coded))
+    session_file.restore(visitor.here, session_file.read(content, loaded_table.builtin_table, state._microdata.get))
     assert visitor.here.steps_done == {"linking.1", "linking.2", "privacy.3"}
 
 

@@ -14,10 +14,9 @@ from anoncore.algorithms.full_domain.lattice_map import lattice_map, search_map
 from anoncore.algorithms.mondrian_cuts import attempts, cut_steps
 from anoncore.base.texts import share_text
 from anoncore.requirements import DistinctDiversity, KAnonymity
-from dashboard.charts.lattice import Drawing, lattice_chart, levels_text
 from dashboard.charts.palette import run_style
-from dashboard.closer.methods.lattice import level_table
-from dashboard.closer.methods.mondrian import cut_sentence, plane_of, whole_sentence
+from dashboard.closer.lattice import Drawing, lattice_chart, level_table, levels_text
+from dashboard.closer.mondrian import cut_sentence, plane_of, whole_sentence
 from dashboard.session import state
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import ROLES, add_run, figure, metrics, people

@@ -18,7 +18,7 @@ from anoncore.algorithms import Mondrian
 from anoncore.requirements import KAnonymity
 from dashboard.board import grid
 from dashboard.closer.class_detail import group_shares
-from dashboard.session import builtin, session_file, state, tagging
+from dashboard.session import loaded_table, session_file, state, tagging
 from dashboard.session.loaded_table import LoadedTable, untagged
 from dashboard.session.wishes import first_wishes
 from dashboard.session.workspace import MicrodataStore, Workspace
@@ -80,7 +80,7 @@ def test_a_session_keeps_whose_rows_they_are() -> None:
     method = Mondrian(requirements=(KAnonymity(k=4),))
     put(here, method, table, tags, method.anonymize(data))
     content = session_file.save(here)
-    session_file.restore(there, session_file.read(content, builtin.table, MicrodataStore().get))
+    session_file.restore(there, session_file.read(content, loaded_table.builtin_table, MicrodataStore().get))
     assert there.tags.unit == "patient"
     (run,) = there.runs
     assert run.data.unit == "patient"
@@ -185,6 +185,6 @@ def test_that_every_row_is_another_person_is_an_answer(visitor: Visitor) -> None
     add_run(visitor, algorithm, VISITS, ROLES, "visits.csv")
     visitor.open("table").press("Every row is another person")
     here = state._workspaces.get(visitor.workspace)
-    data = state.coded(here.table, here.tags)
+    data = state._microdata.get(here.table, here.tags)
     assert (data.people_word, data.left_out, data.n_people) == ("people", ("patient",), 80)
     assert "Are rows with the same patient one person?" not in visitor.texts()

@@ -14,7 +14,7 @@ from anoncore.recipes.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
 from anoncore.table.preparation import secret_pseudonyms
 from anoncore.table.pseudonyms import NOT_PUBLIC
-from dashboard.session import builtin, session_file, state
+from dashboard.session import loaded_table, session_file, state
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.workspace import MicrodataStore, Workspace
 from dashboard.views import takeaway
@@ -55,7 +55,7 @@ def test_what_is_chosen_is_done(visitor: Visitor) -> None:
     next(one for one in visitor.at.toggle if "pseudonym" in one.label).set_value(True).run()
     tags = state._workspaces.get(visitor.workspace).tags
     assert (tags.shifted, tags.most_days, tags.publishes_pseudonym) == (("admitted",), 12, True)
-    data = state.coded(state._workspaces.get(visitor.workspace).table, tags)
+    data = state._microdata.get(state._workspaces.get(visitor.workspace).table, tags)
     assert data.pseudonym == "patient"
     assert data.shifts.most == 12
     visitor.make().open("board")
@@ -78,7 +78,7 @@ def test_a_session_keeps_what_was_prepared(tmp_path) -> None:
     data = MicrodataStore().get(TABLE, TAGS)
     put(here, METHOD, TABLE, TAGS, METHOD.anonymize(data))
     content = session_file.save(here)
-    session_file.restore(there, session_file.read(content, builtin.table, MicrodataStore().get))
+    session_file.restore(there, session_file.read(content, loaded_table.builtin_table, MicrodataStore().get))
     assert (there.tags.shifted, there.tags.most_days, there.tags.is_pseudonym) == (("admitted",), 9, True)
     assert there.tags.secret == TAGS.secret
     (run,) = there.runs
@@ -94,7 +94,9 @@ def test_a_session_without_it_has_no_secret() -> None:
     here, there = Workspace("one"), Workspace("two")
     plain = replace(TAGS, shifted=(), is_pseudonym=False)
     here.load(TABLE, plain)
-    session_file.restore(there, session_file.read(session_file.save(here), builtin.table, MicrodataStore().get))
+    session_file.restore(
+        there, session_file.read(session_file.save(here), loaded_table.builtin_table, MicrodataStore().get)
+    )
     assert not there.tags.is_prepared
 
 

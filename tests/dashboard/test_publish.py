@@ -17,7 +17,7 @@ from anoncore.cli import main
 from anoncore.publishing import Certificate, signed_by, verify
 from anoncore.publishing.export import FileFormat
 from anoncore.requirements import KAnonymity
-from dashboard.elements import routes, signature
+from dashboard.elements import routes
 from dashboard.serving import own_machine
 from dashboard.views import publish, takeaway
 from tests.dashboard.conftest import Visitor
@@ -132,15 +132,15 @@ def test_the_page_says_by_whose_key_and_what_an_unsigned_certificate_proves(
     nobody = "Nobody signs this certificate: it proves what the tables show to everybody who checks it"
     assert nobody in visitor.texts()
     for given, says in ((tmp_path / "none", "cannot be read"), (tmp_path / "ann.pub", "is a public key")):
-        visitor.at.text_input(key=signature.KEY).set_value(str(given))
+        visitor.at.text_input(key=takeaway.SIGNING_KEY).set_value(str(given))
         visitor.run()
         assert says in visitor.warnings[0]
         assert nobody in visitor.texts()
-    visitor.at.text_input(key=signature.KEY).set_value(str(key))
+    visitor.at.text_input(key=takeaway.SIGNING_KEY).set_value(str(key))
     visitor.run()
     assert not visitor.warnings
     assert "The certificate is signed by Ann Lee's key (SHA256:" in visitor.texts()
-    signer = signature.Signer(key, None, "Ann Lee's key")
+    signer = takeaway.Signer(key, None, "Ann Lee's key")
     proof, *tables = unpacked(publish._archive(run, "csv", signer)()).items()
     assert signed_by(proof[1], [tmp_path / "ann.pub"]).sentence == "signed by Ann Lee's key"
     assert not verify(Certificate.loads(proof[1]), dict(tables)).of("fails")
@@ -148,7 +148,7 @@ def test_the_page_says_by_whose_key_and_what_an_unsigned_certificate_proves(
     monkeypatch.setattr(own_machine, "is_served_alone", lambda: False)
     visitor.run()
     assert "a private key does not belong on a server" in visitor.texts()
-    assert not [one for one in visitor.at.text_input if one.key == signature.KEY]
+    assert not [one for one in visitor.at.text_input if one.key == takeaway.SIGNING_KEY]
 
 
 def test_the_recipe_of_a_file_names_it(visitor: Visitor) -> None:

@@ -15,7 +15,7 @@ from anoncore.algorithms import Anatomy
 from anoncore.sources import TableSource, read_table
 from anoncore.sources.apart import Limits
 from dashboard.serving import quotas
-from dashboard.session import builtin, session_file, state
+from dashboard.session import loaded_table, session_file, state
 from dashboard.session.workspace import MicrodataStore, Workspace
 from dashboard.tasks import reading
 from tests.dashboard.results import put
@@ -116,7 +116,7 @@ def test_what_is_no_table_is_read_apart_as_well() -> None:
 
 def test_a_saved_session_is_tried_apart_and_refused_where_it_takes_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Workspace("one")
-    made = builtin.table("census", 600)
+    made = loaded_table.builtin_table("census", 600)
     here.load(made, made.suggested)
     data = MicrodataStore().get(made, made.suggested)
     for l in (2, 3):
@@ -134,6 +134,6 @@ def test_built_in_tables_of_a_session_are_made_only_where_so_many_rows_may_be_lo
         raise DataError(f"{what} has {n_rows} rows")
 
     monkeypatch.setattr(quotas, "require_rows", refused)
-    monkeypatch.setattr(builtin, "table", lambda *asked: pytest.fail("the table was made first"))
+    monkeypatch.setattr(loaded_table, "table", lambda *asked: pytest.fail("the table was made first"))
     with pytest.raises(DataError, match="A table of the session has 7000 rows"):
         state._allowed_table("census", 7_000)

@@ -11,12 +11,12 @@ from anoncore.measures.criteria import CRITERIA
 from anoncore.measures.evaluation import MEASURES, MEASURES_OF_SEVERAL
 from anoncore.requirements import REQUIREMENTS, KAnonymity
 from dashboard.closer import attack, utility
-from dashboard.elements import about, entries
-from dashboard.elements.entries import Described, Docstring
+from dashboard.elements import about
+from dashboard.elements.about import Described, Docstring
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run
 
-ENTRIES = entries.entries()
+ENTRIES = about.entries()
 
 
 def test_everything_that_is_registered_has_its_entry_under_its_name():
@@ -33,7 +33,7 @@ def test_everything_that_is_registered_has_its_entry_under_its_name():
 @pytest.mark.parametrize("key", ENTRIES)
 def test_every_entry_states_its_facts(key: str):
     entry = ENTRIES[key]
-    missing = [word for word in entries.FACTS if len(entry.facts.get(word, "")) < 5]
+    missing = [word for word in about.FACTS if len(entry.facts.get(word, "")) < 5]
     assert not missing, f"the docstring of {key} says no {missing[0]} in its Notes or References"
     assert all(text.endswith(".") for text in entry.facts.values())
     assert len(entry.definition) > 40
@@ -116,7 +116,7 @@ SECTIONED = """What it is, for all.
 def test_facts_are_read_off_a_docstring():
     parts = Docstring.of(SECTIONED)
     assert parts.text == "What it is, for all.\n\nMore of it."
-    assert entries.facts_of(parts) == {
+    assert about.facts_of(parts) == {
         "Assumes": "that it goes on.",
         "Cost": "O(1).",
         "Source": "Somebody, Something, 1999, section 3.",
@@ -152,7 +152,7 @@ def test_the_page_shows_the_chosen_entry_and_keeps_it_in_the_address(key: str, v
     assert looked_up(visitor) == entry.title
     for word, fact in entry.facts.items():
         text = fact.replace("`region_membership`", "*Membership by regions*")
-        assert f"**{entries.FACTS[word]}**\n\n{text[:1].upper()}{text[1:]}" in visitor.texts()
+        assert f"**{about.FACTS[word]}**\n\n{text[:1].upper()}{text[1:]}" in visitor.texts()
     for parameter in entry.parameters:
         assert f"(`{parameter.name}`)" in visitor.texts()
     assert str(list(ENTRIES).index(key)) in visitor.at.query_params.values()
@@ -206,5 +206,5 @@ def test_a_number_that_was_added_as_a_row_says_what_it_is(visitor: Visitor):
 
 def test_every_tab_of_the_attacks_and_every_number_of_utility_has_an_entry():
     assert {entry for _, entry in attack.ATTACKS.values()} | set(utility.EXPLAINED) <= set(ENTRIES)
-    assert entries.key_of(Slicing) == "algorithm:slicing"
+    assert about.key_of(Slicing) == "algorithm:slicing"
     assert about.CHOICE

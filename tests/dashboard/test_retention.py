@@ -9,7 +9,7 @@ import pytest
 
 from anoncore.algorithms import Mondrian
 from dashboard.process import retention
-from dashboard.serving import garbage
+from dashboard.serving import quotas
 from dashboard.session import compute, state
 from dashboard.session.workspace import Workspaces
 from dashboard.tasks import jobs
@@ -75,7 +75,7 @@ def test_nothing_of_a_workspace_that_ended_is_left(visitor: Visitor, monkeypatch
     assert not any(run.id in key or digest in key for key in compute._values._futures)
     assert all(digest not in key for key in state._microdata._memo._futures)
     del run, visitor, one
-    garbage.give_back()
+    quotas.give_back()
     assert [one() for one in watched] == [None, None]
 
 

@@ -25,7 +25,7 @@ def test_findings_are_sentences_and_a_click_mends_them(visitor: Visitor) -> None
         visitor.run()
     assert visitor.errors == []
     assert dict(here.tags.roles) == {"mail": "identifier", "zip": "quasi-identifier", "age": "quasi-identifier"}
-    domain = state.coded(here.table, here.tags).domain
+    domain = state._microdata.get(here.table, here.tags).domain
     groups = here.tags.hierarchies
     assert [groups["zip"].path_of(value)[0] for value in sorted(zips)] == ["000", "101", "200", "803"]
     assert [groups["age"].path_of(value)[0] for value in domain["age"].values] == ["34", "57", "90+", "90+"]

@@ -18,7 +18,7 @@ from anoncore import AnonymizationError, DataError, Hierarchy
 from anoncore.algorithms import Anatomy, Mondrian
 from anoncore.base.pandas_versions import TEXT
 from anoncore.requirements import KAnonymity
-from dashboard.session import builtin, session_file, state
+from dashboard.session import loaded_table, session_file, state
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.wishes import MOST_COLUMNS, Wishes
 from dashboard.session.workspace import MicrodataStore, Workspace
@@ -36,7 +36,7 @@ TOWNS = {"east": ["A*b*", "<b>C</b>"], "west": ["$D$", "E, F"]}
 
 
 def _built_in(name: str, rows: int | None) -> LoadedTable:
-    return builtin.table(name, rows)
+    return loaded_table.builtin_table(name, rows)
 
 
 def _frame() -> pd.DataFrame:

@@ -13,8 +13,8 @@ from anoncore.base.texts import share_text
 from anoncore.requirements import KAnonymity
 from dashboard.charts.attacks import likelihood_histogram, person_shares, tuple_bars
 from dashboard.charts.palette import run_style
-from dashboard.closer.attacks.matching import bucket_table
 from dashboard.closer.class_detail import people_of, published_bucket
+from dashboard.closer.matching import bucket_table
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, grid, metrics, people, table_of
 

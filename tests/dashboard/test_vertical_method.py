@@ -12,7 +12,7 @@ from anoncore.algorithms import VerticalFragmentation
 from anoncore.algorithms.vertical.changes import changes_by_strategy
 from anoncore.base.texts import share_text
 from anoncore.utility import information_loss
-from dashboard.closer.methods.vertical import compare, fragment_table, pair_means
+from dashboard.closer.vertical import compare, fragment_table, pair_means
 from tests.dashboard.conftest import Visitor
 from tests.dashboard.results import add_run, figure, metrics, table_of
 from tests.privacy.test_join_pairs import rare_classes

@@ -8,16 +8,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from anoncore import attacks
-from dashboard.tasks import waiting
+from dashboard.tasks import redrawing
 from tests.dashboard.conftest import Visitor
 
 
 def _page() -> None:
     import streamlit as st
 
-    from dashboard.tasks import waiting
+    from dashboard.tasks import redrawing
 
-    with waiting.told("Compiling") as tell:
+    with redrawing.told("Compiling") as tell:
         if st.session_state.get("is_slow"):
             tell()
             tell()
@@ -44,26 +44,26 @@ def test_a_page_that_need_not_wait_says_nothing() -> None:
 
 
 def test_a_thread_that_draws_no_page_says_nothing() -> None:
-    assert not waiting.is_page()
-    with waiting.told("Compiling") as tell:
+    assert not redrawing.is_page()
+    with redrawing.told("Compiling") as tell:
         tell()
 
 
 def _early() -> None:
     import streamlit as st
 
-    from dashboard.tasks import waiting
+    from dashboard.tasks import redrawing
 
-    with waiting.page_ends_early():
+    with redrawing.page_ends_early():
         st.title("above")
-        assert waiting.may_end_early()
+        assert redrawing.may_end_early()
         try:
             if not st.session_state.get("is_there"):
-                raise waiting.NotReadyError("Compiling", lambda: bool(st.session_state.get("is_there")))
+                raise redrawing.NotReadyError("Compiling", lambda: bool(st.session_state.get("is_there")))
         except Exception:
             st.error("nobody takes it for an error")
         st.header("below")
-    assert not waiting.may_end_early()
+    assert not redrawing.may_end_early()
 
 
 def test_a_page_that_would_wait_ends_and_is_drawn_whole_once_it_need_not() -> None:
@@ -83,7 +83,7 @@ def test_a_lesson_that_needs_the_compiler_stands_with_its_title_and_comes_later(
     measure: Callable[..., object] = attacks.reidentification
 
     def compiling(*arguments: object, **named: object) -> object:
-        raise waiting.NotReadyError("Compiling", lambda: False)
+        raise redrawing.NotReadyError("Compiling", lambda: False)
 
     monkeypatch.setattr(attacks, "reidentification", compiling)
     visitor.at.query_params["lesson"] = "linking.1"

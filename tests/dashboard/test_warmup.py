@@ -26,7 +26,7 @@ from anoncore.kernels import compiled_code
 from anoncore.kernels.compiled_code import Wanted
 from anoncore.measures.evaluation import MEASURES
 from dashboard.session.wishes import FIRST_K, FIRST_L, FIRST_METHODS, FIRST_T
-from dashboard.tasks import jobs, waiting, warmup
+from dashboard.tasks import jobs, redrawing, warmup
 from dashboard.tasks.warmup import ServersWorkshop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,13 +143,13 @@ def test_what_somebody_waits_for_comes_before_tasks_and_within_them(open_worksho
 def test_a_page_ends_early_instead_of_waiting_and_asks_nobody_again_for_what_could_not_be_compiled(
     open_workshop, monkeypatch
 ) -> None:
-    monkeypatch.setattr(waiting, "is_page", lambda: True)
-    monkeypatch.setattr(waiting, "may_end_early", lambda: True)
+    monkeypatch.setattr(redrawing, "is_page", lambda: True)
+    monkeypatch.setattr(redrawing, "may_end_early", lambda: True)
     monkeypatch.setattr(warmup, "EVERY_SECONDS", 0.0)
     workshop, told = open_workshop()
     for _ in range(2):
         # The second time it is in work or still to be done, if it is not settled already.
-        with suppress(waiting.NotReadyError):
+        with suppress(redrawing.NotReadyError):
             workshop.ask(wanted("slow"))
     until(lambda: "slow" in told())
     until(lambda: workshop._is_settled(key_of(wanted("slow"))))

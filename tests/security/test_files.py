@@ -25,7 +25,7 @@ from anoncore.publishing.export import safe_cells, write_tables
 from anoncore.sources import excel, parquet, read_table
 from anoncore.sources.reader import TableSource
 from anoncore.table.hierarchy_files import read_hierarchy
-from dashboard.serving import uploads
+from dashboard.serving import access
 from dashboard.table import table_source
 from dashboard.tasks import reading
 from tests.contracts.source import ROOT
@@ -89,9 +89,9 @@ class TestWhatIsTakenIn:
         monkeypatch.setattr(reading, "read_table_apart", lambda *_, **options: asked.append(options) or _stop())
         with pytest.raises(DataError, match="stop"):
             table_source.load_upload(b"a\n1\n", "a.csv")
-        assert [one["max_bytes"] for one in asked] == [uploads.most_bytes()]
+        assert [one["max_bytes"] for one in asked] == [access.most_upload_bytes()]
         config = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
-        assert f"maxUploadSize = {uploads.most_bytes() // MB}\n" in config
+        assert f"maxUploadSize = {access.most_upload_bytes() // MB}\n" in config
 
     def test_an_open_file_is_read_to_the_limit_only(self):
         class Endless(io.RawIOBase):

@@ -11,11 +11,11 @@ from anoncore.attacks.foreground.attack import TOO_SMALL
 from anoncore.measures.promise_marks import Mark, upwards
 from anoncore.measures.verdict import Mend
 from dashboard.board.answer import answer
-from dashboard.board.facts import Judged
-from dashboard.board.wording import Asked, Shown, SlowFacts
+from dashboard.board.facts import Judged, Slow
+from dashboard.board.wording import Asked, Shown
 
 ASKED = Asked({"k": 10.0, "t": 0.3}, 2, "illness", "illness")
-NO_OTHER = SlowFacts(exact={})
+NO_OTHER = Slow(exact={})
 GOOD = Judged("All that was asked for holds.", "", (), True)
 
 
@@ -33,7 +33,7 @@ def column(
         "lost": {"value": lost},
         **facts,
     }
-    slow = {"given": SlowFacts(exact={"learned": True, "value": given, "control": 0.3}), "strongest": NO_OTHER}
+    slow = {"given": Slow(exact={"learned": True, "value": given, "control": 0.3}), "strongest": NO_OTHER}
     said = marks or (mark("k", "kept"),)
     return Shown(id, title, 0, "generalization", "ready", marks=said, quick=quick, judged=judged, slow=slow)
 
@@ -156,27 +156,27 @@ def test_what_teaches_readers_more_than_chance_is_not_yet_to_be_published():
     assert answer([column("c1", "Anatomy", 0.01, given=0.35)], ASKED).tone == "good"
     # The attack that lies farthest above chance speaks, whichever it is.
     best = {"title": "deFinetti's attack", "value": 0.6, "control": 0.1, "is_foreground": False, "tried": 3}
-    slow = {**(taught.slow or {}), "strongest": SlowFacts(exact=best)}
+    slow = {**(taught.slow or {}), "strongest": Slow(exact=best)}
     assert answer([replace(taught, slow=slow)], ASKED).text.endswith(
         "60.0% of the people are given away by deFinetti's attack; chance alone gives 10.0%."
     )
     # Of two that lie as far above it, the sentence names the one that the cell names.
     equal = {**best, "title": "single groups", "value": 0.577, "control": 0.3}
-    slow = {**(taught.slow or {}), "strongest": SlowFacts(exact=equal)}
+    slow = {**(taught.slow or {}), "strongest": Slow(exact=equal)}
     assert "57.7% of the people are given away by single groups;" in answer([replace(taught, slow=slow)], ASKED).text
     # A first answer of that attack is no more than about right, and one by the attack of the cell is told by the cell.
-    first = {**slow, "strongest": SlowFacts(estimate={**best, "is_estimate": True})}
+    first = {**slow, "strongest": Slow(estimate={**best, "is_estimate": True})}
     assert "but about 60.0% of the people" in answer([replace(taught, slow=first)], ASKED).text
-    same = {**slow, "strongest": SlowFacts(estimate={**best, "is_foreground": True, "is_estimate": True})}
+    same = {**slow, "strongest": Slow(estimate={**best, "is_foreground": True, "is_estimate": True})}
     assert "but 57.7% of the people" in answer([replace(taught, slow=same)], ASKED).text
-    alone = replace(taught, slow={"given": SlowFacts(problem="No shared groups."), "strongest": slow["strongest"]})
+    alone = replace(taught, slow={"given": Slow(problem="No shared groups."), "strongest": slow["strongest"]})
     assert answer([alone], ASKED).tone == "warn"
     # What other attacks found does not hide that this one could not be made.
     assert "Not all attacks could be made: No shared groups." in answer([alone], ASKED).more
     # What could not be measured is not 0: the answer says so, as the cell does.
-    small = replace(taught, slow={"given": SlowFacts(exact={"learned": False, "guess": 0.3})})
+    small = replace(taught, slow={"given": Slow(exact={"learned": False, "guess": 0.3})})
     assert f"What it gives away was not measured: {TOO_SMALL}." in answer([small], ASKED).more
-    ended = replace(taught, slow={"given": SlowFacts(problem="There is not enough memory.")})
+    ended = replace(taught, slow={"given": Slow(problem="There is not enough memory.")})
     assert "What it gives away was not measured: There is not enough memory." in answer([ended], ASKED).more
 
 
@@ -196,13 +196,13 @@ def test_a_release_whose_attack_is_still_on_its_way_is_not_yet_to_be_published()
     )
     # Where nothing is secret, nothing is given away, and an attack that cannot be made will say nothing more.
     assert answer([unknown], replace(ASKED, secret=None)).tone == "good"
-    refused = replace(unknown, slow={"given": SlowFacts(problem="No shared groups.")})
+    refused = replace(unknown, slow={"given": Slow(problem="No shared groups.")})
     assert answer([refused], ASKED).tone == "good"
 
 
 def estimated(low: float, value: float, high: float, control: float = 0.3, lost: float = 0.1) -> Shown:
     estimate = {"learned": True, "value": value, "low": low, "high": high, "control": control, "how": "from 12 of 35"}
-    slow = {"given": SlowFacts(estimate=estimate), "strongest": NO_OTHER}
+    slow = {"given": Slow(estimate=estimate), "strongest": NO_OTHER}
     return replace(column("c1", "Mondrian", lost), slow=slow)
 
 
@@ -231,7 +231,7 @@ def test_the_worse_end_of_an_estimate_decides():
 def test_of_several_attacks_one_that_surely_gives_away_too_many_speaks_first():
     best = {"title": "deFinetti's attack", "value": 0.4, "control": 0.3, "is_foreground": False, "tried": 3}
     both = estimated(0.3, 0.36, 0.7)
-    both = replace(both, slow={**(both.slow or {}), "strongest": SlowFacts(exact=best)})
+    both = replace(both, slow={**(both.slow or {}), "strongest": Slow(exact=best)})
     assert answer([both], ASKED).text.endswith(
         "40.0% of the people are given away by deFinetti's attack; chance alone gives 30.0%."
     )
@@ -241,7 +241,7 @@ def test_attacks_and_rules_that_are_still_to_come_are_told():
     first = {"title": "deFinetti's attack", "value": 0.3, "control": 0.3, "is_foreground": False, "tried": 3}
     told = "Other attacks on it are still being made."
     known = column("c1", "Mondrian", 0.1)
-    for slow in ({}, {"strongest": SlowFacts(estimate={**first, "is_estimate": True})}):
+    for slow in ({}, {"strongest": Slow(estimate={**first, "is_estimate": True})}):
         found = answer([replace(known, slow={"given": (known.slow or {})["given"], **slow})], ASKED)
         assert (found.tone, found.more) == ("good", (told,))
     assert told not in answer([known], ASKED).more
@@ -305,7 +305,7 @@ def test_what_a_search_found_is_told_only_where_it_loses_less():
 def test_an_estimate_is_told_as_the_cell_tells_it():
     """A sentence that somebody may sign does not make 93.7% of what lies between 32% and 100%."""
     estimate = {"learned": True, "value": 0.937, "low": 0.32, "high": 1.0, "control": 0.001, "how": "from 12 of 35"}
-    slow = {"given": SlowFacts(estimate={**estimate, "too_costly": [0.1]})}
+    slow = {"given": Slow(estimate={**estimate, "too_costly": [0.1]})}
     told = replace(column("c1", "Mondrian", 0.6), slow=slow)
     assert answer([told], ASKED).text.endswith(
         "but at least 32% of the people are given away by foreground knowledge; chance alone gives 0.1%."

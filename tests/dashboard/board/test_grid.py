@@ -9,12 +9,12 @@ import pytest
 
 from anoncore.attacks.strongest import _ATTACKS
 from dashboard.board.answer import answer
-from dashboard.board.facts import SIZE_EDGES, Judged, Mark, histogram
+from dashboard.board.facts import SIZE_EDGES, Judged, Mark, Slow, histogram
 from dashboard.board.grid import model
-from dashboard.board.wording import DRAWN, MEANINGS, ROWS, Asked, Shown, SlowFacts
+from dashboard.board.wording import DRAWN, MEANINGS, ROWS, Asked, Shown
 
 KEPT = (Mark("k", "kept", "10", "Everybody hides among 9 others.", "10"),)
-SAFE = {"given": SlowFacts(exact={"learned": True, "value": 0.1, "control": 0.1})}
+SAFE = {"given": Slow(exact={"learned": True, "value": 0.1, "control": 0.1})}
 MISSED = (Mark("k", "missed", "3", "A group has 3 people.", "10"),)
 
 
@@ -141,7 +141,7 @@ def test_the_column_that_the_answer_names_is_marked_and_no_other():
     assert marked(columns) == [*others, (True, "Keeps all that is asked, loses least")]
     # Alone it need not lose least, and where none is to be published none is marked.
     assert marked(columns[:2]) == [others[0], (True, "Keeps all that is asked")]
-    given = {"given": SlowFacts(exact={"learned": True, "value": 0.5, "control": 0.1})}
+    given = {"given": Slow(exact={"learned": True, "value": 0.5, "control": 0.1})}
     assert not any(is_best for is_best, _ in marked([columns[0], replace(columns[1], slow=given)]))
     assert not any(head["isBest"] for head in model(columns, asked(), True)["columns"])
 
@@ -152,11 +152,11 @@ CHANCE = {"learned": True, "guess": 0.0, "control": 0.001, "excess": 0.09}
 
 def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
-    first = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
+    first = cells([column(slow={"given": Slow(estimate=estimate)})], "given")["cells"][0]
     assert (first["state"], first["text"], first["interval"]) == ("estimate", "≈ 9.4% ± 0.6", [0.088, 0.1])
     assert (first["beside"], first["sub"]) == ("by chance 0.1%", "estimate from 2,000 people; the exact number follows")
     assert first["alt"] == "about 9.4%, with 95% confidence between 8.8% and 10.0%, estimated from 2,000 people"
-    both = SlowFacts(estimate=estimate, exact={"value": 0.0931, **CHANCE})
+    both = Slow(estimate=estimate, exact={"value": 0.0931, **CHANCE})
     then = cells([column(slow={"given": both})], "given")["cells"][0]
     assert (then["state"], then["text"], then["interval"]) == ("exact", "9.3%", None)
     assert (then["beside"], then["sub"]) == ("by chance 0.1%", "by foreground knowledge")
@@ -164,10 +164,10 @@ def test_an_estimate_is_marked_and_gives_way_to_the_exact_number():
 
 
 def test_a_table_too_small_to_learn_from_does_not_say_zero():
-    nothing = SlowFacts(exact={"learned": False, "guess": 0.0})
+    nothing = Slow(exact={"learned": False, "guess": 0.0})
     cell = cells([column(slow={"given": nothing})], "given")["cells"][0]
     assert cell == {"state": "failed", "why": "Not measured: the table is too small for this certainty."}
-    cell = cells([column(slow={"given": nothing, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
+    cell = cells([column(slow={"given": nothing, "strongest": Slow(exact=DEFINETTI)})], "given")["cells"][0]
     assert (cell["text"], cell["beside"], cell["sub"], cell["full"]) == (
         "at least 40.0%",
         "by chance 20.0%",
@@ -181,7 +181,7 @@ DEFINETTI = {"title": "deFinetti's attack", "value": 0.4, "control": 0.2, "is_fo
 
 
 def test_the_number_of_the_strongest_of_all_attacks_is_told():
-    exact = SlowFacts(exact={"value": 0.0931, **CHANCE})
+    exact = Slow(exact={"value": 0.0931, **CHANCE})
     first = {**DEFINETTI, "is_estimate": True}
     strongest = "strongest of 3 attacks tried"
     by = f"by deFinetti's attack, the {strongest}; by foreground knowledge 9.3%, 0.1% by chance"
@@ -199,32 +199,32 @@ def test_the_number_of_the_strongest_of_all_attacks_is_told():
         ),
         ({}, "9.3%", "by foreground knowledge", "0.1%", "", 0.0931),
     ):
-        slow = {"given": exact, "strongest": SlowFacts(exact=best)}
+        slow = {"given": exact, "strongest": Slow(exact=best)}
         cell = cells([column(slow=slow)], "given")["cells"][0]
         assert (cell["text"], cell["sub"], cell["value"]) == (text, named, value)
         assert (cell["beside"], cell["full"]) == (f"by chance {chance}", f"by chance {chance}{at_length}")
     # It is drawn from what the same attack gets by chance, and the other draws are of the attack that is not told.
-    slow = {"given": exact, "strongest": SlowFacts(exact=DEFINETTI), "draws": SlowFacts(exact={"given": [0.05, 0.2]})}
+    slow = {"given": exact, "strongest": Slow(exact=DEFINETTI), "draws": Slow(exact={"given": [0.05, 0.2]})}
     drawn = cells([column(slow=slow, facts={**quick(), "is_drawn": True})], "given")["cells"][0]
     assert (drawn["from"], drawn["marks"][0][0], "draws" in drawn["sub"]) == (0.2, 0.2, False)
 
 
 def test_the_scale_of_what_is_given_away_has_room_for_what_the_strongest_attack_gets():
     """Else a dot stands at the end of a scale that ends below its number."""
-    given = {"given": SlowFacts(exact={**CHANCE, "value": 0.015}), "strongest": SlowFacts(exact=DEFINETTI)}
+    given = {"given": Slow(exact={**CHANCE, "value": 0.015}), "strongest": Slow(exact=DEFINETTI)}
     assert cells([column(slow=given)], "given")["axis"]["most"] >= DEFINETTI["value"]
-    alone = {"given": SlowFacts(problem="It failed."), "strongest": SlowFacts(exact=DEFINETTI)}
+    alone = {"given": Slow(problem="It failed."), "strongest": Slow(exact=DEFINETTI)}
     assert cells([column(slow=alone)], "given")["axis"]["most"] >= DEFINETTI["value"]
 
 
 def test_a_column_says_which_attack_on_another_one_was_not_made_on_it():
     """Else nobody would know why the strongest is one of four here and one of three there."""
-    given = SlowFacts(exact={"value": 0.0931, **CHANCE})
+    given = Slow(exact={"value": 0.0931, **CHANCE})
     three = ["foreground knowledge", "deFinetti's attack", "single groups"]
 
     def of(attacks, **changes):
         best = {**DEFINETTI, "tried": len(attacks), "attacks": attacks, **changes}
-        return {"given": given, "strongest": SlowFacts(exact=best)}
+        return {"given": given, "strongest": Slow(exact=best)}
 
     columns = [
         column("c1", slow=of([*three, "knowing the method"])),
@@ -251,32 +251,32 @@ def test_a_column_says_which_attack_on_another_one_was_not_made_on_it():
 
 
 def test_nothing_found_by_one_attack_is_not_said_where_another_found_more():
-    nothing = SlowFacts(exact={"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05]})
+    nothing = Slow(exact={"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05]})
     for best, told in ((DEFINETTI, "at least 40.0%"), ({}, "0% by what was tried")):
-        slow = {"given": nothing, "strongest": SlowFacts(exact=best)}
+        slow = {"given": nothing, "strongest": Slow(exact=best)}
         assert cells([column(slow=slow)], "given")["cells"][0]["text"] == told
     # Where the attack that takes most knowledge could not be made, 0% of another one is no measure of safety either.
     none = {**DEFINETTI, "value": 0.0, "control": 0.0}
-    for given in (SlowFacts(problem="No groups are shared."), SlowFacts(exact={"learned": False, "guess": 0.0})):
-        for known in (SlowFacts(exact=none), SlowFacts(estimate={**none, "is_estimate": True})):
+    for given in (Slow(problem="No groups are shared."), Slow(exact={"learned": False, "guess": 0.0})):
+        for known in (Slow(exact=none), Slow(estimate={**none, "is_estimate": True})):
             cell = cells([column(slow={"given": given, "strongest": known})], "given")["cells"][0]
             assert cell["text"] == "0% by what was tried"
 
 
 def test_the_strongest_attack_hides_no_larger_share_of_another_one():
     """It lies farthest above chance, and the other one may give away more people, most of them by chance."""
-    larger = SlowFacts(exact={"learned": True, "value": 0.5, "guess": 0.0, "control": 0.45, "excess": 0.05})
-    cell = cells([column(slow={"given": larger, "strongest": SlowFacts(exact=DEFINETTI)})], "given")["cells"][0]
+    larger = Slow(exact={"learned": True, "value": 0.5, "guess": 0.0, "control": 0.45, "excess": 0.05})
+    cell = cells([column(slow={"given": larger, "strongest": Slow(exact=DEFINETTI)})], "given")["cells"][0]
     assert cell["text"] == "at least 40.0%"
     assert cell["sub"].endswith("; foreground knowledge 50.0%, by chance 45.0%")
     assert cell["full"].endswith("by foreground knowledge 50.0%, 45.0% by chance")
     # So may one of the others, beside whichever is told.
     larger = {"larger": {"title": "single groups", "value": 0.6, "control": 0.59}}
     told = "single groups 60.0%, by chance 59.0%"
-    small = SlowFacts(exact={"value": 0.0931, **CHANCE})
+    small = Slow(exact={"value": 0.0931, **CHANCE})
     by_foreground = {**DEFINETTI, "title": "foreground knowledge", "is_foreground": True}
     for best, text in ((DEFINETTI, "at least 40.0%"), (by_foreground, "at least 9.3%")):
-        slow = {"given": small, "strongest": SlowFacts(exact={**best, **larger})}
+        slow = {"given": small, "strongest": Slow(exact={**best, **larger})}
         cell = cells([column(slow=slow)], "given")["cells"][0]
         assert cell["text"] == text
         assert told in cell["sub"]
@@ -292,22 +292,22 @@ def test_an_estimate_is_told_as_what_can_be():
         (high | limited, "at least 92%"),
         (high | {"value": 0.1, "low": 0.0, "high": 0.3} | limited, "0 to 30% by what was tried"),
     ):
-        cell = cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
+        cell = cells([column(slow={"given": Slow(estimate=estimate)})], "given")["cells"][0]
         assert cell["text"] == told
 
 
 def test_chance_is_told_beside_nothing_only_where_it_gets_something():
     for chance, beside in ((0.0, None), (0.02, "by chance 2.0%")):
         best = {**DEFINETTI, "value": 0.0, "control": chance}
-        slow = {"given": SlowFacts(problem="No groups."), "strongest": SlowFacts(exact=best)}
+        slow = {"given": Slow(problem="No groups."), "strongest": Slow(exact=best)}
         assert cells([column(slow=slow)], "given")["cells"][0].get("beside") == beside
 
 
 def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
     single = {**DEFINETTI, "title": "single groups", "tried": 1}
     slow = {
-        "given": SlowFacts(problem="The fragments have partitions of their own."),
-        "strongest": SlowFacts(exact=single),
+        "given": Slow(problem="The fragments have partitions of their own."),
+        "strongest": Slow(exact=single),
     }
     cell = cells([column(slow=slow)], "given")["cells"][0]
     assert (cell["text"], cell["sub"], cell["full"]) == (
@@ -320,7 +320,7 @@ def test_where_the_attack_does_not_apply_the_strongest_that_does_is_told():
 
 def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
     exact = {"value": 0.0931, **CHANCE, "sets": [40, 120]}
-    cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
+    cell = cells([column(slow={"given": Slow(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("at least 9.3%", "at least 9.3%")
     assert cell["sub"] == "by foreground knowledge (in part)"
     assert cell["full"] == "by chance 0.1%; from 40 of 120 attribute sets"
@@ -330,15 +330,15 @@ def test_an_attack_with_some_of_the_attribute_sets_says_at_least():
     ("share", "told"), [(0.0002, "less than 0.1% by what was tried"), (0.99996, "more than 99.9%"), (1.0, "100%")]
 )
 def test_a_share_that_is_told_as_a_bound_gets_no_second_one(share: float, told: str) -> None:
-    limited = SlowFacts(exact={"value": share, **CHANCE, "sets": [40, 120]})
-    another = SlowFacts(exact={**DEFINETTI, "value": share, "control": 0.0})
-    for slow in ({"given": limited}, {"given": SlowFacts(problem="No groups."), "strongest": another}):
+    limited = Slow(exact={"value": share, **CHANCE, "sets": [40, 120]})
+    another = Slow(exact={**DEFINETTI, "value": share, "control": 0.0})
+    for slow in ({"given": limited}, {"given": Slow(problem="No groups."), "strongest": another}):
         assert cells([column(slow=slow)], "given")["cells"][0]["text"] == told
 
 
 def test_an_attack_that_left_epsilons_out_says_from_which_on():
     exact = {"value": 0.0, **CHANCE, "sets": [120, 120], "too_costly": [0.05, 0.1, 0.2]}
-    cell = cells([column(slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
+    cell = cells([column(slow={"given": Slow(exact=exact)})], "given")["cells"][0]
     assert (cell["text"], cell["alt"]) == ("0% by what was tried",) * 2
     assert cell["sub"] == "by foreground knowledge (in part)"
     assert cell["full"] == "by chance 0.1%; stronger forms of it take too long here (epsilon from 0.05 on)"
@@ -346,7 +346,7 @@ def test_an_attack_that_left_epsilons_out_says_from_which_on():
 
 def test_an_estimate_says_from_which_epsilon_on_nothing_will_be_tried():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 12 of 78 attribute sets"}
-    slow = {"given": SlowFacts(estimate=estimate | {"too_costly": [0.05, 0.1, 0.2]})}
+    slow = {"given": Slow(estimate=estimate | {"too_costly": [0.05, 0.1, 0.2]})}
     cell = cells([column(slow=slow)], "given")["cells"][0]
     assert cell["text"] == "at least ≈ 9.4% ± 0.6"
     assert cell["alt"].startswith("at least about 9.4%, with 95% confidence between")
@@ -358,26 +358,26 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
     estimate = {"value": 0.094, "low": 0.088, "high": 0.1, **CHANCE, "how": "from 2,000 people"}
     exact = {"value": 0.0931, **CHANCE}
     drawn = quick(is_drawn=True)
-    found = cells([column(facts=drawn, slow={"given": SlowFacts(exact=exact)})], "given")["cells"][0]
+    found = cells([column(facts=drawn, slow={"given": Slow(exact=exact)})], "given")["cells"][0]
     assert found["sub"] == f"by foreground knowledge; {DRAWN}"
     assert found["marks"] == [[0.001, "by chance 0.1%: the same attack on shuffled secrets"]]
-    others = {"given": SlowFacts(exact=exact), "draws": SlowFacts(exact={"given": [0.0604, 0.1207]})}
+    others = {"given": Slow(exact=exact), "draws": Slow(exact={"given": [0.0604, 0.1207]})}
     spread = cells([column(facts=drawn, slow=others)], "given")["cells"][0]
     assert (spread["sub"], spread["full"]) == (
         "by foreground knowledge; drawn at random: five releases give ≈ 6.0 to 12.1%",
         "by chance 0.1%; drawn at random: five releases give ≈ 6.0 to 12.1%",
     )
     # The number in the cell is one of the five, whichever way the others lie.
-    others["draws"] = SlowFacts(exact={"given": [0.12, 0.13]})
+    others["draws"] = Slow(exact={"given": [0.12, 0.13]})
     assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith(
         "drawn at random: five releases give ≈ 9.3 to 13.0%"
     )
-    others["draws"] = SlowFacts(exact={"given": [0.0929, 0.0931]})
+    others["draws"] = Slow(exact={"given": [0.0929, 0.0931]})
     assert cells([column(facts=drawn, slow=others)], "given")["cells"][0]["sub"].endswith(
         "drawn at random: five releases give ≈ 9.3%"
     )
     assert cells([column(slow=others)], "given")["cells"][0]["full"] == "by chance 0.1%", "it draws nothing"
-    early = cells([column(facts=drawn, slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]
+    early = cells([column(facts=drawn, slow={"given": Slow(estimate=estimate)})], "given")["cells"][0]
     assert early["full"] == "by chance 0.1%; estimate from 2,000 people; the exact number follows"
 
 
@@ -395,7 +395,7 @@ def test_a_number_of_a_method_that_draws_says_that_another_draw_gives_another():
 )
 def test_an_estimate_has_the_digits_that_its_interval_allows(value, low, high, text):
     estimate = {"value": value, "low": low, "high": high, **CHANCE, "how": "from 64 of 385 attribute sets"}
-    assert cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["cells"][0]["text"] == text
+    assert cells([column(slow={"given": Slow(estimate=estimate)})], "given")["cells"][0]["text"] == text
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_an_estimate_has_the_digits_that_its_interval_allows(value, low, high, t
 def test_an_estimated_score_has_them_too(value, low, high, text):
     scale = {"guess": 0.03, "original": 0.31}
     estimate = {"value": value, "low": low, "high": high, "how": "from 3 of 10 trainings", **scale}
-    cell = cells([column(slow={"predictable": SlowFacts(estimate=estimate)})], "predictable")["cells"][0]
+    cell = cells([column(slow={"predictable": Slow(estimate=estimate)})], "predictable")["cells"][0]
     assert (cell["text"], cell["sub"]) == (text, "estimate from 3 of 10 trainings; the exact number follows")
 
 
@@ -420,7 +420,7 @@ def test_an_estimated_score_has_them_too(value, low, high, text):
 )
 def test_shares_of_people_have_a_scale_in_which_small_ones_differ(shares, most, end):
     columns = [
-        column(f"c{place}", slow={"given": SlowFacts(exact={**CHANCE, "value": share})})
+        column(f"c{place}", slow={"given": Slow(exact={**CHANCE, "value": share})})
         for place, share in enumerate(shares)
     ]
     assert cells(columns or [column()], "given")["axis"] == {"most": most, "low": "0", "high": end}
@@ -428,12 +428,12 @@ def test_shares_of_people_have_a_scale_in_which_small_ones_differ(shares, most, 
 
 def test_the_scale_of_shares_has_room_for_the_interval_of_an_estimate():
     estimate = {"value": 0.19, "low": 0.17, "high": 0.21, **CHANCE, "how": "from 2,000 people"}
-    assert cells([column(slow={"given": SlowFacts(estimate=estimate)})], "given")["axis"]["most"] == 0.5
+    assert cells([column(slow={"given": Slow(estimate=estimate)})], "given")["axis"]["most"] == 0.5
 
 
 def test_what_is_not_there_yet_or_failed_says_so():
     assert cells([column()], "given")["cells"][0] == {"state": "pending", "why": "being attacked …"}
-    failed = SlowFacts(problem="There is no such attack.")
+    failed = Slow(problem="There is no such attack.")
     assert cells([column(slow={"given": failed})], "given")["cells"][0]["why"] == "There is no such attack."
     refused = column(status="failed", problem="k = 90 is not possible.")
     assert cells([refused], "promise")["cells"][0] == {"state": "failed", "why": "k = 90 is not possible."}
@@ -495,11 +495,11 @@ def test_what_an_attack_gives_away_takes_the_green_away():
 
     Where one person has several rows, these are what the attack gives shares of.
     """
-    given = {"given": SlowFacts(exact={"learned": True, "value": 0.5, "control": 0.1})}
+    given = {"given": Slow(exact={"learned": True, "value": 0.5, "control": 0.1})}
     heads = model([column("c1", slow=given), column("c2", MISSED, slow=given)], asked(attacked="rows"), True)["columns"]
     words = "Keeps all that is asked, but 50.0% of the rows are given away by foreground knowledge"
     assert [(head["badge"], head["tone"]) for head in heads] == [(words, "warn"), ("Misses k", "bad")]
-    few = {"given": SlowFacts(exact={"learned": True, "value": 0.14, "control": 0.1})}
+    few = {"given": Slow(exact={"learned": True, "value": 0.14, "control": 0.1})}
     assert model([column("c1", slow=few)], asked(), True)["columns"][0]["tone"] == "good"
 
 
@@ -515,8 +515,8 @@ def test_a_head_is_green_only_once_it_is_known_what_is_given_away():
     assert head({}) == (words, "plain")
     assert head({}, secret=None) == (words, "good")
     narrow, wide = ({**estimate, "low": 0.13 - margin, "high": 0.13 + margin} for margin in (0.01, 0.04))
-    assert head({"given": SlowFacts(estimate=narrow)}) == (words, "good")
-    assert head({"given": SlowFacts(estimate=wide)}) == (
+    assert head({"given": Slow(estimate=narrow)}) == (words, "good")
+    assert head({"given": Slow(estimate=wide)}) == (
         f"{words}, but ≈ 13% ± 4 of the people may be given away by foreground knowledge",
         "plain",
     )
@@ -524,7 +524,7 @@ def test_a_head_is_green_only_once_it_is_known_what_is_given_away():
 
 def test_a_head_is_not_green_while_only_rows_were_counted():
     """A group of ten rows may be one person's."""
-    given = {"given": SlowFacts(exact={"learned": True, "value": 0.1, "control": 0.1})}
+    given = {"given": Slow(exact={"learned": True, "value": 0.1, "control": 0.1})}
     for people, expected in (
         ("people", ("Keeps all that is asked", "good")),
         ("rows", ("Keeps all that is asked, counted by rows only", "plain")),
@@ -556,7 +556,7 @@ def test_rows_are_called_people_only_where_they_are():
 
 @pytest.mark.parametrize(("value", "is_said"), [(0.731, False), (0.752, True), (0.6, False)])
 def test_a_release_that_teaches_more_than_the_original_says_why(value: float, is_said: bool) -> None:
-    slow = {"predictable": SlowFacts(exact={"value": value, "original": 0.7349, "guess": 0.38})}
+    slow = {"predictable": Slow(exact={"value": value, "original": 0.7349, "guess": 0.38})}
     told = cells([column(slow=slow)], "predictable")["cells"][0]["sub"]
     assert told.startswith("original table 0.73, guessing 0.38")
     assert ("keep a tree from learning noise" in told) is is_said

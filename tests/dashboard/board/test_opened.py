@@ -17,7 +17,7 @@ from anoncore.recipes.saved_releases import saved_releases
 from anoncore.requirements import KAnonymity
 from anoncore.sources import read_table
 from dashboard.board import facts, grid
-from dashboard.session import builtin, session_file, state
+from dashboard.session import loaded_table, session_file, state
 from dashboard.session.opened import MOST_TABLES, opened_alone, opened_files
 from dashboard.session.wishes import Step, Wishes, from_plain, to_plain
 from tests.dashboard.results import ROLES, loaded, people
@@ -422,7 +422,7 @@ def test_a_saved_session_brings_it_back(visitor, drawn, visit, tmp_path, kind):
     content = session_file.save(here)
     other = visit()
     there = workspace(other)
-    saved = session_file.read(content, builtin.table, state._microdata.get)
+    saved = session_file.read(content, loaded_table.builtin_table, state._microdata.get)
     session_file.restore(there, saved)
     other.run()
     found = finish(other, drawn)

@@ -14,10 +14,10 @@ from anoncore.search.choosing import choose_k
 from anoncore.search.keeping import asked, keeping
 from dashboard.board import facts, grid
 from dashboard.board.bench import Bench
-from dashboard.board.facts import Mark
+from dashboard.board.facts import Mark, Slow
 from dashboard.board.grid import model
 from dashboard.board.over import LEFT_OUT, Over, R, parameters, with_value
-from dashboard.board.wording import Asked, Shown, SlowFacts
+from dashboard.board.wording import Asked, Shown
 from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.wishes import Wishes
 from dashboard.session.workspace import Workspace
@@ -144,15 +144,13 @@ def test_cells_draw_lines_on_one_scale_with_the_present_value_marked():
         == grid.model(columns, Asked(LEVELS, 2, "illness", "illness"), True)["rows"][4]["cells"][0]["text"]
     )
     assert rows["given"]["cells"][0]["line"] == [0.25] * 8
-    attacked = [replace(one, slow={"given": SlowFacts(exact=GIVEN)}) for one in columns]
+    attacked = [replace(one, slow={"given": Slow(exact=GIVEN)}) for one in columns]
     beside = model(attacked, Asked(LEVELS, 2, "illness", "illness"), True, found)["rows"][3]["cells"][0]
     assert (beside["text"], beside["beside"]) == ("25.0%", "by chance 2.0%")
     assert beside["sub"] == "now, at k = 4; click a point to choose it"
     # The line is of foreground knowledge, and the number beside it may be of another attack, which is named once.
     single = {"title": "single groups", "value": 0.5, "control": 0.1, "is_foreground": False, "tried": 2}
-    by_another = [
-        replace(one, slow={"given": SlowFacts(exact=GIVEN), "strongest": SlowFacts(exact=single)}) for one in attacked
-    ]
+    by_another = [replace(one, slow={"given": Slow(exact=GIVEN), "strongest": Slow(exact=single)}) for one in attacked]
     for lines, sub in (
         (found.trials, "now, at k = 4; click a point to choose it"),
         ({key: replace(trial, slow={}) for key, trial in found.trials.items()}, "by single groups, the strongest"),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dashboard.process import metrics
-from dashboard.serving import access, audit, gate, own_token, owners, quotas, settings, sign_ins
+from dashboard.serving import access, audit, gate, own_token, quotas, settings, sign_ins
 from dashboard.serving.settings import Quotas, Rights, Server, Settings, SignIn
 
 OWN = Settings(server=Server(token="k" * 40))
@@ -31,7 +31,7 @@ HOST = (b"host", b"127.0.0.1:8501")
 @pytest.fixture(autouse=True)
 def nothing_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that has just begun."""
-    for module, name in ((sign_ins, "_sign_ins"), (sign_ins, "_connections"), (owners, "_owners"), (gate, "_recorded")):
+    for module, name in ((sign_ins, "_sign_ins"), (sign_ins, "_connections"), (gate, "_owners"), (gate, "_recorded")):
         monkeypatch.setattr(module, name, {})
     monkeypatch.setattr(quotas, "_on_the_way", [])
     monkeypatch.setattr(own_token, "_checked", SimpleNamespace(set=lambda: None, is_set=lambda: True))
@@ -50,7 +50,7 @@ def office(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sign_ins.name(cookies, f"id of {name}", name)
     visits = {f"session-of-{name}": access.Visit(f"id of {name}", True) for name in ("ann", "bob")}
     monkeypatch.setattr(access, "_visits", {**visits, "session-of-looker": access.Visit("id of ann", False)})
-    monkeypatch.setattr(owners, "_owners", {"abc": frozenset({"id of bob"})})
+    monkeypatch.setattr(gate, "_owners", {"abc": frozenset({"id of bob"})})
 
 
 def ask(
@@ -439,7 +439,7 @@ def test_the_manager_of_files_says_for_whom_they_are_made(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(settings, "_used", OFFICE)
     manager = MediaFileManager(MemoryMediaFileStorage("/media"))
-    owners.watch(manager)
+    gate.watch_files(manager)
     drawn_for = "id of ann"
     monkeypatch.setattr(access, "person", lambda: access.Person(drawn_for, "", frozenset()))
     address = manager.add(b"image of ann", "image/png", "1.2")
@@ -450,9 +450,9 @@ def test_the_manager_of_files_says_for_whom_they_are_made(monkeypatch: pytest.Mo
     monkeypatch.setattr(access, "person", lambda: None)
     download = manager.execute_deferred(placeholder)
     assert shared == address, "the same content is the same file"
-    assert [owners.may_fetch(f"/anoncore{address}", f"id of {name}") for name in ("ann", "bob", "eve")] == [
+    assert [gate.may_fetch(f"/anoncore{address}", f"id of {name}") for name in ("ann", "bob", "eve")] == [
         True,
         True,
         False,
     ]
-    assert [owners.may_fetch(download, f"id of {name}") for name in ("ann", "bob", "")] == [True, False, False]
+    assert [gate.may_fetch(download, f"id of {name}") for name in ("ann", "bob", "")] == [True, False, False]

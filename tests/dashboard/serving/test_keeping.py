@@ -19,7 +19,7 @@ from anoncore.recipes.release_file import packed
 from dashboard.serving import settings, vault
 from dashboard.serving.settings import Kept, Settings
 from dashboard.serving.vault import Vault
-from dashboard.session import builtin, keeping, state
+from dashboard.session import keeping, loaded_table, state
 from dashboard.session.loaded_table import LoadedTable, Tags, untagged
 from dashboard.session.workspace import Workspace
 from tests.dashboard.results import put
@@ -45,7 +45,7 @@ def worked(owner: str = "") -> Workspace:
     table = LoadedTable("t1", "akte.csv", frame, "d" * 64, ("a note",), None, untagged(frame))
     tags = Tags({"name": "identifier", "age": "quasi-identifier", "illness": "sensitive"}, dict(table.suggested.kinds))
     here.load(table, tags)
-    data = state.coded(table, tags)
+    data = state._microdata.get(table, tags)
     for algorithm in (Mondrian(), Anatomy(l=2)):
         put(here, algorithm, table, tags, algorithm.anonymize(data))
     renamed(here, 0, "mine")
@@ -61,7 +61,7 @@ def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
     here = worked("person")
     keeping.save(here)
     assert here.notices == []
-    kept = keeping.load(here.id, builtin.table, state.coded)
+    kept = keeping.load(here.id, loaded_table.builtin_table, state._microdata.get)
     assert kept is not None
     assert (kept.id, kept.owner, kept.person) == (here.id, "person", "ann@office.example")
     assert keeping.id_of("person") == here.id
@@ -77,7 +77,7 @@ def test_a_workspace_comes_back_as_it_was(folder: Path) -> None:
     for back, run in zip(saved.runs, here.runs, strict=True):
         # The whole release, but for the numbers of groups, which are drawn anew for every file.
         assert packed(back.release) == packed(run.release)
-    assert keeping.load("another-id", builtin.table, state.coded) is None
+    assert keeping.load("another-id", loaded_table.builtin_table, state._microdata.get) is None
 
 
 def test_nothing_can_be_read_and_nobody_else_can_look(folder: Path) -> None:
@@ -115,7 +115,7 @@ def test_what_was_changed_is_not_opened(folder: Path, change: str) -> None:
         session.write_bytes(b"")
     else:
         table.unlink()
-    assert keeping.load(here.id, builtin.table, state.coded) is None
+    assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is None
 
 
 def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
@@ -132,23 +132,23 @@ def test_an_older_file_that_is_put_back_is_not_opened(folder: Path) -> None:
     for is_restarted in (False, True):
         if is_restarted:
             vault._vaults.clear()
-        assert keeping.load(here.id, builtin.table, state.coded) is None
+        assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is None
     # Also the whole folder as it was, while the program runs; after a restart that is a backup like any other.
     (group / "session").write_bytes(newer[group / "session"])
     vault._vaults.clear()
-    assert keeping.load(here.id, builtin.table, state.coded) is not None
+    assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is not None
     for path in changed:
         path.write_bytes(older[path])
-    assert keeping.load(here.id, builtin.table, state.coded) is None
+    assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is None
     # Without its ledger, or with a changed one, nothing is opened, and new files are kept.
     (ledger,) = folder.glob("ledger-*")
     for content in (None, b"", older[ledger][:-1], older[group / "session"]):
         ledger.unlink() if content is None else ledger.write_bytes(content)
         vault._vaults.clear()
-        assert keeping.load(here.id, builtin.table, state.coded) is None
+        assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is None
     keeping._written.clear()
     keeping.save(here)
-    assert keeping.load(here.id, builtin.table, state.coded) is not None
+    assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is not None
 
 
 def test_what_was_removed_stays_removed(folder: Path) -> None:
@@ -228,14 +228,14 @@ def test_what_nobody_works_with_goes_also_when_the_server_was_away(folder: Path)
     here = worked("person")
     keeping.save(here)
     keeping.sweep(60)
-    assert keeping.load(here.id, builtin.table, state.coded) is not None
+    assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is not None
     old = time.time() - 120
     for path in folder.rglob("*"):
         if path.is_file():
             os.utime(path, (old, old))
     keeping.touch(here)
     keeping.sweep(60)
-    assert keeping.load(here.id, builtin.table, state.coded) is not None
+    assert keeping.load(here.id, loaded_table.builtin_table, state._microdata.get) is not None
     for path in folder.rglob("*"):
         if path.is_file():
             os.utime(path, (old, old))

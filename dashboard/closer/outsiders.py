@@ -15,7 +15,6 @@ from anoncore.attacks.control_figures import Figures
 from anoncore.base.score import Score
 from anoncore.base.texts import share_text
 from dashboard.charts.attacks import belief_histogram, success_bars
-from dashboard.charts.palette import run_style
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
@@ -136,7 +135,7 @@ def _draw(run: Run, question: str, found: Figures, who: str) -> None:
     st.markdown(_meaning(found, who))
     parts.notes(found.notes)
     parts.chart(
-        success_bars(found.adversaries, float(found.members.baseline or 0), run_style(run.color_index)),
+        success_bars(found.adversaries, float(found.members.baseline or 0), run.style),
         "outsiders-success",
         "Right guesses of each adversary, with 95% intervals; the dotted line is what guessing gets."
         + (f" The release is made anew of {left} of the table, by the same method." if who == HOLD else ""),
@@ -282,7 +281,7 @@ def _draw_risk(run: Run, name: str, function: Callable[..., IndividualRisk], *ar
         ]
     )
     parts.chart(
-        belief_histogram(found.risk, float(found.mean.baseline or 0), run_style(run.color_index)),
+        belief_histogram(found.risk, float(found.mean.baseline or 0), run.style),
         "population-risks",
         "People of the table by the probability that their row is linked rightly with them in the population.",
         f"Histogram of the risks, on average {found.mean:.2g}, at most {found.largest:.2g}.",

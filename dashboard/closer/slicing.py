@@ -11,9 +11,8 @@ from anoncore import Release, attacks, privacy, utility
 from anoncore.algorithms import RandomBuckets, Slicing
 from anoncore.algorithms.attribute_proposal import AttributeProposal
 from anoncore.algorithms.slicing.slicing import Diversity, achieved_diversity
-from dashboard.charts.classes import size_histogram
+from dashboard.charts.groups import size_histogram
 from dashboard.charts.maps import association_map, strongest_pair
-from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped, few
@@ -114,7 +113,7 @@ def _buckets(run: Run, algorithm: Slicing | RandomBuckets) -> None:
     else:
         how = f"Rows of equal column values were spread over groups of {algorithm.size:,}."
     parts.chart(
-        size_histogram(sizes, run_style(run.color_index)),
+        size_histogram(sizes, run.style),
         "slicing-sizes",
         f"How many groups have how many rows. {how}",
         f"Histogram of {len(sizes):,} groups of {sizes.min():,} to {sizes.max():,} rows.",

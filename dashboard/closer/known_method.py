@@ -14,7 +14,6 @@ from anoncore.base.texts import share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from anoncore.release.openness import QUESTION, Openness
 from dashboard.charts.attacks import gain_bars, truth_histogram
-from dashboard.charts.palette import run_style
 from dashboard.closer.attack import attacked, board_r, most_told
 from dashboard.elements import about, parts
 from dashboard.elements.parts import Tile
@@ -59,7 +58,7 @@ def definetti(run: Run) -> None:
     with left:
         breached = int(lies_above(np.nan_to_num(found.own_belief), 1 / found.r, ACCUMULATED).sum())
         parts.chart(
-            truth_histogram(found.own_belief, found.without_attack, found.r, run_style(run.color_index)),
+            truth_histogram(found.own_belief, found.without_attack, found.r, run.style),
             "definetti-people",
             "People by how strongly the adversary believes in their true value. Right of 1/r stand the "
             f"{breached:,} who are given away; without the attack every assignment of a group is as likely.",
@@ -109,7 +108,7 @@ def _secrets(run: Run, found: MinimalityAttack) -> None:
     left, right = parts.beside()
     with left:
         parts.chart(
-            gain_bars(found.gain, run_style(run.color_index)),
+            gain_bars(found.gain, run.style),
             "known-method-gain",
             "People by how much the strongest belief in a protected value of theirs changes when the readers "
             "know the method. Beliefs may also fall: what is more likely of one person of a group is less likely of "

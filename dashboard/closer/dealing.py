@@ -19,7 +19,6 @@ from anoncore.kernels.rounding import stays_within
 from anoncore.search.choosing import largest_distance
 from anoncore.utility import information_loss
 from dashboard.charts.dealing import MOST_CLASSES, Cards, dealing, held, in_order, loss_by_attribute
-from dashboard.charts.palette import run_style
 from dashboard.charts.planes import Plane, bound_bars, box_map, intervals
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
@@ -80,7 +79,7 @@ def _counted(run: Run, stack: Stack) -> None:
     cut = f" Of {len(counts):,} the {MOST_COUNTED} most frequent are drawn." if len(cells) < len(counts) else ""
     what = "value" if len(stack.multiplicity.views) == 1 else "combination of values"
     parts.chart(
-        in_order(texts, counts[cells], run_style(run.color_index)),
+        in_order(texts, counts[cells], run.style),
         "deal-counts",
         f"Every row is a card that shows its {names}. Here is how many cards show each {what}, in the "
         f"attributes' own order.{cut}",
@@ -187,7 +186,7 @@ def _neighbours(run: Run) -> None:
         ]
     )
     parts.chart(
-        loss_by_attribute(found.names, found.chance, found.near, run_style(run.color_index)),
+        loss_by_attribute(found.names, found.chance, found.near, run.style),
         "deal-losses",
         "Share of its domain that a published cell covers on average, by quasi-identifier.",
         f"Bar chart of the information loss by attribute: {before:.0%} on average by chance, {after:.0%} with "
@@ -230,7 +229,7 @@ def _numbers(run: Run, found: SensitiveFragmentation) -> None:
         tiles.append(Tile(f"Bound of {escaped(name)}", f"{bound:.4f}", told, note, holds))
     parts.tiles(tiles, min(len(tiles), 4))
     parts.chart(
-        bound_bars(names, true, found.bounds, t, run_style(run.color_index)),
+        bound_bars(names, true, found.bounds, t, run.style),
         "space-bounds",
         "The bound holds for shares that are exact. Where counts do not divide, groups take a row more or "
         "less of a box, so every group is measured: its distance may lie above the bound, never above t (the mark).",
@@ -255,7 +254,7 @@ def _boxes(run: Run, found: SensitiveFragmentation) -> None:
     left, right = parts.beside()
     with right:
         chosen = _list(run, found, word)
-    style = run_style(run.color_index)
+    style = run.style
     with left:
         if single:
             parts.chart(

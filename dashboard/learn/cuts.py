@@ -18,7 +18,7 @@ from anoncore.algorithms.rothko.setting import Node, Setting, Statistics
 from anoncore.requirements import KAnonymity
 from anoncore.utility import information_loss
 from dashboard.charts.planes import boxes_in_plane, released_boxes
-from dashboard.learn.lessons.board import STYLE, Lesson, Question, as_published, chart, data_of, figures, share_chart
+from dashboard.learn.lesson_parts import STYLE, Lesson, Question, as_published, chart, data_of, figures, share_chart
 
 TABLE = "rothko-synthetic"
 FEW = 60

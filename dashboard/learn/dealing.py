@@ -12,7 +12,7 @@ from anoncore.algorithms import SensitiveSpaceFragmentation, StackAndDeal
 from anoncore.algorithms.closeness.stack_and_deal import Stack
 from dashboard.charts.dealing import Cards, dealing, held, in_order
 from dashboard.charts.planes import Plane, bound_bars, box_map
-from dashboard.learn.lessons.board import STYLE, Lesson, Question, beside, chart, data_of, figures, generalized, table
+from dashboard.learn.lesson_parts import STYLE, Lesson, Question, beside, chart, data_of, figures, generalized, table
 
 TABLE = "t-closeness-salaries"
 SALARY = "salary"

@@ -1,19 +1,100 @@
-"""Columns that are published by decision and undo a tag: what they give away, and how to mend it with one click."""
+"""What is asked about the roles of a table's columns, each answered with one click.
+
+Whose rows they are, where one person may have several and nobody decided; until then rows are counted. And which
+columns that are published by decision, or would be, undo a tag, what they give away, and how to mend it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from anoncore import Microdata, privacy
 from anoncore.privacy.tag_leaks import TagLeak, table_leaks
+from anoncore.table.people import repeated_identifiers
 from anoncore.table.relations import Relation
 from dashboard.elements import routes
-from dashboard.markdown import escaped
-from dashboard.session import browser, compute, state, tagging
-from dashboard.session.loaded_table import LoadedTable
+from dashboard.markdown import escaped, few
+from dashboard.session import compute, state, tagging
+from dashboard.session.loaded_table import LoadedTable, Tags
 from dashboard.session.workspace import Run
+
+
+def repeating_identifier(table: LoadedTable, tags: Tags) -> tuple[str, int, int] | None:
+    """The identifier by which one person may have several rows, its different values and the rows that have one; None
+    where none repeats, or somebody said by which column people are counted.
+    """
+    if tags.unit is not None:
+        return None
+    identifiers = tuple(name for name in tagging.unit_options(tags) if name is not None)
+    found = compute.kept(
+        "repeated_identifiers", (table.digest, identifiers), lambda: repeated_identifiers(table.frame, identifiers)
+    )
+    return next(((name, *counts) for name, counts in found.items()), None)
+
+
+def ask_whose_rows(place: str = "page") -> None:
+    """Ask whose rows those of the loaded table are, where an identifier repeats; the answer is one click.
+
+    `place` tells two questions apart that are open at a time, such as on a page and in a dialog over it.
+    """
+    table = state.table()
+    found = None if table is None else repeating_identifier(table, state.tags())
+    if found is None:
+        return
+    name, different, rows = found
+    shown = escaped(name)
+    with st.container(border=True, key=f"whose-rows-{place}"):
+        st.markdown(
+            f"**Are rows with the same {shown} one person? Then choose '{shown}' as whose row it is.** It has "
+            f"{different:,} different values in {rows:,} rows. Until you say whose a row is, rows are counted and "
+            "nothing is said of people."
+        )
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                f"Count people by '{shown}'",
+                type="primary",
+                key=f"whose-rows-{place}-unit",
+                on_click=count_people_by,
+                args=(name,),
+                help="All rows with one value are those of one person. The column is never published.",
+            )
+            st.button(
+                "Every row is another person",
+                key=f"whose-rows-{place}-none",
+                on_click=_count_rows,
+                args=(name,),
+                help=f"'{shown}' names nobody then: it loses its role and is left out of every release.",
+            )
+
+
+def whose_rows_are_open(run: Run, place: str = "page") -> bool:
+    """Whether it stands open whose the rows of a run are; then it is asked, and nothing is said of people before."""
+    if run.data.people_word == "people":
+        return False
+    if state.is_of_table(run):
+        ask_whose_rows(place)
+    else:
+        st.info(
+            "Rows were counted in this release, and whose they are was said only afterwards, or of another table. Make "
+            "it anew: what it does for people is told then."
+        )
+        routes.link("board", "Go to the board")
+    return True
+
+
+def count_people_by(name: str | None) -> None:
+    """Count people by a column from now on; None: every row is another person."""
+    tags = state.tags()
+    state.set_tags(replace(tags, unit=name, is_pseudonym=tags.is_pseudonym and name is not None))
+
+
+def _count_rows(name: str) -> None:
+    """Take a column for no name of people, so that every row is another person."""
+    state.set_tags(state.tags().changed("roles", name, None))
+
 
 MOST_NAMED = 8
 
@@ -53,12 +134,10 @@ def propose(table: LoadedTable, data: Microdata) -> None:
                 _tag_buttons(leak, "table")
     rows = {leak.column: leak.split.n_below for leak in leaks if not leak.relations and leak.split is not None}
     if rows:
-        named = ", ".join(f"{escaped(name)} ({count:,})" for name, count in list(rows.items())[:MOST_NAMED])
-        more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
         st.caption(
-            f"Insensitive columns that make rows unique, alone or together with each other: {named}{more}. The number "
-            "of such rows stands behind each column. No method changes that, because these columns are published as "
-            "they are. Tag those that others may know as {tagging.word('quasi-identifier')}."
+            f"Insensitive columns that make rows unique, alone or together with each other: {_counted(rows)}. The "
+            "number of such rows stands behind each column. No method changes that, because these columns are "
+            f"published as they are. Tag those that others may know as {tagging.word('quasi-identifier')}."
         )
 
 
@@ -75,10 +154,14 @@ def would_do(table: LoadedTable, data: Microdata) -> str:
     if len(unique) == 1:
         told += [f"'{escaped(name)}' makes {count:,} rows unique" for name, count in unique.items()]
     elif unique:
-        rows = ", ".join(f"{escaped(name)} ({count:,})" for name, count in list(unique.items())[:MOST_NAMED])
-        told.append(f"these make rows unique, alone or together with each other: {rows}")
+        told.append(f"these make rows unique, alone or together with each other: {_counted(unique)}")
     they, are = ("it", "it is") if len(data.left_out) == 1 else ("they", "they are")
     return f"Published as {are}, {they} would undo the promise: {'; '.join(told)}." if told else ""
+
+
+def _counted(rows: Mapping[str, int]) -> str:
+    """Columns with how many rows each makes unique."""
+    return few([f"{escaped(name)} ({count:,})" for name, count in rows.items()], MOST_NAMED)
 
 
 def _tells(relation: Relation) -> str:
@@ -117,9 +200,7 @@ def _tag_buttons(leak: TagLeak, place: str) -> None:
 
 def tag(columns: Sequence[str], role: str | None) -> None:
     """Give columns of the loaded table a role, or take it from them, in one step that can be undone."""
-    state.set_tags(tagging.with_role(state.tags(), columns, role))
-    # The editor of the page Table starts anew from the changed tags.
-    browser.renew_editors()
+    state.retag(tagging.with_role(state.tags(), columns, role))
 
 
 def _tagged_since(run: Run, column: str) -> bool:

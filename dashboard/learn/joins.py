@@ -19,7 +19,7 @@ from dashboard.charts.attacks import likelihood_histogram, tuple_bars
 from dashboard.charts.maps import join_map
 from dashboard.charts.palette import ORIGINAL
 from dashboard.charts.utility import score_bars
-from dashboard.learn.lessons.board import (
+from dashboard.learn.lesson_parts import (
     STYLE,
     Lesson,
     Question,

@@ -23,11 +23,11 @@ from anoncore.privacy import JoinCheck, WorstJoins
 from anoncore.privacy.common_attribute import common_attribute
 from anoncore.utility import Classification, InformationLoss, classification, information_loss
 from anoncore.utility.classifiers import CLASSIFIERS, ClassifierName
-from dashboard.charts.classes import size_histogram
+from dashboard.charts.groups import size_histogram
 from dashboard.charts.maps import association_map, join_map
-from dashboard.charts.palette import ORIGINAL, run_style
+from dashboard.charts.palette import ORIGINAL
 from dashboard.charts.utility import score_bars
-from dashboard.closer.attacks.matching import membership
+from dashboard.closer.matching import membership
 from dashboard.closer.utility import MAJORITY
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
@@ -157,7 +157,7 @@ def _classes(run: Run) -> None:
     fragment = parts.fragment_choice(run.release, "vertical-fragment")
     sizes = fragment.partition.sizes
     parts.chart(
-        size_histogram(sizes, run_style(run.color_index)),
+        size_histogram(sizes, run.style),
         "vertical-sizes",
         f"Groups of {escaped(fragment.name)} by their number of rows; the page Groups shows each one.",
         f"Histogram of {len(sizes):,} groups by size, from {sizes.min():,} to {sizes.max():,} rows.",
@@ -199,7 +199,7 @@ def _changes(run: Run) -> None:
             "This release changes no class value: with l or t, groups that are safe to join are made instead. Below "
             "is what the strategies would change on its groups if they had to."
         )
-    style = run_style(run.color_index)
+    style = run.style
     scores = {name: (float(one), style if name == made else ORIGINAL) for name, one in found.items()}
     texts = [f"{float(one):.2%} · {one.number:,}" for one in found.values()]
     parts.chart(
@@ -259,7 +259,7 @@ def _comparison(run: Run) -> None:
     if found is None:
         return
     st.markdown(gain_sentence(found))
-    looks: dict[str, Any] = {"fragmented": run_style(run.color_index), "unfragmented": UNFRAGMENTED}
+    looks: dict[str, Any] = {"fragmented": run.style, "unfragmented": UNFRAGMENTED}
     classes = sum(fragment.partition.n_groups for fragment in run.release.fragments)
     target = escaped(found.learned.target)
     left, right = parts.beside()

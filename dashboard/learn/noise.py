@@ -11,7 +11,7 @@ from anoncore import datasets
 from anoncore.kernels.arrays import Floats
 from dashboard.charts.layout import bars
 from dashboard.charts.palette import ORIGINAL
-from dashboard.learn.lessons.board import STYLE, Lesson, Question, beside, chart, figures, share_chart, table
+from dashboard.learn.lesson_parts import STYLE, Lesson, Question, beside, chart, figures, share_chart, table
 
 TABLE, PEOPLE = "census", 12
 PERSON, ILLNESS = "Edith Holm", "Migraine"

@@ -15,7 +15,6 @@ from anoncore.base.texts import counted, share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.rounding import ACCUMULATED, reaches
 from dashboard.charts.attacks import likelihood_histogram, person_shares, tuple_bars
-from dashboard.charts.palette import run_style
 from dashboard.closer.attack import attacked
 from dashboard.closer.class_detail import PERSON, people_of
 from dashboard.elements import parts
@@ -136,7 +135,7 @@ def _belief(run: Run, found: MatchingBuckets) -> None:
     table = table_distribution(run.release, found.attribute)
     likeliest = int(np.argmax(belief))
     parts.chart(
-        person_shares(domain, belief, table, run_style(run.color_index)),
+        person_shares(domain, belief, table, run.style),
         "matching-belief",
         f"p(t,s): what the adversary believes of this person's '{escaped(found.attribute)}', beside the "
         "whole table, which is what guessing has. The closer the pairs, the less the release tells of this person.",
@@ -241,7 +240,7 @@ def _attributes(run: Run) -> tuple[tuple[str, ...], ...]:
 
 
 def _tuples(run: Run, found: Membership) -> None:
-    style = run_style(run.color_index)
+    style = run.style
     low, high = found.interval
     bounds = "counted" if found.exact else f"{_range(low, high)}, {found.confidence:.0%} sure"
     many = found.histogram.iloc[2]
@@ -359,7 +358,7 @@ def _regions(run: Run, found: RegionMembership) -> None:
 
 
 def _likelihoods(run: Run, values: Floats, mean: Score, key: str, caption: str, alt: str) -> None:
-    title, style = mean.title.removeprefix("Mean "), run_style(run.color_index)
+    title, style = mean.title.removeprefix("Mean "), run.style
     parts.chart(likelihood_histogram(values, float(mean.baseline or 0), style, title), key, caption, alt)
 
 

@@ -28,7 +28,6 @@ from anoncore.measures.criteria import N_QUERIES
 from anoncore.table.domain import Kind
 from anoncore.utility.queries import QUERY_ERROR
 from dashboard.charts.attacks import MOST_PEOPLE, group_people, runs_compared, truth_histogram
-from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile, number, percent
 from dashboard.markdown import escaped, reason
@@ -135,7 +134,7 @@ def _person_chart(run: Run, found: ForegroundKnowledge, view: GroupView) -> None
     )
     cut = f" The first {MOST_PEOPLE} are shown." if size > MOST_PEOPLE else ""
     parts.chart(
-        group_people(view, found.r, run_style(run.color_index)),
+        group_people(view, found.r, run.style),
         "foreground-group",
         f"Dotted: {view.without_attack:.0%}, what everybody has if all possible worlds are as likely. Dashed: "
         f"1/r = {1 / found.r:.0%}. A star marks who really has it; (rare) is a signature with too few rows to learn "
@@ -283,7 +282,7 @@ def _with_facts(run: Run, found: ForegroundKnowledge, told: ForegroundWithFacts)
     )
     left, right = parts.beside(3, 2)
     with left:
-        protected, style = int((~np.isnan(told.own_probability)).sum()), run_style(run.color_index)
+        protected, style = int((~np.isnan(told.own_probability)).sum()), run.style
         parts.chart(
             truth_histogram(told.own_probability, told.own_without_facts, found.r, style, "the facts"),
             "foreground-facts-people",
@@ -323,7 +322,7 @@ def side_by_side(run: Run, adversary: Adversary) -> None:
         return
     errors = [parts.later(f"Queries on {one.label}", one, utility.query_error, N_QUERIES) for one in found]
     parts.chart(
-        runs_compared({one.label: (attack, run_style(one.color_index)) for one, attack in found.items()}),
+        runs_compared({one.label: (attack, one.style) for one, attack in found.items()}),
         "foreground-runs",
         "The same adversary, the same r. Grey: what they have without the attack, when all possible worlds of "
         "a group are as likely.",

@@ -21,13 +21,13 @@ from anoncore import Microdata, Partition, Release, datasets
 from anoncore.algorithms.base import generalized_release
 from anoncore.datasets import published_groups
 from anoncore.kernels.arrays import Floats
-from dashboard.charts.classes import Shares, sensitive_shares
+from dashboard.charts.groups import Shares, sensitive_shares
 from dashboard.charts.layout import faint
 from dashboard.charts.palette import ORANGE, RunStyle, run_style
 from dashboard.charts.utility import share_bars
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
-from dashboard.session import builtin
+from dashboard.session import loaded_table
 
 STYLE: RunStyle = run_style(0)
 """How a lesson draws what is published, beside the original table in grey."""
@@ -109,7 +109,7 @@ def data_of(name: str, quasi_identifiers: tuple[str, ...] | None = None, n_rows:
     about = {
         "kinds": entry.kinds,
         "orders": entry.orders,
-        "hierarchies": builtin.hierarchies(name),
+        "hierarchies": loaded_table.builtin_hierarchies(name),
         "sensitive_values": entry.sensitive_values,
     }
     tags: Any = {what: {column: given[column] for column in roles if column in given} for what, given in about.items()}

@@ -15,7 +15,7 @@ from dashboard.charts.palette import run_style
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped, reason
-from dashboard.serving import uploads
+from dashboard.serving import access
 from dashboard.session import browser, compute, state
 from dashboard.session.workspace import Run
 
@@ -84,7 +84,7 @@ def _other(run: Run) -> Run | None:
     saved: tuple[Run, ...] = browser.get(SAVED, ())
     others = [one for one in (*state.runs(), *saved) if one.id != run.id]
     with st.expander("Take a release of a saved session", expanded=not others):
-        file = uploads.field(
+        file = access.upload_field(
             "Saved session with the other release",
             type=["anoncore"],
             key="composition-upload",
@@ -172,7 +172,7 @@ def _figures(run: Run, other: Run, found: Composition, l: float) -> None:
 
 def _chart(run: Run, other: Run, found: Composition, l: float) -> None:
     first, second = f"{run.label} alone", f"{other.label} alone"
-    own, style = run_style(run.color_index), run_style(other.color_index)
+    own, style = run.style, other.style
     if style == own:
         # A saved session brings the look of the first release.
         style = run_style(other.color_index + 1)

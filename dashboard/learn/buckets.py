@@ -13,7 +13,7 @@ from anoncore.algorithms.slicing.columns import sliced_release
 from anoncore.attacks import Composition, ForegroundKnowledge
 from anoncore.requirements import DistinctDiversity, KAnonymity
 from dashboard.charts.attacks import group_people, person_shares
-from dashboard.learn.lessons.board import (
+from dashboard.learn.lesson_parts import (
     STYLE,
     Lesson,
     Question,

@@ -1,8 +1,9 @@
-"""Make the releases that ship with the program anew: python -m dashboard.board.ship"""
+"""Make the releases that ship with the program anew: python -m tests.dashboard.ship"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,10 +12,11 @@ from anoncore.base.progress import silent
 from anoncore.search.candidates import seeded
 from anoncore.search.keeping import keeping, possible_instead
 from dashboard.board import facts, shipped, unreleased
-from dashboard.board.wording import Shown, SlowFacts
-from dashboard.session import builtin, state
+from dashboard.board.facts import Slow
+from dashboard.board.wording import Shown
+from dashboard.session import loaded_table, state
 from dashboard.session.loaded_table import LoadedTable
-from dashboard.session.wishes import Wishes, first_wishes
+from dashboard.session.wishes import Wishes, first_wishes, to_plain
 from dashboard.session.workspace import Run
 
 DIGITS = 5
@@ -22,11 +24,34 @@ DIGITS = 5
 
 def made(*places: int) -> dict[str, Any]:
     """What is written to the file, with the columns at these places, or all."""
-    table = builtin.table(state.FIRST_TABLE)
-    data = state.coded(table, table.suggested)
+    table = loaded_table.builtin_table(state.FIRST_TABLE)
+    data = state._microdata.get(table, table.suggested)
     wishes = first_wishes(data)
     shown = [_shown(place, wishes, data, table) for place in places or range(len(wishes.columns))]
-    return rounded(shipped.content(table, unreleased.sentences(data), wishes, shown))
+    return rounded(content(table, unreleased.sentences(data), wishes, shown))
+
+
+def content(table: LoadedTable, as_it_is: Sequence[str], wishes: Wishes, shown: list[Shown]) -> facts.Facts:
+    """What is written to the file: the table, the facts of releases that were made, and what they were asked for."""
+    return {
+        "table": table.builtin,
+        "digest": table.digest,
+        "as it is": list(as_it_is),
+        "wishes": to_plain(wishes),
+        "columns": [
+            {
+                "id": one.id,
+                "title": one.title,
+                "color": one.color,
+                "own": one.own,
+                "marks": [vars(mark) for mark in one.marks],
+                "judged": None if one.judged is None else vars(one.judged) | {"mend": vars(one.judged.mend)},
+                "quick": one.quick,
+                "slow": {name: found.exact for name, found in (one.slow or {}).items()},
+            }
+            for one in shown
+        ],
+    }
 
 
 def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> Shown:
@@ -50,7 +75,7 @@ def _shown(place: int, wishes: Wishes, data: Microdata, table: LoadedTable) -> S
     )
     secret, target = wishes.secret_of(data), wishes.target_of(data)
     slow = {
-        str(key[0]): SlowFacts(exact=exact(release, *key[1:], progress=silent))
+        str(key[0]): Slow(exact=exact(release, *key[1:], progress=silent))
         for key, _, exact in facts.measures(secret, wishes.r, target)
     }
     kept = wishes.asked_of(data)

@@ -15,11 +15,9 @@ from anoncore.attacks.foreground.mining import Unreliable
 from anoncore.base.texts import counted, share_text, shown_difference
 from anoncore.kernels.rounding import ACCUMULATED, lies_above
 from dashboard.charts.attacks import MOST_SETS, leaking_sets, learned_against_true, truth_histogram
-from dashboard.charts.palette import run_style
-from dashboard.closer import one_person
-from dashboard.closer.attack import board_r
-from dashboard.closer.attacks import foreground_detail
-from dashboard.closer.attacks.foreground_detail import Adversary
+from dashboard.closer import foreground_detail, one_person
+from dashboard.closer.attack import board_r, secrets
+from dashboard.closer.foreground_detail import Adversary
 from dashboard.elements import parts
 from dashboard.elements.parts import Tile
 from dashboard.markdown import escaped
@@ -39,11 +37,8 @@ READINGS: dict[Unreliable, str] = {
 
 def foreground(run: Run) -> None:
     """Draw what the release as a whole tells about each person in it."""
-    names = [name for name in run.data.sensitive if name in run.release.attributes]
+    names = secrets(run, "Foreground knowledge is turned against the group that holds a person's row")
     if not names:
-        st.info("The attack is on a sensitive attribute, and this release publishes none.")
-        return
-    if parts.says_why_nobodys(run, "Foreground knowledge is turned against the group that holds a person's row"):
         return
     if not run.release.is_shared:
         st.info(
@@ -185,7 +180,7 @@ def _people(run: Run, found: ForegroundKnowledge) -> None:
     breached = int(lies_above(found.own_probability[protected], 1 / found.r, ACCUMULATED).sum())
     values = escaped(", ".join(found.values[:6]) + (" …" if len(found.values) > 6 else ""))
     parts.chart(
-        truth_histogram(found.own_probability, found.own_without_attack, found.r, run_style(run.color_index)),
+        truth_histogram(found.own_probability, found.own_without_attack, found.r, run.style),
         "foreground-people",
         f"The {protected.sum():,} people whose '{escaped(found.attribute)}' needs protection ({values}), "
         f"by how strongly the adversary believes in their true value. Right of 1/r = {1 / found.r:.0%} stand the "
@@ -201,7 +196,7 @@ def _sets(run: Run, found: ForegroundKnowledge) -> None:
     left, right = parts.beside(3, 2)
     with left:
         parts.chart(
-            leaking_sets(found, run_style(run.color_index)),
+            leaking_sets(found, run.style),
             "foreground-sets",
             f"The {min(len(found.sets), MOST_SETS)} of {len(found.sets)} attribute sets that leak most: "
             "share of the people with a protected value who are breached by this set alone, and the mean belief in it.",
@@ -241,7 +236,7 @@ def _learned(run: Run, found: ForegroundKnowledge) -> None:
             one.true[:, value],
             [text.replace("<", "&lt;") for text in texts],
             float(found.overall_shares[value]),
-            run_style(run.color_index),
+            run.style,
         ),
         "foreground-learned",
         f"Share of '{escaped(found.values[value])}' in each of the {len(texts)} signatures, as the "

@@ -1,1 +1,0 @@
-"""What shows an attack on a release: one module per attack, with `render(run)`."""

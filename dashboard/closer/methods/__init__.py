@@ -1,1 +1,0 @@
-"""What shows how a method made its release: one module per method, named after it, with `render(run)`."""

@@ -1,1 +1,0 @@
-"""The lessons, several on one matter in a module: each is a `Lesson` that its functions draw step by step."""
