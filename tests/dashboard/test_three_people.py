@@ -46,9 +46,7 @@ def plain(run: Any, name: str) -> list[float]:
         return attacks.attribute_disclosure(release, "illness").confidence.tolist()
     span = data.frame["age"].max() - data.frame["age"].min()
     ages, sexes = data.frame["age"].to_numpy(), data.frame["sex"].to_numpy()
-    return [
-        float((np.ptp(ages[group == own]) / span + (len(set(sexes[group == own])) - 1)) / 2) for own in group
-    ]
+    return [float((np.ptp(ages[group == own]) / span + (len(set(sexes[group == own])) - 1)) / 2) for own in group]
 
 
 @pytest.mark.slow
