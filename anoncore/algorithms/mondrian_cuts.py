@@ -14,7 +14,7 @@ from anoncore.algorithms.refused_cuts import evener_cut
 from anoncore.base.errors import ReleaseError
 from anoncore.base.progress import Progress, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64, record
-from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.privacy.guarantees import level_texts
 from anoncore.release.partition import Partition
 from anoncore.release.release import Release
 from anoncore.requirements import Check, CheckSet
@@ -264,5 +264,5 @@ def _broken(checks: CheckSet, rows: Int64, sides: _Sides) -> str:
             level = float(levels[failing[0]])
             reached, asked = level_texts(level, requirement.threshold)
             has = requirement.reached_text(level, reached, check.attribute)
-            return f"{requirement.title}: a side has {has}, {COMPARISON_WORDS[requirement.comparison]} {asked} is asked"
+            return f"{requirement.title}: a side has {has}, {requirement.asked_text(asked)} is asked"
     return ""

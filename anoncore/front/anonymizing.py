@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
+from itertools import chain
 from typing import Any
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
@@ -17,7 +18,7 @@ from anoncore.measures.promise_marks import is_promised
 from anoncore.recipes.proposal import USUAL_T, usual_requirements
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
-from anoncore.search.keeping import LEVELS, axes, keeping, possible_instead, requirement
+from anoncore.search.keeping import LEVELS, axes, keeping, possible_instead, requirements_at
 from anoncore.table.domain import Kind
 from anoncore.table.given_table import given_table
 from anoncore.table.hierarchy import Hierarchy
@@ -142,11 +143,11 @@ def anonymize(
     says_secret = bool(levels.keys() & {"l", "t"}) or "other_t" in own
     if says_secret and not data.sensitive:
         raise ParameterError("l and t are about a secret column, and none is named; name it with secret.")
-    wanted = {axis: requirement(axis, value, data) for axis, value in levels.items()}
-    usual = _usual(kind, data, (*wanted.values(), *further), says_secret)
-    algorithm = _method(kind, own, wanted, (*further, *usual), data)
+    wanted = {axis: requirements_at(axis, value, data) for axis, value in levels.items()}
+    usual = _usual(kind, data, (*chain(*wanted.values()), *further), says_secret)
+    algorithm = _method(kind, own, levels, (*further, *usual), data)
     promises = algorithm.promises(data)
-    for axis, asked in wanted.items():
+    for axis, asked in ((axis, asked) for axis, several in wanted.items() for asked in several):
         if not _is_own(kind, axis) and not is_promised(asked, promises, data):
             raise ParameterError(
                 f"{kind.title} does not promise {asked.label()}; leave {axis} out, or choose a method that does, such "
@@ -178,16 +179,15 @@ def _usual(
     says_k = any(isinstance(asked, KAnonymity) for asked in said)
     says_secret = says_secret or any(not asked.attribute_free for asked in said)
     usual = [each for each in usual_requirements(data) if not (says_k if each.attribute_free else says_secret)]
-    if data.sensitive and "t" in axes(kind) and "l" not in axes(kind):
-        close = requirement("t", USUAL_T, data)
-        usual = list(dict.fromkeys(each if each.attribute_free else close for each in usual))
+    if data.sensitive and "t" in axes(kind) and "l" not in axes(kind) and not says_secret:
+        usual = [*(each for each in usual if each.attribute_free), *requirements_at("t", USUAL_T, data)]
     return tuple(usual)
 
 
 def _method(
     kind: type[Algorithm],
     own: Mapping[str, Any],
-    wanted: Mapping[str, Requirement],
+    wanted: Mapping[str, float],
     more: Sequence[Requirement],
     data: Microdata,
 ) -> Algorithm:
@@ -195,9 +195,10 @@ def _method(
 
     Where it cannot do so with its usual columns or fragments, it gets those that its error offers.
     """
-    by_axis = {axis: asked for asked in more if (axis := _axis(asked, data)) is not None} | dict(wanted)
-    levels = {axis: float(by_axis[axis].threshold) for axis in LEVELS if axis in by_axis}
-    others = [asked for asked in more if asked not in by_axis.values()]
+    by_axis = {axis: asked.threshold for asked in more if (axis := _axis(asked, data)) is not None} | dict(wanted)
+    levels = {axis: float(by_axis[axis]) for axis in LEVELS if axis in by_axis}
+    meant = [asked for axis, level in levels.items() for asked in requirements_at(axis, level, data)]
+    others = [asked for asked in more if asked not in meant]
     algorithm = keeping(kind.name, own, levels, others, data).replace(**own)
     instead = possible_instead(algorithm, data)
     if instead is None or any(getattr(instead, name) != getattr(algorithm, name) for name in own):
@@ -208,7 +209,7 @@ def _method(
 def _axis(asked: Requirement, data: Microdata) -> str | None:
     """The parameter of k, l and t that stands for a requirement, where one does."""
     for axis, kind in LEVELS.items():
-        if type(asked) is kind and asked == requirement(axis, asked.threshold, data):
+        if type(asked) is kind and asked in requirements_at(axis, asked.threshold, data):
             return axis
     return None
 

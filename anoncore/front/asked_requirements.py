@@ -18,7 +18,7 @@ from anoncore.requirements import (
     Requirement,
     TCloseness,
 )
-from anoncore.search.keeping import usual_ground
+from anoncore.search.keeping import requirements_at
 from anoncore.table.microdata import Microdata
 
 FORMS: dict[str, Callable[[Any], Requirement]] = {
@@ -72,4 +72,4 @@ def requirements_of(asked: Sequence[str | Requirement], data: Microdata, spellin
             yield FORMS[name](value)
             continue
         for attribute in data.sensitive:
-            yield TCloseness(t=value, ground=usual_ground(data, attribute), attribute=attribute)
+            yield from requirements_at("t", value, data, attribute)

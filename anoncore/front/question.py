@@ -30,13 +30,14 @@ from anoncore.front.table_check import CheckedNumber, CheckedRequirement, TableC
 from anoncore.kernels.arrays import record
 from anoncore.measures.verdict import verdict
 from anoncore.privacy.check import counted_text
-from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.privacy.guarantees import level_texts
 from anoncore.privacy.published import published_levels
 from anoncore.privacy.tag_leaks import UNIQUE
 from anoncore.release.release import Release
 from anoncore.release.unchanged import unchanged
 from anoncore.requirements import Requirement
 from anoncore.requirements.k_anonymity import largest_k
+from anoncore.requirements.requirement import COMPARISON_WORDS
 from anoncore.table.given_table import as_pandas, given_table
 from anoncore.table.microdata import Microdata, Role
 
@@ -384,7 +385,7 @@ def _judged(release: Release, requirement: Requirement) -> Iterator[CheckedRequi
         level = float(levels[worst])
         reached, bound = level_texts(level, requirement.threshold)
         text = requirement.reached_text(level, reached, condition.attribute)
-        asks = f"{COMPARISON_WORDS[requirement.comparison]} {bound}"
+        asks = requirement.asked_text(bound)
         sentence = (
             f"{requirement.label()} fails in {len(failing):,} of {partition.n_groups:,} groups ({rows:,} of "
             f"{partition.n_rows:,} rows): {where} has {text}, and {asks} is asked."

@@ -18,12 +18,16 @@ from anoncore.measures.promise_marks import HOLDING, Mark, distance_text, has_bu
 from anoncore.measures.verdict import GIVEN_AWAY, NOT_ASKED, Mend, Verdict, verdict
 from anoncore.release.release import Release
 from anoncore.requirements import Requirement, TCloseness
+from anoncore.requirements.t_closeness import Ground
+from anoncore.table.microdata import Microdata
 
 FOREGROUND = "foreground knowledge"
 """What the attack is called that learns from all groups together."""
 ROWS_COUNTED = "only rows were counted, and a person may have several: say first whose row each is."
 """What is open about a release of a table of which nobody said whose its rows are."""
 NOTHING = Mend()
+LARGER_IS_WEAKER = frozenset(["c", "t"])
+"""Levels that ask for less as they grow; k and l ask for more."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ class Candidate:
     def shortcoming(self) -> str:
         """Why it is not to be published, shortly; empty for no reason."""
         missed, unknown = (
-            and_list([mark.symbol for mark in self.marks if mark.state == state]) for state in ("missed", "unknown")
+            and_list([mark.name for mark in self.marks if mark.state == state]) for state in ("missed", "unknown")
         )
         said = (missed and f"misses {missed}", unknown and f"{unknown} cannot be told", self.breaking)
         return "; ".join(filter(None, said)) or (self.against or self.undecided).removesuffix(".")
@@ -283,15 +287,15 @@ def and_list(words: Sequence[str]) -> str:
 def _none_keeps(candidates: Sequence[Candidate]) -> Answer:
     """What is nearest to what is asked, and which wish most releases miss."""
     nearest = min(candidates, key=lambda one: (one.n_missed, one.order))
-    holding = [mark.symbol for one in candidates for mark in one.marks if mark.state in HOLDING]
-    n_holding = {mark.symbol: holding.count(mark.symbol) for mark in candidates[0].marks}
-    hardest = min(n_holding, key=lambda symbol: n_holding[symbol])
+    holding = [mark.name for one in candidates for mark in one.marks if mark.state in HOLDING]
+    n_holding = {mark.name: holding.count(mark.name) for mark in candidates[0].marks}
+    hardest = min(n_holding, key=lambda name: n_holding[name])
     missed = [
-        f"{mark.symbol} is {mark.reached or 'not reached'}, you ask for {mark.asked}"
+        f"{mark.name} is {mark.reached or 'not reached'}, you ask for {mark.asked}"
         for mark in nearest.marks
         if mark.state == "missed"
     ]
-    unknown = [mark.symbol for mark in nearest.marks if mark.state == "unknown"]
+    unknown = [mark.name for mark in nearest.marks if mark.state == "unknown"]
     why = missed or ([f"{and_list(unknown)} cannot be told"] if unknown else [])
     why += [nearest.breaking] if nearest.breaking else []
     more: tuple[str, ...] = ()
@@ -311,8 +315,12 @@ def _possible(candidates: Sequence[Candidate]) -> tuple[str, Mapping[str, float]
     found = []
     for one in candidates:
         missed = [mark for mark in one.marks if mark.state not in HOLDING]
-        levels = {mark.symbol: mark.possible for mark in missed if mark.possible is not None}
-        if levels and not one.against and len(levels) == len(missed):
+        levels: dict[str, float] = {}
+        for mark in missed:
+            if mark.possible is not None:
+                weaker = max if mark.symbol in LARGER_IS_WEAKER else min
+                levels[mark.symbol] = weaker(mark.possible, levels.get(mark.symbol, mark.possible))
+        if levels and not one.against and all(mark.possible is not None for mark in missed):
             found.append((len(levels), one.order, one, levels))
     if not found:
         return "", {}
@@ -331,7 +339,7 @@ def _of(n_holding: int, n: int) -> str:
 
 def _counted_here(candidate: Candidate) -> list[str]:
     """Which promises the method itself does not make."""
-    counted = [mark.symbol for mark in candidate.marks if mark.state == "met"]
+    counted = [mark.name for mark in candidate.marks if mark.state == "met"]
     here = f"{candidate.title} keeps {and_list(counted)} on this table, as was counted"
     return [f"{here}, but its method does not promise that."] if counted else []
 
@@ -369,7 +377,7 @@ def _candidate(
         against=_against(judged, is_missed, strongest, release.data.attacked_word),
         lost=lost,
         lost_text=text,
-        reasons=reasons(smallest, has_buckets(release), _distance(release, promise, cache), asked),
+        reasons=reasons(smallest, has_buckets(release), farthest(release, promise, cache), asked),
         is_bound=not release.data.knows_rows,
         undecided="" if release.data.people_word == "people" else ROWS_COUNTED,
         mend=Mend(judged.columns) if strongest is not None and strongest.excess > GIVEN_AWAY else judged.mend,
@@ -408,13 +416,18 @@ def hidden_among(release: Release) -> Int64:
     return of_people
 
 
-def _distance(release: Release, promise: Sequence[Requirement], cache: Cache) -> float | None:
+def asked_ground(data: Microdata, secret: str, promise: Sequence[Requirement]) -> Ground:
+    """The ground distance by which t-closeness is asked of a secret, or else the one that fits its values."""
+    asked = (one.ground for one in promise if isinstance(one, TCloseness) and one.attribute in (None, secret))
+    return next(asked, data.domain[secret].ground)
+
+
+def farthest(release: Release, promise: Sequence[Requirement], cache: Cache) -> float | None:
     """How far the farthest group is from the table, over all secrets; None where that cannot be said."""
-    grounds = [one.ground for one in promise if isinstance(one, TCloseness)]
     largest = []
     for name in release.data.sensitive:
         try:
-            ground = grounds[0] if grounds else release.data.domain[name].ground
+            ground = asked_ground(release.data, name, promise)
             largest.append(float(np.max(cache("privacy.emd", privacy.emd, name, ground))))
         except AnonymizationError:  # its single values are not published
             continue

@@ -39,7 +39,8 @@ class Mark:
     "measured" (it holds, and the release was made elsewhere, so nothing is known to promise it), "missed" or "unknown".
     `reached` is the level of the worst group and `asked` the level that was asked for, as texts. `possible` is a level
     of what is missed that the release does keep, where that would still protect anybody.
-    `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it.
+    `of_people`: it is about what is believed of each person, whose groups by themselves do not tell it. `attribute` is
+    the secret that alone is meant, where one is.
     """
 
     symbol: str
@@ -49,13 +50,22 @@ class Mark:
     asked: str
     of_people: bool = False
     possible: float | None = None
+    attribute: str = ""
+
+    @property
+    def name(self) -> str:
+        """What is asked, shortly: `t`, or `t of 'income'` where it is asked of one secret."""
+        return f"{self.symbol} of '{self.attribute}'" if self.attribute else self.symbol
 
 
 def marks(release: Release, asked: Sequence[Requirement], title: str, cache: Cache | None = None) -> tuple[Mark, ...]:
     """How everything that is asked fares in a release, which sentences call by its title."""
     judge = _Judge(release, title, kept_results(release, cache))
-    found = (judge.mark(requirement) for requirement in asked)
-    return tuple(replace(mark, sentence=release.data.in_words(mark.sentence)) for mark in found)
+    found = ((judge.mark(requirement), getattr(requirement, "attribute", None)) for requirement in asked)
+    return tuple(
+        replace(mark, sentence=release.data.in_words(mark.sentence), attribute=attribute or "")
+        for mark, attribute in found
+    )
 
 
 def unpromised(
@@ -258,8 +268,9 @@ def _implies(promise: Requirement, wanted: Requirement) -> bool:
         return promise.l >= wanted.l
     if type(promise) is not type(wanted):
         return False
-    if isinstance(promise, TCloseness) and isinstance(wanted, TCloseness) and promise.ground != wanted.ground:
-        return False
+    if isinstance(promise, TCloseness) and isinstance(wanted, TCloseness):
+        # No ground distance is larger than the one by which any two values are 1 apart.
+        return promise.ground in ("equal", wanted.ground) and promise.t <= wanted.t
     if isinstance(promise, RecursiveDiversity) and isinstance(wanted, RecursiveDiversity) and promise.l < wanted.l:
         return False
     if wanted.comparison is Comparison.AT_LEAST:

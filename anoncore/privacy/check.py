@@ -14,7 +14,7 @@ from anoncore.base.showing import MOST_LINES, Lines, Result
 from anoncore.base.texts import counted
 from anoncore.kernels.arrays import Floats
 from anoncore.kernels.checking import most_frequent, people_and_pairs
-from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.privacy.guarantees import level_texts
 from anoncore.privacy.linked_rows import groups_below
 from anoncore.privacy.published import fragments_of, published_levels, published_view
 from anoncore.release.release import Fragment, Release
@@ -190,7 +190,7 @@ def _violations(
 ) -> Iterator[Violation]:
     requirement = condition.requirement
     inside = "" if release.is_shared else f" of fragment '{fragment.name}'"
-    asks = f"but {requirement.label()} asks for {COMPARISON_WORDS[requirement.comparison]}"
+    asks = f"but {requirement.label()} asks for"
     sizes = fragment.partition.sizes[failing].tolist()
     people = release.people_per_group(fragment)[failing].tolist()
     reasons = _reasons(release, fragment, condition, failing)
@@ -199,7 +199,8 @@ def _violations(
         reached, asked = level_texts(level, requirement.threshold)
         sentence = (
             f"Group {group}{inside} ({counted_text(release, n_people, size)}) has "
-            f"{requirement.reached_text(level, reached, condition.attribute)}, {asks} {asked}{reason}."
+            f"{requirement.reached_text(level, reached, condition.attribute)}, {asks} "
+            f"{requirement.asked_text(asked)}{reason}."
         )
         yield Violation(requirement, condition.attribute, fragment.name, group, size, level, sentence)
 

@@ -15,13 +15,13 @@ from anoncore.base.texts import counted, share_text
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.privacy.check import Violation, group_violations
-from anoncore.privacy.guarantees import COMPARISON_WORDS, broken, judged
+from anoncore.privacy.guarantees import broken, judged
 from anoncore.privacy.published import fragments_of, published_view
 from anoncore.release.partition import Partition
 from anoncore.release.recoding import Exact, GroupValues
 from anoncore.release.release import Fragment, Release
 from anoncore.requirements import Comparison, Requirement
-from anoncore.requirements.requirement import Check
+from anoncore.requirements.requirement import COMPARISON_WORDS, Check
 from anoncore.requirements.worth import protects
 
 DIGITS = 3

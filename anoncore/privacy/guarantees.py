@@ -20,8 +20,6 @@ HIDDEN_NOISE = "no table can show how much noise went into it; it is the promise
 HIDDEN_ATTACK = "the attacks know everybody's own values, which only the original table has"
 """Why no table can show what a method promises of everybody."""
 
-COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
-
 
 @dataclass(frozen=True)
 class Guarantee(Result):
@@ -289,7 +287,7 @@ def _sentence(release: Release, check: Check, reached: float, failing: int, tota
     return (
         f"{requirement.label()} {state}: the worst group has "
         f"{requirement.reached_text(reached, level, check.attribute)} "
-        f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold})."
+        f"(asked: {requirement.asked_text(threshold)})."
     )
 
 

@@ -196,6 +196,10 @@ class FrequencyDiversity(Requirement):
         value = "value" if attribute is None else f"'{attribute}'"
         return f"no {value} that is protected" if np.isinf(level) else f"its commonest {value} in 1 of {text}"
 
+    def asked_text(self, text: str) -> str:
+        """In what share of a group its commonest value may be at most."""
+        return f"at most 1 of {text}"
+
 
 class EntropyDiversity(Requirement):
     """The entropy of the sensitive values in every group is at least log l; l need not be a whole number.

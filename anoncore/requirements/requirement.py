@@ -49,6 +49,7 @@ class Comparison(IntEnum):
 
 COMPARED = {Comparison.AT_LEAST: reaches, Comparison.AT_MOST: stays_within, Comparison.BELOW: lies_below}
 """Whether levels meet a threshold."""
+COMPARISON_WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BELOW: "below"}
 
 
 class Requirement(Model):
@@ -178,6 +179,21 @@ class Requirement(Model):
         if self.beyond and np.isinf(level):
             return self.beyond.format(of=_of(attribute))
         return f"{self.level_name}{_of(attribute)} {text}"
+
+    def asked_text(self, text: str) -> str:
+        """What is asked of a group, in words that fit those of `reached_text`, e.g. `at least 5`.
+
+        Parameters
+        ----------
+        text : str
+            The threshold as a text, in as many digits as are wanted.
+
+        Returns
+        -------
+        str
+            The words that follow 'asked:'.
+        """
+        return f"{COMPARISON_WORDS[self.comparison]} {text}"
 
     def label(self) -> str:
         """The requirement as a reader writes it, e.g. `k-anonymity (k = 5)`."""

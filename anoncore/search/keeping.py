@@ -74,19 +74,26 @@ def with_level(
         changes[axis] = int(value) if _is_whole(fields[axis].annotation) else float(value)
     elif "requirements" in fields and axis in LEVELS:
         others = [other for other in getattr(algorithm, "requirements", ()) if not isinstance(other, LEVELS[axis])]
-        changes["requirements"] = (*others, requirement(axis, value, data, attribute))
+        changes["requirements"] = (*others, *requirements_at(axis, value, data, attribute))
     else:
         raise ParameterError(f"{algorithm.title} has no '{axis}' to vary; it has {listing(axes(type(algorithm)))}.")
     return algorithm.replace(**changes)
 
 
-def requirement(axis: str, value: float, data: Microdata, attribute: str | None = None) -> Requirement:
-    """The requirement that a level of k, l or t stands for."""
+def requirements_at(axis: str, value: float, data: Microdata, attribute: str | None = None) -> tuple[Requirement, ...]:
+    """The requirements that a level of k, l or t stands for.
+
+    It is one, but where a t is asked of all secrets and these have different ground distances: then it is one for each.
+    """
     if axis == "k":
-        return KAnonymity(k=int(value))
+        return (KAnonymity(k=int(value)),)
     if axis == "l":
-        return FrequencyDiversity(l=float(value), attribute=attribute)
-    return TCloseness(t=float(value), ground=usual_ground(data, attribute), attribute=attribute)
+        return (FrequencyDiversity(l=float(value), attribute=attribute),)
+    is_mixed = attribute is None and len({data.require_domain(name).ground for name in data.sensitive}) > 1
+    return tuple(
+        TCloseness(t=float(value), ground=usual_ground(data, name), attribute=name)
+        for name in (data.sensitive if is_mixed else [attribute])
+    )
 
 
 def usual_ground(data: Microdata, attribute: str | None) -> Ground:
@@ -102,7 +109,12 @@ def asked(levels: Levels, more: Sequence[Requirement], data: Microdata) -> tuple
     """
     meant = {axis: value for axis, value in levels.items() if axis == "k" or data.sensitive}
     c, l = meant.pop("c", None), meant.get("l", USUAL_L)
-    found = [requirement(axis, value, data) for axis, value in meant.items() if c is None or axis != "l"]
+    found = [
+        requirement
+        for axis, value in meant.items()
+        if c is None or axis != "l"
+        for requirement in requirements_at(axis, value, data)
+    ]
     if c is not None:
         found.insert("k" in meant, RecursiveDiversity(c=c, l=int(l)))
     return (*found, *more)

@@ -104,7 +104,7 @@ def _candidate(column: Shown, asked: Asked) -> Candidate:
         reasons=reasons(
             quick.get("smallest"),
             quick.get("word") == BUCKET,
-            quick["distance"].get("largest"),
+            quick.get("farthest"),
             asked.levels.get("t"),
         ),
         is_bound="at_most" in quick["lost"],

@@ -21,7 +21,7 @@ from anoncore.front.policy.release_rules import judge_release
 from anoncore.front.policy.wording import limit_rule
 from anoncore.kernels.arrays import Floats
 from anoncore.measures import Verdict, verdict
-from anoncore.measures.answer import FOREGROUND, NOTHING, hidden_among
+from anoncore.measures.answer import FOREGROUND, NOTHING, asked_ground, farthest, hidden_among
 from anoncore.measures.criteria import CRITERIA, NUMBERS, value_of
 from anoncore.measures.promise_marks import BUCKET, Mark, has_buckets, unpromised
 from anoncore.measures.promise_marks import marks as marks_of
@@ -31,7 +31,6 @@ from anoncore.release.unchanged import unchanged
 from anoncore.requirements import (
     KAnonymity,
     Requirement,
-    TCloseness,
 )
 from anoncore.search.candidates import redrawn
 from anoncore.utility.classifiers import ClassifierName
@@ -139,6 +138,7 @@ def quick(run: Run, secret: str | None) -> Facts:
     release = run.release
     others = {
         "distance": _distance(run, secret),
+        "farthest": farthest(release, run.promises, compute.cache_of(run)),
         "lost": _lost(run),
         "belief": _belief(run, secret),
         "is_drawn": run.is_drawn,
@@ -174,7 +174,7 @@ def histogram(sizes: np.ndarray) -> list[float]:
 def _distance(run: Run, secret: str | None) -> Facts:
     if secret is None:
         return {"why": "No attribute is secret, so there is no distribution to be far from."}
-    ground = _ground(run, secret)
+    ground = asked_ground(run.data, secret, run.promises)
 
     def distances(release: Release, name: str, ground: str) -> Floats:
         return np.asarray(privacy.emd(release, name, ground))  # type: ignore[arg-type]
@@ -192,12 +192,6 @@ def _distance(run: Run, secret: str | None) -> Facts:
         "curve": [round(float(value), 5) for value in of_people[at]],
         "ground": ground,
     }
-
-
-def _ground(run: Run, secret: str) -> str:
-    """The ground distance that fits the attribute, or that t-closeness was asked for with."""
-    asked = [one.ground for one in run.promises if isinstance(one, TCloseness)]
-    return asked[0] if asked else run.data.domain[secret].ground
 
 
 def _lost(run: Run) -> Facts:

@@ -215,8 +215,8 @@ def first_line(marks: Sequence[Mark], judged: Judged | None) -> tuple[str, str]:
 
     What holds is the same to a reader whether the method promises it or it was counted: the row of the promise tells.
     """
-    missed = [mark.symbol for mark in marks if mark.state == "missed"]
-    unknown = [mark.symbol for mark in marks if mark.state == "unknown"]
+    missed = [mark.name for mark in marks if mark.state == "missed"]
+    unknown = [mark.name for mark in marks if mark.state == "unknown"]
     if missed:
         words, tone = f"Misses {and_list(missed)}", "bad"
     elif unknown:
@@ -296,7 +296,7 @@ def _promise_cell(column: Shown, quick: Facts, asked: Asked) -> Cell:
         for one in quick.get("promised", ())
     ]
     told += [
-        {"symbol": mark.symbol, "state": mark.state, "words": _words(mark, asked), "sentence": mark.sentence}
+        {"symbol": mark.name, "state": mark.state, "words": _words(mark, asked), "sentence": mark.sentence}
         for mark in column.marks
     ]
     cell = {"state": "exact", "promises": told, "text": "" if told else "nothing asked"}

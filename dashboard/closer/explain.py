@@ -12,8 +12,8 @@ from anoncore import AnonymizationError, Fragment, Release
 from anoncore.base.texts import counted, share_text
 from anoncore.kernels.arrays import Floats
 from anoncore.privacy.explain import Binding, Explanation, WhatIf, explain, mending_sentences, what_if
-from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.requirements import REQUIREMENTS, Requirement
+from anoncore.requirements.requirement import COMPARISON_WORDS
 from dashboard.charts.utility import bound_groups
 from dashboard.closer.privacy import MOST_VIOLATIONS, violations
 from dashboard.elements import about, forms, parts

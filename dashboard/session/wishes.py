@@ -20,7 +20,7 @@ from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
 from anoncore.kernels.arrays import Codes
 from anoncore.measures.criteria import CRITERIA
 from anoncore.requirements import REQUIREMENTS, Requirement
-from anoncore.search.keeping import LEVELS, asked, requirement
+from anoncore.search.keeping import LEVELS, asked, requirements_at
 from dashboard.charts.palette import STYLES
 from dashboard.markdown import distinct
 from dashboard.session.loaded_table import Tags
@@ -312,7 +312,8 @@ def promised(promises: Sequence[Requirement], data: Microdata) -> Wishes:
     for promise in promises:
         axis = next((axis for axis, kind in LEVELS.items() if isinstance(promise, kind)), None)
         value = None if axis is None else float(getattr(promise, axis))
-        if axis is None or value is None or promise != requirement(axis, value, data):
+        meant = () if axis is None or value is None else requirements_at(axis, value, data)
+        if axis is None or value is None or promise not in meant or not all(one in promises for one in meant):
             wishes = replace(wishes, more=(*wishes.more, promise))
         else:
             wishes = wishes.with_level(axis, int(value) if axis == "k" else value)

@@ -283,7 +283,7 @@ def _considered(
         lacking = [name for name in CONSIDERED if name not in known]
         cache = with_foreground(run.release, compute.cache_of(run), tell)
         measured = evaluate(run.release, lacking, secret, cache) if lacking else {}
-        missed = [mark.symbol for mark in attempt.marks.get(promise, ()) if mark.state == "missed"]
+        missed = [mark.name for mark in attempt.marks.get(promise, ()) if mark.state == "missed"]
         reasons = [f"It misses {and_list(missed)}."] if missed else []
         reasons += [str(one) for one in measured.values() if isinstance(one, AnonymizationError)]
         numbers = known | {name: one for name, one in measured.items() if not isinstance(one, AnonymizationError)}

@@ -134,7 +134,7 @@ def test_newtons_method_leads_to_no_other_limit_where_there_are_several(monkeypa
         return shares, steps, change
 
     monkeypatch.setattr(solver, "_followed", noted)
-    attacks.foreground_knowledge(many_signatures(228), "s", epsilon=0.2)
+    attacks.foreground_knowledge(many_signatures(228), "s", epsilon=0.2, draws=1)
     n_compared = 0
     for cases, held, rows, solved, start, fixed in seen:
         for value, own in solved:

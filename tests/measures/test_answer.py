@@ -60,6 +60,28 @@ def test_a_level_is_never_rounded_to_the_other_side_of_what_is_asked_nor_that_to
     assert (mark.state, mark.reached, mark.asked) == ("missed", "2.998", "3")
 
 
+def test_of_several_secrets_each_is_named_and_the_answer_tells_the_farthest_group_of_all() -> None:
+    """Half of each income moves by two of three steps, which is 1/3; a quarter of each half has another illness."""
+    people_of_each = {"age": [20] * 4 + [60] * 4, "pay": [1, 1, 2, 2, 3, 3, 4, 4], "illness": list("aabcddbc")}
+    frame = pd.concat([pd.DataFrame(people_of_each)] * 20)
+    data = Microdata(frame, {"age": "quasi-identifier", "pay": "sensitive", "illness": "sensitive"})
+    asked = [
+        TCloseness(t=0.2, ground="ordered", attribute="pay"),
+        TCloseness(t=0.2, ground="equal", attribute="illness"),
+    ]
+    halves = Mondrian(requirements=[KAnonymity(k=80)]).anonymize(data)
+    assert [(one.name, one.state, one.reached) for one in marks(halves, asked, "Mondrian")] == [
+        ("t of 'pay'", "missed", "0.34"),
+        ("t of 'illness'", "missed", "0.25"),
+    ]
+    found = answer([halves], asked, is_attacked=False)
+    assert "t of 'pay' is 0.34, you ask for 0.20; t of 'illness' is 0.25, you ask for 0.20" in found.text
+    # One level for all secrets is possible where it is that of the farthest.
+    assert dict(found.mend.levels) == {"t": 0.34}
+    loose = [one.replace(t=0.6) for one in asked]
+    assert "no group is farther than 0.34 from the table" in answer([halves], loose, is_attacked=False).text
+
+
 def test_without_the_attack_the_answer_says_that_it_was_not_measured() -> None:
     data = people()
     found = answer([mondrian(data, 3)], [KAnonymity(k=3)], is_attacked=False)

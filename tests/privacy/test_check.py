@@ -79,7 +79,7 @@ def test_levels_next_to_the_threshold_are_told_apart():
     data = Microdata(pd.DataFrame({"s": ["a"] * 50_001 + ["b"] * 49_999}), roles={"s": "sensitive"})
     sentence = one_sentence(generalized(data, [0] * 100_000), FrequencyDiversity(l=2))
     assert "1.99996, but" in sentence
-    assert "at least 2;" in sentence
+    assert "at most 1 of 2;" in sentence
 
 
 def test_sizes_have_no_attribute_and_numbers_no_protected_set():

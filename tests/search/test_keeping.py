@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncore import AnonymizationError, Microdata, ParameterError, privacy
+from anoncore import AnonymizationError, Microdata, ParameterError, Partition, privacy
 from anoncore.algorithms import ALGORITHMS, Mondrian, Slicing, Suppression
 from anoncore.measures.promise_marks import is_promised
 from anoncore.requirements import (
@@ -183,3 +183,42 @@ def test_promises_about_other_attributes_or_distances_imply_nothing(data):
     assert not is_promised(KAnonymity(k=5), [KAnonymity(k=4)], data)
     assert is_promised(RecursiveDiversity(c=3, l=2), [RecursiveDiversity(c=2, l=3)], data)
     assert not is_promised(RecursiveDiversity(c=3, l=3), [RecursiveDiversity(c=2, l=2)], data)
+
+
+@pytest.fixture(scope="module")
+def two_secrets() -> Microdata:
+    """A table with a secret number and a secret category."""
+    draw = np.random.default_rng(7)
+    people = pd.DataFrame(
+        {
+            "age": draw.integers(20, 60, 200),
+            "income": draw.permutation(np.arange(200)),
+            "religion": draw.choice(["none", "catholic", "muslim"], 200),
+        }
+    )
+    return Microdata(people, roles={"age": "quasi-identifier", "income": "sensitive", "religion": "sensitive"})
+
+
+def test_a_t_is_asked_of_each_secret_by_the_distance_that_fits_it(data, two_secrets):
+    of_income = TCloseness(t=0.3, ground="ordered", attribute="income")
+    of_religion = TCloseness(t=0.3, ground="equal", attribute="religion")
+    assert asked({"t": 0.3}, (), two_secrets) == (of_income, of_religion)
+    algorithm = keeping("mondrian", {}, {"k": 5, "t": 0.3}, (), two_secrets)
+    assert algorithm.requirements == (KAnonymity(k=5), of_income, of_religion)
+    # By the distance in which any two of 200 incomes are 1 apart, no class of less than 140 people is close.
+    assert algorithm.anonymize(two_secrets).partition.n_groups > 4
+    # Where all secrets are of one kind, one requirement is about all of them.
+    assert asked({"t": 0.3}, (), data) == (TCloseness(t=0.3, ground="equal"),)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(1, 3), st.sampled_from(["ordered", "interval"])
+)
+def test_groups_that_are_close_where_all_values_are_one_apart_are_close_by_any_distance(numbers, size, ground):
+    people = pd.DataFrame({"age": range(len(numbers)), "pay": numbers})
+    data = Microdata(people, roles={"age": "quasi-identifier", "pay": "sensitive"})
+    groups = Partition(np.arange(len(numbers)) // size)
+    of_equal, of_ground = (TCloseness(t=0.5, ground=one).checks(data)[0].levels(groups) for one in ("equal", ground))
+    assert (of_ground <= of_equal + 1e-12).all()
+    assert is_promised(TCloseness(t=0.3, ground=ground), (TCloseness(t=0.3, ground="equal"),), data)
+    assert not is_promised(TCloseness(t=0.3, ground="equal"), (TCloseness(t=0.3, ground=ground),), data)

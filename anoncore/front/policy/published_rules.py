@@ -14,12 +14,12 @@ from anoncore.front.policy.measure_limits import NO_SECRET
 from anoncore.front.policy.refused_contents import NOT_LOOKED_FOR, NOT_PUBLISHED, judged_columns
 from anoncore.front.policy.sections import Limit
 from anoncore.front.policy.wording import REFUSED_IDENTIFIERS, REFUSED_TEXT, rules_in_words
-from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Asked, Attribute
 from anoncore.publishing.certification.finding import Finding, Verification
 from anoncore.publishing.certification.published_release import by_name, with_role
 from anoncore.requirements import KAnonymity, RecursiveDiversity, Requirement
+from anoncore.requirements.requirement import COMPARISON_WORDS
 from anoncore.search.keeping import USUAL_L
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from anoncore.kernels.rounding import reaches
 from anoncore.measures.criteria import NUMBERS
 from anoncore.measures.promise_marks import rows_that_fit
 from anoncore.measures.verdict import breaking_columns, insensitive_columns, joined_rows
-from anoncore.privacy.guarantees import COMPARISON_WORDS, Guarantee, level_texts
+from anoncore.privacy.guarantees import Guarantee, level_texts
 from anoncore.privacy.guarantees import judged as guarantees_of
 from anoncore.release.release import Release
 from anoncore.requirements import KAnonymity, Requirement
@@ -143,7 +143,7 @@ def _judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
 
 def _line(key: str, rule: str, guarantee: Guarantee) -> JudgedRule:
     reached, asked = level_texts(guarantee.reached, guarantee.asked)
-    asked = f"{COMPARISON_WORDS[guarantee.requirement.comparison]} {asked}"
+    asked = guarantee.requirement.asked_text(asked)
     status: Status = "kept" if guarantee.holds else "broken"
     told = guarantee.requirement.reached_text(guarantee.reached, reached, None)
     return JudgedRule(

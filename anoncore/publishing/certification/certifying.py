@@ -22,7 +22,6 @@ from anoncore.base.texts import is_missing, listing, quoted, value_text
 from anoncore.base.version import __version__
 from anoncore.measures import verdict
 from anoncore.measures.verdict import guarantees_of, insensitive_columns
-from anoncore.privacy.guarantees import COMPARISON_WORDS
 from anoncore.privacy.joins import JOINS_SOURCE
 from anoncore.privacy.tag_leaks import TagLeak
 from anoncore.publishing.certification import entries
@@ -51,6 +50,7 @@ from anoncore.recipes.recipe import without_seeds
 from anoncore.release.reading.published_table import PublishedTable, cell_name
 from anoncore.release.release import Release, ReleaseMethod
 from anoncore.requirements import Requirement
+from anoncore.requirements.requirement import COMPARISON_WORDS
 from anoncore.table.given_table import as_pandas
 from anoncore.table.microdata import Microdata
 from anoncore.table.relations import Split

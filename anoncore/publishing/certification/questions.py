@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from anoncore.base.errors import AnonymizationError
 from anoncore.base.texts import listing, quoted
 from anoncore.kernels.arrays import Floats
-from anoncore.privacy.guarantees import COMPARISON_WORDS, level_texts
+from anoncore.privacy.guarantees import level_texts
 from anoncore.publishing.certification.certificate import Certificate
 from anoncore.publishing.certification.entries import Asked, Attribute
 from anoncore.requirements import REQUIREMENTS, Comparison, Requirement
@@ -90,7 +90,7 @@ class Question:
             holds,
             f"{requirement.label()} {state}{over if is_told else ''}: the worst published group has "
             f"{requirement.reached_text(worst.worst, reached, self.attribute)} "
-            f"(asked: {COMPARISON_WORDS[requirement.comparison]} {threshold}).",
+            f"(asked: {requirement.asked_text(threshold)}).",
             worst.worst,
         )
 

@@ -29,7 +29,7 @@ def column(
     quick = {
         "word": "group",
         "smallest": 11,
-        "distance": {"largest": 0.2712},
+        "farthest": 0.2712,
         "lost": {"value": lost},
         **facts,
     }
@@ -102,7 +102,7 @@ def test_of_what_may_lose_less_than_is_told_nothing_is_said_to_lose_more():
 
 
 def test_of_buckets_only_secrets_hide():
-    bucket = column("c1", "Anatomy", 0.01, word="bucket", distance={"why": "none"})
+    bucket = column("c1", "Anatomy", 0.01, word="bucket", farthest=None)
     assert answer([bucket], ASKED).text.endswith(
         ": it keeps all that you ask; counted by two columns, 1.0% of the rows are in the wrong place. Every secret "
         "hides among 11 or more."

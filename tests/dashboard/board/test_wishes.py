@@ -218,6 +218,19 @@ def test_what_a_method_promised_is_asked_whole():
     assert promised((ordered,), data).more == (ordered,)
 
 
+def test_a_t_that_was_promised_of_each_secret_by_its_own_distance_is_one_level():
+    frame = pd.DataFrame({"age": [20, 30, 40, 50], "pay": [1, 2, 3, 4], "illness": ["flu", "cold", "flu", "gout"]})
+    data = Microdata(frame, {"age": "quasi-identifier", "pay": "sensitive", "illness": "sensitive"})
+    asked = Wishes().with_level("t", 0.3).asked_of(data)
+    assert [one.ground for one in asked if isinstance(one, TCloseness)] == ["ordered", "equal"]
+    assert (dict(promised(asked, data).levels), promised(asked, data).more) == (
+        dict(Wishes().with_level("t", 0.3).levels),
+        (),
+    )
+    # One of both alone is no level of all secrets.
+    assert promised(asked[-1:], data).more == asked[-1:]
+
+
 @pytest.mark.parametrize(
     "change",
     [
