@@ -47,7 +47,7 @@ def _suggestion_bar(table: LoadedTable, suggestions: tuple[Suggestion, ...]) -> 
     counts = Counter(suggestion.role.value for suggestion in suggestions if tagging.is_role(suggestion))
     wanted = tagging.with_suggestions(tags, suggestions)
     untouched = not tags.roles
-    parts = [f"{counts[role]} {tagging.word(role)}" for role in WORDS if counts[role]]
+    parts = [f"{label} ({counts[role]})" for role, (label, _) in WORDS.items() if counts[role]]
     with st.container(horizontal=True, vertical_alignment="center"):
         if untouched:
             what = ", ".join(parts) or "nothing that needs protection"
@@ -149,11 +149,13 @@ def _unit(table: LoadedTable) -> None:
     if len(options) == 1:
         return
     key = f"unit-{table.id}-{tags.unit}"
+    is_open = role_questions.repeating_identifier(table, tags) is not None
+    nobody = "Not said yet: rows are counted" if is_open else "Every row is another person"
     st.selectbox(
         "Whose row is it?",
         options,
         index=options.index(tags.unit),
-        format_func=lambda name: "Every row is another person" if name is None else name,
+        format_func=lambda name: nobody if name is None else name,
         key=key,
         on_change=lambda: role_questions.count_people_by(browser.widget_value(key)),
         help="The identifier that is the same in all rows of a person. Then k, l and t count different people, not "

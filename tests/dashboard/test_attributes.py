@@ -95,7 +95,7 @@ def test_several_columns_get_one_role_in_one_step(visitor: Visitor, monkeypatch:
 def test_suggestions_are_offered_and_never_applied_by_themselves(visitor: Visitor) -> None:
     visitor.upload("people.csv", CSV).open("table")
     assert _here(visitor).tags.roles == {}
-    assert "1 known to others, 1 secret, 1 names the person" in visitor.texts()
+    assert "suggest: Known to others (1), Secret (1), Names the person (1)." in visitor.texts()
     visitor.press("Use suggestions")
     assert _here(visitor).tags.roles == {
         "name": "identifier",

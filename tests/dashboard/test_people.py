@@ -46,7 +46,8 @@ def test_a_repeated_identifier_is_proposed_and_taken_with_one_click(visitor: Vis
     assert "Are rows with the same patient one person? Then choose 'patient' as whose row it is." in visitor.texts()
     assert f"It has {people} different values in 80 rows." in visitor.texts()
     (box,) = [box for box in visitor.at.selectbox if box.label == "Whose row is it?"]
-    assert box.options == ["Every row is another person", "patient"]
+    assert box.options == ["Not said yet: rows are counted", "patient"]
+    assert box.value is None
     visitor.press("Count people by 'patient'")
     assert state._workspaces.get(visitor.workspace).tags.unit == "patient"
     assert "different values in 80 rows." not in visitor.texts()
