@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anoncore.kernels.arrays import Codes, Floats, record
+from anoncore.kernels.arrays import Codes, Floats, Int64, record
 from anoncore.table.domain import Domain, Tree
 from anoncore.table.hierarchy import ROOT
 
@@ -16,7 +16,8 @@ class Levels:
     """One attribute at each level of its hierarchy, from exact values (0) to a single group (the height).
 
     `node`, int32 (height + 1, domain size), is the tree node of each code at each level; `first` has the first code of
-    that node, which stands for it. `loss`, float of the same shape, is (values of the node - 1) / (domain size - 1).
+    that node, which stands for it, and `number` counts the nodes of a level from 0. There are `n_numbers` of them at
+    each level, int64 (height + 1,). `loss`, float of the same shape, is (values of the node - 1) / (domain size - 1).
     """
 
     domain: Domain
@@ -24,6 +25,8 @@ class Levels:
     node: Codes
     first: Codes
     loss: Floats
+    number: Codes
+    n_numbers: Int64
 
     @classmethod
     def of(cls, domain: Domain) -> Levels:
@@ -42,7 +45,11 @@ class Levels:
             node[level] = at
         loss = (tree.last - tree.first)[node] / max(len(domain) - 1, 1)
         first = np.ascontiguousarray(tree.first[node])
-        return cls(replace(domain, tree=tree), tree, node, first, loss)
+        number = np.empty_like(first)
+        for level, codes in enumerate(first):
+            number[level] = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        n_numbers = number.max(axis=1).astype(np.int64) + 1
+        return cls(replace(domain, tree=tree), tree, node, first, loss, number, n_numbers)
 
     @property
     def height(self) -> int:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anoncore import CancelledError, Hierarchy, InfeasibleError, Microdata, Partition, ReleaseError, privacy
 from anoncore.algorithms import OptimalRecoding
 from anoncore.algorithms.full_domain.lattice_map import search_map
-from anoncore.kernels.lattice import least_losses
+from anoncore.kernels.optimal_recoding import least_losses
 from anoncore.requirements import BetaLikeness, CheckSet, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness
 from anoncore.utility import information_loss
 

@@ -17,7 +17,13 @@ from anoncore.base.errors import CancelledError, InfeasibleError
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Bytes, Codes, Floats, Int64, Words, record
 from anoncore.kernels.grouping import starts_of
-from anoncore.kernels.lattice import LevelTables, coarser_groups, holding, joined_entries, published_loss
+from anoncore.kernels.incognito import holding
+from anoncore.kernels.optimal_recoding import (
+    LevelTables,
+    coarser_groups,
+    joined_entries,
+    published_loss,
+)
 from anoncore.kernels.rounding import ROUNDING
 from anoncore.release.partition import Partition
 from anoncore.requirements import CheckSet, Requirement
@@ -177,16 +183,13 @@ class GroupedTable:
         self.n_cells = data.n_rows * len(lattice.levels)
         self.first: list[Codes] = [levels.first for levels in lattice.levels]
         self.tables = level_tables(self.first, [levels.loss for levels in lattice.levels])
-        entries = Partition.alike([*lattice.columns, lattice.combination])
-        values = np.column_stack([column[entries.first_rows] for column in lattice.columns])
-        begins = np.flatnonzero(np.concatenate(([True], (values[1:] != values[:-1]).any(axis=1))))
-        codes, sizes, starts = values[begins], np.add.reduceat(entries.sizes, begins), np.append(begins, len(values))
+        base = lattice.base
+        codes, sizes = base.codes[base.starts[:-1]], np.add.reduceat(base.weight, base.starts[:-1])
         word = np.zeros(len(codes), dtype=np.uint64)
         for column, begin in enumerate(self.tables.begin):
             word += self.tables.salt[begin + codes[:, column]]
         nothing = np.zeros(len(lattice.levels), dtype=np.int64)
-        sensitive = lattice.combination[entries.first_rows]
-        self.known = [Groups(nothing, codes, word, sizes, starts, sensitive, entries.sizes)]
+        self.known = [Groups(nothing, codes, word, sizes, base.starts, base.sensitive, base.weight)]
         self.known_nodes, self.known_sizes = nothing[None], np.array([len(codes)])
         self.best: Found | None = None
         self.unsure: dict[Node, float] = {}

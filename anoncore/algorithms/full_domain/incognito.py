@@ -235,7 +235,9 @@ class Search(GroupedTable):
             share = (0.8 if self.monotone else 0.4) * border.share_known
             report(0.1 + share, f"{border.n_tested:,} combinations of levels looked at")
             self._count(node)
-            return self._is_possible(self.groups(np.array(node)))
+            if self.monotone:
+                return self.lattice.every_group_holds(node)
+            return self.lattice.rows_in_small_groups(node) <= self.limit
 
         if self.monotone or self.lattice.checks.minimum_rows > 1:
             return border.find(is_possible)
@@ -259,11 +261,22 @@ class Search(GroupedTable):
                 continue
             report(0.5 + 0.4 * done / total, f"{done:,} of {total:,} combinations of levels")
             self._count(node)
-            found = self.found(self.groups(np.array(node)))
+            found = self._outcome(node)
             if found is not None:
                 covered[tuple(slice(level, None) for level in node)] = True
                 passing[node] = found
         return passing
+
+    def _outcome(self, node: Node) -> Found | None:
+        """What is published at a node; None where more rows would be suppressed than may be."""
+        failing = self.lattice.failing_entries(node)
+        suppressed = self.lattice.rows_of(failing)
+        if suppressed > self.limit:
+            return None
+        if suppressed == 0 or self.lattice.hold_together(failing):
+            return Found(node, self.lattice.loss_where(node, failing), suppressed)
+        # The suppressed rows are no class that may be published, so further groups join them.
+        return self.found(self.groups(np.array(node)))
 
     def _cheapest(self, groups: Groups, kept: Bools, most: float) -> tuple[Bools | None, float]:
         """None: of all choices of further groups to suppress, Incognito takes the smallest groups."""

@@ -19,7 +19,7 @@ from anoncore.algorithms.full_domain.refused_levels import TIE
 from anoncore.base.progress import Progress
 from anoncore.kernels.arrays import Bools, Codes, Floats, Int64
 from anoncore.kernels.grouping import starts_of
-from anoncore.kernels.lattice import least_losses
+from anoncore.kernels.optimal_recoding import least_losses
 from anoncore.requirements import CheckSet, Requirement
 from anoncore.table.domain import Domain
 from anoncore.table.microdata import Microdata

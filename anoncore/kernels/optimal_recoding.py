@@ -10,12 +10,6 @@ whose values generalize to the same; it has entries, its rows by their combinati
 - `sensitive` int32, `weight` int64 (n_entries,): combination of sensitive values and number of rows of each entry;
   group g has the entries `starts[g]`..`starts[g + 1]` - 1, by ascending combination.
 - `number` int32 (n_groups,): the coarser group that each group becomes a part of.
-- `counts` int64 (n_counts,): memory for counts of sensitive values, laid out as in `KernelChecks`; all 0 between
-  groups.
-- `last` int64 (n_counts,): memory for the person who was counted last with each value, where people are counted.
-
-Where one person may have several rows, a combination of sensitive values is also one of a person: entries are then
-people with a combination of values, and those of one person follow each other.
 
 How little groups of rows can lose once their ranges are cut further.
 
@@ -32,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, Words
-from anoncore.kernels.checking import KernelChecks, all_hold
-from anoncore.kernels.compiler import inner_kernel, kernel
+from anoncore.kernels.compiler import kernel
 from anoncore.kernels.grouping import group_starts, number_of, rows_by_group, word_table
 from anoncore.kernels.sorting import taken
 
@@ -50,18 +43,6 @@ class LevelTables(NamedTuple):
     salt: Words
     begin: Int64
     size: Int64
-
-
-class Combinations(NamedTuple):
-    """The checks, and the combinations of sensitive values that are asked of them.
-
-    `cells` int32 (n_combinations, n_columns): where the values of each combination are counted, as in `checking`;
-    `person` int32 (n_combinations,): its person, no entries where rows are counted.
-    """
-
-    checks: KernelChecks
-    cells: Int32
-    person: Int32
 
 
 @kernel
@@ -141,49 +122,6 @@ def joined_entries(
             at += 1
     joined_starts[n_coarser] = n_joined
     return joined_starts, values[:n_joined].copy(), sums[:n_joined].copy()
-
-
-@inner_kernel
-def _group_holds(
-    combinations: Combinations,
-    sensitive: Int32,
-    weight: Int64,
-    begin: int,
-    end: int,
-    counts: Int64,
-    last: Int64,
-) -> bool:
-    """Whether the group of entries begin..end-1 satisfies every check; a person's entries follow each other in it."""
-    checks, person = combinations.checks, combinations.person
-    of_people = len(person) > 0
-    size, before = 0, -1
-    for entry in range(begin, end):
-        combination = sensitive[entry]
-        now = person[combination] if of_people else entry
-        # A person counts once in the group and once for each value, a row as often as it stands there.
-        rows = 1 if of_people else weight[entry]
-        size += rows if now != before else 0
-        before = now
-        for cell in combinations.cells[combination]:
-            counts[cell] += rows if not of_people or last[cell] != now else 0
-            last[cell] = now
-    result = all_hold(checks, counts, size)
-    # Only what was counted is set back: an attribute may have many more values than a group.
-    for entry in range(begin, end):
-        for cell in combinations.cells[sensitive[entry]]:
-            counts[cell], last[cell] = 0, -1
-    return result
-
-
-@kernel
-def holding(combinations: Combinations, sensitive: Int32, weight: Int64, starts: Int64) -> Bools:
-    """Whether each group of entries satisfies every check, bool (n_groups,)."""
-    result = np.empty(len(starts) - 1, np.bool_)
-    n_counts = combinations.checks.count_start[-1]
-    counts, last = np.zeros(n_counts, np.int64), np.full(n_counts, -1)
-    for group in range(len(result)):
-        result[group] = _group_holds(combinations, sensitive, weight, starts[group], starts[group + 1], counts, last)
-    return result
 
 
 @kernel
