@@ -138,6 +138,20 @@ def measure(
     return Point(algorithm, values, missing, seconds)
 
 
+def _measured(
+    work: Memo,
+    data: Microdata,
+    algorithm: Algorithm,
+    criteria: Sequence[str],
+    attribute: str | None,
+    stop: Stop,
+    needed: Needed | None,
+) -> Point:
+    """The same, where steps that other candidates take as well are worked out once."""
+    with sharing(work):
+        return measure(data, algorithm, criteria, attribute, stop, needed)
+
+
 def _numbers(
     release: Release, criteria: Sequence[str], attribute: str | None, needed: Needed | None = None
 ) -> tuple[dict[str, float], dict[str, str]]:
@@ -249,12 +263,6 @@ def sweep(
     todo = iter(enumerate(algorithms))
     running: dict[Future[Point], int] = {}
     work = Memo()
-
-    def point_of(algorithm: Algorithm) -> Point:
-        # Steps that other candidates take as well are worked out once.
-        with sharing(work):
-            return measure(data, algorithm, criteria, attribute, stopped, needed)
-
     if workers is not None and workers < 1:
         raise ParameterError(f"workers should be at least 1, not {workers}; leave it out for one on each core.")
     n_workers = min(workers or cpu_count() or 1, max(len(algorithms), 1))
@@ -263,7 +271,8 @@ def sweep(
             while True:
                 while len(running) < n_workers and not stopped() and (following := next(todo, None)) is not None:
                     position, algorithm = following
-                    running[pool.submit(point_of, algorithm)] = position
+                    future = pool.submit(_measured, work, data, algorithm, criteria, attribute, stopped, needed)
+                    running[future] = position
                 if not running:
                     break
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
