@@ -9,7 +9,7 @@ from typing import Any
 import griffe
 
 from anoncore.algorithms import ALGORITHMS, Algorithm
-from anoncore.base.model_help import signature_of, with_parameters
+from anoncore.base.model import signature_of, with_parameters
 from anoncore.release.openness import QUESTION
 from anoncore.requirements import REQUIREMENTS
 

@@ -8,7 +8,6 @@ from math import comb
 import numpy as np
 
 from anoncore.kernels.arrays import Floats, Int64
-from anoncore.kernels.selectivity import add_value, two_values
 
 MOST_K = 1000
 MOST_K_ALL_VALUES = 120
@@ -79,24 +78,40 @@ def versions(n: int, values: int) -> int:
 def _pairs(k: int, values: int) -> Floats:
     """Number of pairs of vectors over so many values, by their product and both their sums, all below k, (k, k, k).
 
-    `add_value` says how one more value is counted in.
+    Two classes with a_v and b_v rows of class value v join to the sum over v of a_v b_v rows, their product. Numbers of
+    pairs are floats, because they may exceed 64 bits.
     """
     if values == 0:
         nothing = np.zeros((k, k, k))
         nothing[0, 0, 0] = 1.0
         return nothing
-    return add_value(_pairs(k, values - 1))
+    pairs, fewer = np.zeros((k, k, k)), _pairs(k, values - 1)
+    # All numbers are at least 1, so neither sum of a vector exceeds the product.
+    for a, b in _products(k).tolist():
+        pairs[a * b :, a:, b:] += fewer[: k - a * b, : k - a, : k - b]
+    return pairs
+
+
+@lru_cache(maxsize=64)
+def _products(k: int) -> Int64:
+    """All pairs of whole numbers from 1 whose product is below k, by that product, int64 (n_pairs, 2)."""
+    pairs = [(a, b) for a in range(1, k) for b in range(1, (k - 1) // a + 1)]
+    return np.array(sorted(pairs, key=lambda pair: pair[0] * pair[1]), np.int64).reshape(-1, 2)
 
 
 @lru_cache(maxsize=64)
 def _below(k: int, values: int) -> Floats:
     """Number of pairs of vectors over so many values whose product is below k, by both their sums, (k, k)."""
+    if values > 2:
+        return _pairs(k, values).sum(axis=0)
+    below, (a, b) = np.zeros((k, k)), _products(k).T
     if values == 1:
-        sums = np.arange(k)
-        return ((np.outer(sums, sums) < k) & (sums[:, None] > 0) & (sums > 0)).astype(np.float64)
-    if values == 2:
-        return two_values(k)
-    return _pairs(k, values).sum(axis=0)
+        below[a, b] = 1.0
+        return below
+    # With each pair of numbers of the one value go those of the other whose product is below what it leaves.
+    for first, second, n in zip(a.tolist(), b.tolist(), np.searchsorted(a * b, k - a * b).tolist(), strict=True):
+        below[first + a[:n], second + b[:n]] += 1.0
+    return below
 
 
 def _shares(n: Int64, values: Int64, counted: int, k: int) -> Floats:

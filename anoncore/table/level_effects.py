@@ -9,12 +9,12 @@ import numpy as np
 
 from anoncore.base.errors import DataError
 from anoncore.base.texts import quoted
-from anoncore.kernels.arrays import Codes, Int64
+from anoncore.kernels.arrays import Codes
 from anoncore.kernels.grouping import dense_key
 from anoncore.table.domain import Domain
 from anoncore.table.hierarchy import Hierarchy
 from anoncore.table.microdata import Microdata
-from anoncore.table.people import distinct_pairs
+from anoncore.table.relations import smallest_and_below
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def level_effects(
     effects = []
     for level, group_of in enumerate(level_groups(domain, tree)):
         size = int(group_of.max(initial=-1)) + 1
-        rows_below, smallest = _below(others * size + group_of[codes], data.people, k)
+        classes = dense_key([others * size + group_of[codes]], data.n_rows)
+        smallest, rows_below = smallest_and_below(classes, k, data.people)
         effects.append(LevelEffect(level, size, smallest, rows_below, rows_below / data.n_rows))
     return tuple(effects)
 
@@ -113,11 +114,3 @@ def level_groups(domain: Domain, hierarchy: Hierarchy | None) -> list[Codes]:
             groups.append(0 if level == hierarchy.height - 1 else len(numbers))
         levels.append(np.array(groups, dtype=np.int32))
     return levels
-
-
-def _below(key: Int64, people: Codes | None, k: int) -> tuple[int, int]:
-    """The rows in classes of fewer than k rows (or people), and the size of the smallest class."""
-    class_of = dense_key([key], len(key)).astype(np.int32)
-    n_rows = np.bincount(class_of)
-    sizes = n_rows if people is None else distinct_pairs(people, class_of, len(n_rows))
-    return int(n_rows[sizes < k].sum()), int(sizes.min())

@@ -44,7 +44,7 @@ def require_people(frame: pd.DataFrame, unit: str) -> None:
         )
 
 
-def distinct_pairs(person: Codes, codes: Codes, size: int) -> Int64:
+def distinct_pairs(person: Codes, codes: Codes | Int64, size: int) -> Int64:
     """How many different people have each code, int64 (size,)."""
     pairs = distinct(person.astype(np.int64) * size + codes)
     return np.bincount(pairs % size, minlength=size)

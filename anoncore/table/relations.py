@@ -11,7 +11,8 @@ import numpy as np
 
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Codes, Int64
-from anoncore.kernels.grouping import dense_key, distinct, occurring_pairs
+from anoncore.kernels.grouping import dense_key, occurring_pairs
+from anoncore.table.people import distinct_pairs
 
 NEARLY = 0.9
 """Share of the wrong guesses that a column must put right to count as one that nearly tells another."""
@@ -229,8 +230,5 @@ class Split(Result):
 def smallest_and_below(key: Int64, k: int, people: Codes | None) -> tuple[int, int]:
     """The size of the smallest group and the rows in groups of fewer than k; `key` numbers groups without gaps."""
     rows = np.bincount(key)
-    sizes = rows
-    if people is not None:
-        width = int(people.max()) + 1
-        sizes = np.bincount(distinct(key * width + people) // width)
+    sizes = rows if people is None else distinct_pairs(people, key, len(rows))
     return int(sizes.min()), int(rows[sizes < k].sum())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isnan
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from anoncore.base.progress import Progress, silent
 from anoncore.base.showing import Result
 from anoncore.kernels.arrays import Bools, Floats, Int32, Int64, record
 from anoncore.kernels.cheapest_boxes import UNIT, search_boxes
-from anoncore.kernels.class_prices import move_prices
 from anoncore.kernels.grouping import starts_of
 from anoncore.table.microdata import Microdata
 from anoncore.utility.box_rows import DistinctRows
@@ -35,6 +35,8 @@ LARGEST_RESULT = 2**20
 """Rows of sets that the kernel may return at once."""
 PRICE_STEPS = 400
 """Steps in which prices move before they are proven anew."""
+BALANCE = 20.0
+"""Steps of shares against steps of prices: the ratio of how far both have to go, of tables with a few values."""
 LARGEST_POOL = 2**24
 """Rows in known sets above which sets that no longer matter are forgotten."""
 WAY_OF_MEAN, WAY_OF_OWN = 0.5, 0.2
@@ -347,13 +349,12 @@ class PriceSearch:
     def _moved(self, way: float) -> Int64:
         """Prices that are higher in sum and that hardly any known set breaks, not far from the proven ones."""
         boxes, sets = self.rows.boxes, self.sets
-        self.shares = np.append(self.shares, np.zeros(len(sets.sizes) - len(self.shares)))
-        starts = starts_of(sets.sizes)
+        shares = np.append(self.shares, np.zeros(len(sets.sizes) - len(self.shares)))
         # scipy.sparse is slow to import, and only this needs it.
         from scipy.sparse import csr_array
 
-        table = csr_array((sets.copies.astype(np.float64), sets.members, starts), (len(sets.sizes), len(self.prices)))
-        turned = table.T.tocsr()
+        parts = sets.copies.astype(np.float64), sets.members, starts_of(sets.sizes)
+        table = csr_array(parts, (len(sets.sizes), len(self.prices)))
         mean = float(np.average(self.prices, weights=boxes.amounts))
         reach = way * (WAY_OF_MEAN * mean + WAY_OF_OWN * np.abs(self.prices))
         # Rows that are suppressed lose all there is, however few they are, so that no price may be higher.
@@ -361,12 +362,8 @@ class PriceSearch:
         # Enough equal rows lose nothing.
         highest[boxes.amounts >= self.k] = 0.0
         lowest = np.minimum(self.prices - reach, highest)
-        prices = np.clip(self.prices.astype(np.float64), lowest, highest) / UNIT
-        move_prices(
-            table.indptr, table.indices, table.data, sets.limits / UNIT,
-            turned.indptr, turned.indices, turned.data, boxes.amounts.astype(np.float64),
-            lowest / UNIT, highest / UNIT, prices, self.shares, PRICE_STEPS,
-        )  # fmt: skip
+        amounts, ends = boxes.amounts.astype(np.float64), (lowest / UNIT, highest / UNIT)
+        prices, self.shares = _mean_of_steps(table, sets.limits / UNIT, amounts, *ends, self.prices / UNIT, shares)
         if len(sets.members) > LARGEST_POOL:
             matters = self.shares > 0
             self.sets, self.shares = sets.chosen(matters), self.shares[matters]
@@ -384,3 +381,25 @@ class PriceSearch:
         for sets in found:
             self._learn(sets)
         return prices if done == len(order) else None
+
+
+def _mean_of_steps(
+    table: Any, limits: Floats, amounts: Floats, lowest: Floats, highest: Floats, prices: Floats, shares: Floats
+) -> tuple[Floats, Floats]:
+    """Prices that are as high as possible in sum while hardly any set costs more than its limit, and the sets' shares.
+
+    `table` (n_sets, n_rows) says how often a set has each row, of which there are `amounts`. Prices move up where too
+    few sets hold a row, and the share of a set in the whole moves up where its rows cost too much (PDHG, Chambolle and
+    Pock 2011). The means over all steps are nearer the goal than the last one. They are nearly right, and that is
+    enough: prices are lowered afterwards until they are proven.
+    """
+    turned = table.T.tocsr()
+    price_step, share_step = 1 / (BALANCE * np.maximum(turned.sum(axis=1), 1.0)), BALANCE / table.sum(axis=1)
+    price, share = np.clip(prices, lowest, highest), shares
+    mean_price, mean_share = np.zeros_like(price), np.zeros_like(share)
+    for _ in range(PRICE_STEPS):
+        before, price = price, np.clip(price + price_step * (amounts - turned @ share), lowest, highest)
+        share = np.maximum(share + share_step * (table @ (2 * price - before) - limits), 0.0)
+        mean_price += price / PRICE_STEPS
+        mean_share += share / PRICE_STEPS
+    return mean_price, mean_share

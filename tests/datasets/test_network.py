@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anoncore.base.errors import DataError
-from anoncore.datasets.network import ConditionalTable, draw_network, percentages, reweighted
+from anoncore.datasets.census import ConditionalTable, draw_network, percentages, reweighted
 
 
 def test_percentages_become_probabilities():

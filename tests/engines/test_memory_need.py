@@ -15,8 +15,7 @@ import pytest
 from anoncore import DataError
 from anoncore.algorithms import RothkoSampling, RothkoTree
 from anoncore.cli import main
-from anoncore.engines.large_run import RunSettings, anonymize_table
-from anoncore.engines.memory_need import PROGRAM, memory_plan
+from anoncore.engines.large_run import PROGRAM, RunSettings, anonymize_table, memory_plan
 from anoncore.engines.spool import Tags, profile_of
 from anoncore.requirements import KAnonymity
 from anoncore.sources.large_table import LargeTable
@@ -88,8 +87,8 @@ def test_less_memory_means_less_at_a_time_and_too_little_is_refused(tmp_path):
 
 
 def test_a_run_keeps_to_smaller_parts_with_the_same_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr("anoncore.engines.memory_need.LEAST_ROWS", 10)
-    monkeypatch.setattr("anoncore.engines.memory_need.ROW_BYTES", 1_000_000)
+    monkeypatch.setattr("anoncore.engines.large_run.LEAST_ROWS", 10)
+    monkeypatch.setattr("anoncore.engines.large_run.ROW_BYTES", 1_000_000)
     people().to_parquet(tmp_path / "people.parquet")
     algorithm = RothkoTree(requirements=(KAnonymity(k=5),), memory_rows=400)
     found, told = [], []

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from anoncore import Microdata
-from anoncore.utility.bins import cut
+from anoncore.utility.associations import cut
 
 
 @pytest.mark.parametrize("unit", [1, 7, 1e3, 1e6, 1e9])

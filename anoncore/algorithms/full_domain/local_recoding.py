@@ -13,13 +13,14 @@ from pydantic import Field
 from anoncore.algorithms.base import ByRequirements, generalized_release
 from anoncore.algorithms.class_search import Refine, SearchSteps, improved
 from anoncore.algorithms.closeness.stack_and_deal import dealt
+from anoncore.algorithms.full_domain.best_first import level_tables
 from anoncore.algorithms.full_domain.lattice import nodes_by_loss
 from anoncore.algorithms.full_domain.refused_levels import refused_groups
 from anoncore.algorithms.mondrian import Mondrian
 from anoncore.base.errors import DataError, InfeasibleError, ReleaseError
 from anoncore.base.progress import Progress, part_of, silent
 from anoncore.kernels.arrays import Codes, Floats, Int64
-from anoncore.kernels.grouping import dense_key, starts_of
+from anoncore.kernels.grouping import dense_key
 from anoncore.kernels.local_recoding import LatticeRows, count_placed, place_rows
 from anoncore.privacy.cell_knowledge import CellKnowledge
 from anoncore.privacy.refusals import Refusals
@@ -254,19 +255,13 @@ class _Search:
         names = data.quasi_identifiers
         checks = CheckSet(model.requirements, data)
         levels = tuple(Levels.of(data.domain[name]) for name in names)
-        # A random word for every node of every hierarchy: the sum of a row's words tells combinations of nodes apart.
-        # Any fixed seed does, because the words decide nothing else.
-        words = np.random.default_rng(20).integers(
-            0, 2**64, sum(len(attribute.domain) for attribute in levels), dtype=np.uint64
-        )
-        starts = starts_of(len(attribute.domain) for attribute in levels)
-        salt = [words[start + attribute.first].ravel() for start, attribute in zip(starts, levels, strict=False)]
+        tables = level_tables([one.first for one in levels], [one.loss for one in levels])
         rows = LatticeRows(
             codes=np.ascontiguousarray(np.column_stack([data.codes[name] for name in names])),
             cells=checks.cells,
-            salt=np.concatenate(salt),
-            begin=starts_of(len(words_of_attribute) for words_of_attribute in salt),
-            size=np.array([len(attribute.domain) for attribute in levels], np.int64),
+            salt=tables.salt,
+            begin=tables.begin,
+            size=tables.size,
             people=checks.people,
         )
         return cls(data, levels, rows, checks, np.full(data.n_rows, -1, np.int32), np.arange(data.n_rows))

@@ -17,6 +17,8 @@ Status = Literal["kept", "broken", "not measured", "only if nobody knows"]
 WORST_FIRST: tuple[Status, ...] = ("broken", "not measured", "only if nobody knows", "kept")
 CODES: Mapping[Status, int] = MappingProxyType({"kept": 0, "broken": 1, "not measured": 3, "only if nobody knows": 3})
 """The exit code of a command where nothing is worse."""
+COLUMNS = ("key", "rule", "attribute", "asked", "reached", "limit", "value", "status", "columns", "reason")
+"""What is told of every rule, in this order."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +181,8 @@ class Judgement(Shown):
             Columns `key`, `rule`, `attribute`, `asked`, `reached`, `limit`, `value`, `status`, `columns` and `reason`;
             numbers that there are not are NaN.
         """
-        columns = ("key", "rule", "attribute", "asked", "reached", "limit", "value", "status", "columns", "reason")
-        rows = [{name: getattr(line, name) for name in columns} for line in self.lines]
-        return pd.DataFrame(rows, columns=list(columns)).astype({"limit": "float64", "value": "float64"})
+        rows = [{name: getattr(line, name) for name in COLUMNS} for line in self.lines]
+        return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"limit": "float64", "value": "float64"})
 
     def to_dict(self) -> dict[str, Any]:
         """The judgement as plain values, as JSON holds them.
@@ -214,15 +215,9 @@ def _plain(line: JudgedRule) -> dict[str, Any]:
         return value if abs(value) < float("inf") else None  # which NaN is not either
 
     return {
-        "key": line.key,
-        "rule": line.rule,
-        "attribute": line.attribute,
-        "asked": line.asked,
-        "reached": line.reached,
+        **{name: getattr(line, name) for name in COLUMNS},
         "limit": number(line.limit),
         "value": number(line.value),
-        "status": line.status,
         "columns": list(line.columns),
-        "reason": line.reason,
         "sentence": line.sentence,
     }

@@ -126,17 +126,18 @@ def _judged_levels(levels: Levels, judged: Judged) -> Iterator[JudgedRule]:
         requirement = requirements.get(axis)
         reason = NOBODYS if judged.release.is_synthetic else NO_SECRET if requirement is None else ""
         reason = reason or ("" if judged.release.data.quasi_identifiers else NO_KNOWN)
+        about: list[Guarantee] = []
+        if requirement is not None and not reason:
+            try:
+                guarantees = guarantees_of(judged.release, [requirement])
+            except AnonymizationError as error:
+                reason = str(error)
+            else:
+                about = [one for one in guarantees if one.attribute is None or one.attribute in judged.secrets]
+                reason = "" if about else NO_SECRET
         if requirement is None or reason:
             yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=reason, limit=value)
             continue
-        try:
-            guarantees = guarantees_of(judged.release, [requirement])
-        except AnonymizationError as error:
-            yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=str(error), limit=value)
-            continue
-        about = [one for one in guarantees if one.attribute is None or one.attribute in judged.secrets]
-        if not about:
-            yield JudgedRule(key, rule, None, f"{value:g}", "", "not measured", reason=NO_SECRET, limit=value)
         for guarantee in about:
             yield _unless_found(_line(key, rule, guarantee), requirement, judged)
 
