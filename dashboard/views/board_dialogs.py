@@ -11,7 +11,8 @@ import streamlit as st
 
 from anoncore import AnonymizationError, InfeasibleError, Microdata, Policy
 from anoncore.algorithms import ALGORITHMS, Algorithm, Suppression
-from anoncore.front.policy.policy import PRESETS, preset
+from anoncore.front.policy import PRESETS
+from anoncore.front.policy.policy import preset
 from anoncore.front.policy.wording import level_rules
 from anoncore.measures.criteria import CRITERIA
 from anoncore.search.keeping import Levels, can_leave_out, keeping
